@@ -97,11 +97,11 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"Perf and IPC wired into {family.board}" in done.stdout
     now = contents(tree)
-    assert set(now) - set(was) == set(family.perf.copies)
-    for name, text in family.perf.texts.items():
+    assert set(now) - set(was) == set(family.main.copies)
+    for name, text in family.main.texts.items():
         assert now[name][0] == text.encode()
         assert f"  {name}\n" in done.stdout
-    edits = (*family.perf.edits, *family.ipc.edits)
+    edits = (*family.main.edits, *family.parts["IPC"].edits)
     assert {name for name in was if now[name] != was[name]} == {edit.file for edit in edits}
     for edit in edits:
         assert now[edit.file][0].decode().count(edit.put) == 1
@@ -111,7 +111,7 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     done = tockmark(tree, "--reverse")
     assert done.returncode == 0, done.stderr
     assert contents(tree) == was
-    assert not (tree / next(iter(family.perf.copies))).with_suffix("").exists()
+    assert not (tree / next(iter(family.main.copies))).with_suffix("").exists()
 
 
 def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) -> None:
@@ -130,7 +130,9 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
             for edit in part.edits:
                 assert now[edit.file][0].decode().count(edit.put) == there
             assert all((copy in now) == there for copy in part.copies)
-        assert family.ipc.edits[0].put.encode() in now[family.ipc.edits[0].file][0]
+        assert (
+            family.parts["IPC"].edits[0].put.encode() in now[family.parts["IPC"].edits[0].file][0]
+        )
     assert "CycleCount and IPC wired" in done.stdout
     assert tockmark(tree, "--reverse").returncode == 0
     assert contents(tree) == was
@@ -141,7 +143,7 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
 
 def test_our_files_are_the_capsules(family: Family) -> None:
     sources = {path.read_text() for path in PERF.rglob("*.rs")}
-    assert set(family.perf.texts.values()) <= sources
+    assert set(family.main.texts.values()) <= sources
 
 
 def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
@@ -225,7 +227,9 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
         done = put_in(tree, counters=list(counters))
         assert done.changed
         assert f"{edit.file} has no places like" in done.left_out["IPC"]
-        assert all(put.put not in (tree / put.file).read_text() for put in KNOWN[board].ipc.edits)
+        assert all(
+            put.put not in (tree / put.file).read_text() for put in KNOWN[board].parts["IPC"].edits
+        )
         take_out(tree)
     assert contents(tree) == was
 
@@ -263,7 +267,7 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
     said = tockmark(tree, "--check").stdout
     assert "Perf, IPC and the new IPC can be put in; nothing was changed." in said
     assert "Perf, IPC and the new IPC wired into" in tockmark(tree).stdout
-    for edit in (*family.perf.edits, *family.ipc.edits, *family.ipc2.edits):
+    for edit in (*family.main.edits, *family.parts["IPC"].edits, *family.ipc2.edits):
         assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1
     assert "patched already" in tockmark(tree).stdout
 
@@ -339,14 +343,14 @@ def test_after_git_stash_the_files_to_delete_are_named(family: Family, tree: Pat
         said = refused(tree, *options)
         assert "git stash" in said
     remove = shlex.split(said.partition("delete them: ")[2])
-    assert remove == ["rm", *(str(tree / name) for name in family.perf.copies)]
+    assert remove == ["rm", *(str(tree / name) for name in family.main.copies)]
     subprocess.run(remove, check=True)
     assert contents(tree) == was
     assert tockmark(tree).returncode == 0
 
 
 def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> None:
-    name = next(iter(family.perf.copies))
+    name = next(iter(family.main.copies))
     (tree / name).write_text("// someone's own\n", encoding="utf-8")
     assert f"has a capsule of its own in {name}" in refused(tree)
 
@@ -354,7 +358,7 @@ def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> 
 def test_a_tree_with_a_perf_of_its_own_was_not_patched(family: Family, tree: Path) -> None:
     """As the study's, which has some lines that the patch has, too."""
     tockmark(tree)
-    name, *others = family.perf.copies
+    name, *others = family.main.copies
     (tree / name).write_text("// someone's own\n", encoding="utf-8")
     for other in others:
         (tree / other).unlink()
@@ -364,7 +368,7 @@ def test_a_tree_with_a_perf_of_its_own_was_not_patched(family: Family, tree: Pat
 
 def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
     tockmark(tree)
-    name = next(iter(family.perf.copies))
+    name = next(iter(family.main.copies))
     with (tree / name).open("a", encoding="utf-8") as file:
         file.write("// changed\n")
     assert f"changed since then: {name}" in refused(tree, "--reverse")
@@ -384,7 +388,7 @@ def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path
 
 def test_lines_that_were_moved_are_not_removed(family: Family, tree: Path, main: Path) -> None:
     tockmark(tree)
-    put = next(edit.put for edit in family.perf.edits if "mod ibex_counters" in edit.put)
+    put = next(edit.put for edit in family.main.edits if "mod ibex_counters" in edit.put)
     change(main, put, "")
     change(main, "// a board\n", f"// a board\n{put}")
     assert "in another place" in refused(tree, "--reverse")

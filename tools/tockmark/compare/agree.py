@@ -268,13 +268,11 @@ def _why_alone(pair: RowPair) -> tuple[str, str]:
 
 
 def _unsure(result: Result, row: Row) -> float:
-    """Return half of the interval in which samples that vary by themselves leave the net; of a
-    slope, its share of a sample's."""
+    """Return half of the interval in which samples that vary by themselves leave the net."""
     if row.cycles is None or row.cycles.own is None:
         return 0
     span = interval(row.cycles, result.simulated)
-    half = (span.high - span.low) / 2
-    return half / max(row.passes, 1) if row.cycles.is_slope else half
+    return (span.high - span.low) / 2
 
 
 def _places(slots: Iterable[Slot]) -> list[tuple[object, ...]]:

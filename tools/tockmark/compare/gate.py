@@ -148,6 +148,9 @@ def gate(
             "apps or machine differ: what no kernel touches moved, where the cache has no part in"
             f" it: {_named([row.name for row in compared.rule.moved])}"
         )
+    for why in dict.fromkeys(one.why for one in compared.unusable):
+        named = [one.name for one in compared.unusable if one.why == why]
+        warnings.append(f"not judged: {_named(named)}: {why}")
     if left_out:
         notes.append(f"missing, and allowed to be: {_named(left_out)}")
     for row in compared.rule.noisy:

@@ -9,6 +9,7 @@ The margin makes a zone around the ratio 1, as far down as up: 1/(1+m) to 1+m. I
 do not depend on the layout, have half the margin.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from tockmark.compare.rule import (
     counts_in_mean,
     logs_of,
     pooled,
+    touches,
     value_of,
 )
 from tockmark.errors import TockmarkError, say
@@ -488,8 +490,8 @@ class Comparison:
         if not found:
             return None
         rows = [row for row, _, _ in found]
-        base = _mean_value([(row, value) for row, value, _ in found])
-        new = _mean_value([(row, value) for row, _, value in found])
+        base = _mean_value([(row, value) for row, value, _ in found], self.rule.chance)
+        new = _mean_value([(row, value) for row, _, value in found], self.rule.chance)
         mean = change(base, new, self.rule.known.of_mean(rows))
         assert mean.ratio is not None
         many = len({row.id for row in rows})
@@ -497,10 +499,14 @@ class Comparison:
         return Mean(mean.ratio, mean.low, mean.high, verdict, many)
 
 
-def _mean_value(values: list[tuple[Row, Value]]) -> Value:
-    """Return the geometric mean over benchmarks in each layout, and of what the nets may be off."""
+def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
+    """Return the geometric mean over benchmarks in each layout, and of what the nets may be off, by
+    their samples too."""
     logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
-    off = by_benchmark((row, np.log1p([one.error / one.net])) for row, one in values)
+    off = by_benchmark(
+        (row, np.array([math.log1p(one.error / one.net) + max(one.unsure(chance))]))
+        for row, one in values
+    )
     nets = tuple(map(float, np.exp(logs)))
     error = float(np.expm1(off)[0]) * nets[0]
     return Value(nets, min(one.links for _, one in values), error)
@@ -562,11 +568,29 @@ def comparison(
     """Say how the usable rows changed. The layouts of several bases count as those of one."""
     name, result = new
     simulated = all(one.simulated for one in (*bases, result))
-    rule = Rule.for_rows([(sides[-1][1], row) for sides, (_, row) in usable], catalogue, known)
+    every = [
+        (
+            sides,
+            side,
+            {series: found for series in SERIES if (found := _values(sides, side, series))},
+        )
+        for sides, side in usable
+    ]
+    vary = sum(
+        one.varies or two.varies
+        for sides, _, values in every
+        if touches(sides[-1][1], catalogue) == "kernel"
+        for one, two in values.values()
+    )
+    both = [(sides[-1][1], row) for sides, (_, row) in usable]
+    rule = Rule.for_rows(both, catalogue, known, vary)
     pairs = []
-    for sides, side in usable:
+    few: list[Lone] = []
+    for sides, side, values in every:
         row = sides[-1][1]
-        values = {series: found for series in SERIES if (found := _values(sides, side, series))}
+        if rule.judges(row) and (why := rule.too_few(itertools.chain(*values.values()))):
+            few.append(Lone(row.name, why))
+            continue
         before, after = values.get("instret", (None, None))
         other = bool(before and after and before.nets != after.nets)
         changes: dict[str, Change] = {
@@ -577,6 +601,11 @@ def comparison(
         margin = chosen.of_row(row, simulated)
         foreign = any(one.is_foreign(of) for one, of in (*sides, side))
         pairs.append(Pair(row, values, changes, margin, rule.judges(row), foreign))
+    if few and not any(pair.judged for pair in pairs):
+        raise TockmarkError(
+            f"{name} has no row with a verdict: {few[0].why}",
+            "measure again without --samples",
+        )
     links = {base.provenance.kernel.sha256: base.links for base in bases}
     return Comparison(
         name=name,
@@ -584,7 +613,7 @@ def comparison(
         pairs=pairs,
         only_base=[Lone(pair.row.name) for pair in rows if pair.new is None],
         only_new=[Lone(pair.row.name) for pair in rows if not pair.bases],
-        unusable=unusable,
+        unusable=[*unusable, *few],
         margin=chosen.general(simulated),
         rule=rule,
         links=(sum(links.values()), result.links),

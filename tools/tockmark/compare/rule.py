@@ -12,6 +12,9 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
   links stay within, all rows together, in nearly all judgements (`Spread.deviations`).
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
+- **Samples** of a board vary by themselves: each median lies between two ranks. The ends of a net,
+  and of a difference of two, are as far out as the root of the squares of those that it is made of.
+  All figures of a comparison that vary share one probability of an error.
 - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
   the cache on is noise, and no cached row has a narrower interval. Between languages that is said
   by those whose body is in assembly, and so the same.
@@ -23,7 +26,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +37,16 @@ from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
 from tockmark.result.provenance import same_simulator
-from tockmark.result.stats import Floats, median
+from tockmark.result.stats import (
+    Floats,
+    enough,
+    independent,
+    median,
+    median_spans,
+    middle,
+    steady,
+)
 from tockmark.suite.catalogue import Catalogue, RowKey
-
-NORMAL_95 = 1.96  # standard deviations to either side: 95 % of a normal distribution
 
 
 @dataclass(frozen=True)
@@ -60,18 +69,6 @@ def student(z: float, free: int) -> float:
         + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
         + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3)
     )
-
-
-def median_interval(samples: Sequence[int]) -> Interval:
-    """Return where the median of what gave these samples lies, with 95 % confidence and whatever
-    their distribution: as many of n lie below it as of n coins show heads, which gives its ranks.
-    """
-    ordered = sorted(samples)
-    n = len(ordered)
-    out = max(
-        0, math.floor((n - NORMAL_95 * math.sqrt(n)) / 2) - 1
-    )  # samples left out at either end
-    return Interval(ordered[out], ordered[n - 1 - out])
 
 
 # One number for two kernels: the geometric mean of the ratios of what touches the kernel
@@ -319,6 +316,13 @@ def _made_from(result: Result) -> dict[object, object]:
 # its net is. On a board they vary by themselves: there, the net has an interval.
 
 
+Median = tuple[float, tuple[int, ...]]  # so many times the median of these samples
+OF_ALL = (
+    0.01  # probability that any figure of a comparison lies outside its interval by its samples
+)
+OF_ONE = 0.05  # likewise of a figure that stands by itself
+
+
 @dataclass(frozen=True)
 class Value:
     """The nets of one quantity of a row, in counts of one sample."""
@@ -327,6 +331,7 @@ class Value:
     links: int = 1  # different links of the kernel among the layouts
     error: float = 0  # counts that any net may be off by, up or down
     inner: int = 1  # operations in a sample
+    sampled: tuple[tuple[Median, ...], ...] = ()  # of each net, where samples vary by themselves
 
     @property
     def net(self) -> float:
@@ -338,6 +343,29 @@ class Value:
         """The counts of one operation: what samples of another make can be compared by."""
         return self.net / self.inner
 
+    @property
+    def varies(self) -> bool:
+        """Whether its samples do, so that other ones could give another net."""
+        return any(_varies(samples) for one in self.sampled for _, samples in one)
+
+    def lacks(self, chance: float) -> bool:
+        """Return whether any of its samples are too few to say where their median lies."""
+        every = {samples for one in self.sampled for _, samples in one if _varies(samples)}
+        return any(_alone(samples) < enough(chance) for samples in every)
+
+    def unsure(self, chance: float) -> tuple[float, float]:
+        """Return how far below the mean of the nets' logarithms, and above, it may lie by their
+        samples, but for this probability."""
+        if not self.varies:
+            return 0, 0
+        squares = np.zeros(2)
+        for net, medians in zip(self.nets, self.sampled, strict=True):
+            below, above = apart(medians, chance)
+            low = math.log(max(net, 1)) - math.log(net - below) if net > below else math.inf
+            squares += np.square([low, math.log1p(above / max(net, 1))])
+        low, high = np.sqrt(squares) / len(self.nets)
+        return float(low), float(high)
+
 
 def value_of(result: Result, row: Row, name: str) -> Value | None:
     """Return the value of a row's `cycles` or `instret`; None if it is not known.
@@ -346,23 +374,68 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
     series = row.series(name)
     if series is None or not series.nets:
         return None
-    span = interval(series, result.simulated)
-    error = (span.high - span.low) / 2
+    error = 0.0
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
         error += result.stated_error(row.icache, row.lang) or 0
-    return Value(series.nets, min(result.links, len(series.nets)), error, row.inner)
+    every = [one for one in (series, *series.further) if one.own is not None]
+    sampled = () if result.simulated else tuple(map(_medians, every))
+    return Value(series.nets, min(result.links, len(series.nets)), error, row.inner, sampled)
 
 
-def interval(series: Series, simulated: bool) -> Interval:
-    """Return where the net of the first layout lies: at a point on a simulator, and where samples
-    are equal or not known."""
-    own, read = series.own, series.reading
+def interval(series: Series, simulated: bool, chance: float = OF_ONE) -> Interval:
+    """Return where the net of the first layout lies, but for this probability: at a point on a
+    simulator, and where samples are equal or not known."""
+    own = series.own
     assert own is not None
-    if simulated or not series.samples:
-        return Interval(own, own)
-    span = median_interval(series.steady)
-    cost = median_interval(read.steady) if read and series.reads else Interval(0, 0)
-    return Interval(span.low - series.reads * cost.high, span.high - series.reads * cost.low)
+    below, above = (0.0, 0.0) if simulated else apart(_medians(series), chance)
+    return Interval(own - below, own + above)
+
+
+def _medians(series: Series) -> tuple[Median, ...]:
+    """Return what the net of one layout is made of; nothing where that is not known."""
+    if not series.samples:
+        return ()
+    read = series.reading
+    if series.is_slope:
+        assert series.slope is not None
+        assert read is not None
+        assert read.slope is not None
+        return tuple(
+            (sign / slope.passes, tuple(steady(samples)))
+            for slope, way in ((series.slope, 1), (read.slope, -1))
+            for sign, samples in ((way, slope.long), (-way, slope.short))
+        )
+    return ((1, series.steady), *([(-series.reads, read.steady)] if read and series.reads else []))
+
+
+def apart(medians: Iterable[Median], chance: float) -> tuple[float, float]:
+    """Return how far below a sum of medians, and above, it may lie, but for this probability."""
+    below = above = 0.0
+    for times, samples in medians:
+        low, high = (abs(times) * end for end in _ends(samples, chance))
+        below = math.hypot(below, low if times > 0 else high)
+        above = math.hypot(above, high if times > 0 else low)
+    return below, above
+
+
+@lru_cache(1 << 10)  # all rows of a boot have the same readings
+def _ends(samples: tuple[int, ...], chance: float) -> tuple[float, float]:
+    """Return how far below their median, and above, the one lies from which samples come."""
+    if not _varies(samples):
+        return 0, 0
+    low, high = median_spans(np.array(samples), chance)
+    own = middle(samples)
+    return max(own - float(low), 0), max(float(high) - own, 0)
+
+
+@lru_cache(1 << 10)
+def _alone(samples: tuple[int, ...]) -> int:
+    """Return how many independent samples tell as much."""
+    return int(independent(np.array(samples)))
+
+
+def _varies(samples: Sequence[int]) -> bool:
+    return len(set(samples)) > 1
 
 
 def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
@@ -374,6 +447,7 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
         sum(links.values()),
         max(value.error for value, _ in values),
         values[-1][0].inner,
+        tuple(one for value, _ in values for one in value.sampled),
     )
 
 
@@ -382,6 +456,7 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 
 ALL_PLACES = 4  # pairs, in which a function begins at each place of the flash word
 ROUNDING = 1e-9  # of logarithms
+LARGEST = 700  # a logarithm: of a larger number there is none
 SLACK = 2  # counts of a sample that never matter
 # How far an app's own slope may be noise with the cache on, a logarithm: of bodies in assembly, and
 # of those that a compiler makes.
@@ -489,11 +564,13 @@ def change(
     noise: float = 0,
     z: float = Z,
     other: bool = False,
+    chance: float = OF_ALL,
 ) -> Change:
     """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
     over links, else it is what both sides show, if their links are enough; `noise` is a logarithm:
     no interval is narrower; `z` is how many deviations an interval reaches. `other`: it executes
-    other instructions, which take as many cycles at one place and may not at the next."""
+    other instructions, which take as many cycles at one place and may not at the next. `chance`:
+    that it lies outside by its samples."""
     if known is not None and known.paired:
         return _change_of_pairs(base, new, known, other)
     shown = _shown(base, new)
@@ -503,13 +580,13 @@ def change(
         free = known.free + (shown.free if known is not shown else 0)
         wide = student(z, free) * max(known.value, shown.value)
         half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
-    return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half, other)
+    return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half, other, chance)
 
 
 def _change_of_pairs(base: Value, new: Value, known: Deviation, other: bool) -> Change:
     """Return the change over paired links, whose nets stand in the same order on both sides. What
     a net may be off by is the same in both of a pair."""
-    base, new = replace(base, error=0), replace(new, error=0)
+    base, new = (replace(one, error=0, sampled=()) for one in (base, new))
     pairs = len(base.nets)
     if pairs != len(new.nets):
         return _between(base, new, _log(new, new.nets) - _log(base, base.nets), math.inf)
@@ -522,20 +599,33 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation, other: bool) -> 
     return _between(base, new, middle, wide / math.sqrt(pairs), other)
 
 
-def change_of_count(base: Value, new: Value) -> Change:
+def change_of_count(base: Value, new: Value, chance: float = OF_ALL) -> Change:
     """Return the change of instructions, which do not depend on the layout."""
-    return _between(base, new, _log(new, [new.net]) - _log(base, [base.net]), 0)
+    middle = _log(new, [new.net]) - _log(base, [base.net])
+    return _between(base, new, middle, 0, chance=chance)
 
 
-def _between(base: Value, new: Value, middle: float, half: float, other: bool = False) -> Change:
-    """Return a change with an interval about a logarithm, and with what the nets may be off by."""
+def _between(
+    base: Value,
+    new: Value,
+    middle: float,
+    half: float,
+    other: bool = False,
+    chance: float = OF_ALL,
+) -> Change:
+    """Return a change with an interval about a logarithm, by layouts and by samples, and with what
+    the nets may be off by."""
     ends = base.per_op, new.per_op
     links = min(base.links, new.links)
+    same = base.sampled == new.sampled or not (base.varies or new.varies)
     # Nothing differs, whatever could.
-    if base.nets == new.nets and base.inner == new.inner and not other:
+    if base.nets == new.nets and base.inner == new.inner and same and not other:
         return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
-    half += sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
-    low, high = math.exp(middle - half), math.exp(middle + half)
+    off = sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
+    before, after = base.unsure(chance), new.unsure(chance)
+    below, above = (math.hypot(half, after[end], before[1 - end]) + off for end in (0, 1))
+    low = math.exp(middle - below)
+    high = math.exp(middle + above) if above < LARGEST else math.inf
     if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
         low, high = min(low, 1), max(high, 1)
     return Change(*ends, math.exp(middle) if min(ends) > 0 else None, low, high, links)
@@ -577,10 +667,13 @@ class Rule:
     noise: float  # of the cached cycles, a logarithm
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
     noisy: tuple[Row, ...] = ()  # of the apps: what they differ by is no noise of the cache
+    chance: float = OF_ALL  # that one figure lies outside its interval by its samples
 
     @staticmethod
-    def for_rows(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
-        """Return the rule as the apps' own rows set it."""
+    def for_rows(
+        pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread, vary: int = 0
+    ) -> "Rule":
+        """Return the rule as the apps' own rows set it, and the number of figures that vary."""
         own = [
             alike(b, n)
             for b, n in pairs
@@ -590,7 +683,7 @@ class Rule:
         moved = tuple(base for base, new in own if _has_moved(base, new))
         noisy = tuple(base for base, found, most in noise if found > most)
         widest = max((found for _, found, most in noise if found <= most), default=0)
-        return Rule(catalogue, known, widest, moved, noisy)
+        return Rule(catalogue, known, widest, moved, noisy, OF_ALL / max(vary, 1))
 
     def judges(self, row: Row) -> bool:
         """Return whether a row has a verdict."""
@@ -605,10 +698,20 @@ class Rule:
         """Return how the `cycles` or `instret` of a row changed, which executes `other`
         instructions or as many."""
         if name != "cycles":
-            return change_of_count(base, new)
+            return change_of_count(base, new, self.chance)
         noise = self.noise if row.icache is not False else 0
         z = self.known.deviations(row.icache, min(base.links, new.links))
-        return change(base, new, self.known.of_row(row), noise, z, other)
+        return change(base, new, self.known.of_row(row), noise, z, other, self.chance)
+
+    def too_few(self, values: Iterable[Value]) -> str | None:
+        """Say why samples give no verdict, if so: they vary, and are too few, or hang together so
+        that they tell as much as too few."""
+        if not any(value.lacks(self.chance) for value in values):
+            return None
+        return (
+            "its samples vary, and are too few for a verdict, or hang together:"
+            f" {enough(self.chance) + 1} that do not would do"
+        )
 
 
 def _noise(base: Row, new: Row) -> float:

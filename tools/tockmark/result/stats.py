@@ -4,6 +4,12 @@
 The first sample is cold and kept apart; all the others are the steady ones. Of a series that
 repeats with a period only whole periods count: its median must not hang on where it was cut off.
 All that is fitted anywhere by least squares is fitted here.
+
+Where samples vary by themselves, their median lies between two ranks, whatever their distribution:
+as many of n samples lie below it as of n coins show heads. Samples that hang together, in plateaus
+or as they drift, tell as much as fewer that do not: n by 1 + 2 Σ ρ, over the correlations of their
+sides of the median at one lag, two, …, in pairs up to the first that is not above 0 (C. Geyer,
+Practical Markov chain Monte Carlo, 1992).
 """
 
 import math
@@ -15,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_PERIOD = 4
+TINY = 1e-9  # more than 0
 SETTLED = 8  # as many samples at the end must repeat before the series counts as settled
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,61 @@ def median(values: Sequence[float]) -> float:
     return plain(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
 
 
+def independent(samples: Ints | Floats) -> Floats:
+    """Return how many independent samples tell as much as these n: their series stand in the last
+    axis."""
+    *series, n = samples.shape
+    sides = np.sign(samples - np.median(samples, axis=-1, keepdims=True))
+    sides -= sides.mean(axis=-1, keepdims=True)  # many may stand at the median
+    power = np.maximum((sides * sides).sum(axis=-1), TINY)
+
+    def correlation(lag: int) -> Floats:
+        found: Floats = (sides[..., lag:] * sides[..., : n - lag]).sum(axis=-1) / power
+        return found
+
+    inflated, alive = -np.ones(series), np.ones(series, dtype=bool)
+    for lag in range(0, n - 1, 2):
+        two = correlation(lag) + correlation(lag + 1)
+        alive &= two > 0
+        if not alive.any():
+            break
+        inflated += 2 * two * alive
+    found: Floats = n / np.maximum(inflated, 1)
+    return found
+
+
+@lru_cache(1 << 14)
+def left_out(n: int, chance: float) -> int:
+    """Return how many of n ordered samples may be left out at either end so that their median lies
+    outside the others with at most this probability; 0 also where n are too few (`enough`)."""
+    tail, out = 0.0, 0
+    while out < n // 2:
+        tail += math.comb(n, out) / 2**n
+        if 2 * tail > chance:
+            break
+        out += 1
+    return max(out - 1, 0)
+
+
+def enough(chance: float) -> int:
+    """Return the least number of independent samples that say with at most this probability of an
+    error where their median lies: all below it, or all above, comes as often."""
+    return 1 + math.ceil(math.log2(1 / chance))
+
+
+def median_spans(samples: Ints, chance: float) -> tuple[Floats, Floats]:
+    """Return between which values the medians lie, but for this probability: each series stands in
+    the last axis. Of too few it is the whole range."""
+    n = samples.shape[-1]
+    ordered = np.sort(samples, axis=-1)
+    alone = np.floor(independent(samples)).astype(np.int64)
+    shares = np.vectorize(lambda one: left_out(max(int(one), 1), chance) / max(one, 1))(alone)
+    out = np.floor(shares * n).astype(np.int64)[..., None]
+    low = np.take_along_axis(ordered, out, axis=-1)[..., 0]
+    high = np.take_along_axis(ordered, n - 1 - out, axis=-1)[..., 0]
+    return low.astype(np.float64), high.astype(np.float64)
+
+
 def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
     """Return the smallest sample that at least `percent` of all do not exceed (nearest rank)."""
     rank = math.ceil(len(ordered) * percent / 100)
@@ -143,9 +206,6 @@ def _tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
 def plain(value: float) -> float:
     """Return whole numbers as integers, others to six digits: more than any count has."""
     return int(value) if value == int(value) else round(value, 6)
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

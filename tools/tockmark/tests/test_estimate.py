@@ -9,32 +9,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.compare.rule import Interval, median_interval
-from tockmark.result.stats import fit_line, fitted
+from tockmark.result.stats import enough, fit_line, fitted, independent, left_out, median_spans
 
 NOISE = np.random.default_rng(21)
 
 
-@pytest.mark.parametrize("n", [10, 60, 400])
-def test_an_interval_holds_the_median_as_often_as_it_says(n: int) -> None:
+@pytest.mark.parametrize("chance", [0.05, 0.001])
+@pytest.mark.parametrize("n", [12, 60, 400])
+def test_an_interval_holds_the_median_as_often_as_it_says(n: int, chance: float) -> None:
     """At least; of few samples more often, since ranks are whole."""
-    hits = 0
-    for _ in range(400):
-        found = median_interval(list(NOISE.exponential(5000, n).astype(np.int64)))
-        hits += found.low <= 5000 * math.log(2) <= found.high
-    assert 0.93 < hits / 400 <= 1
-    if n > 10:
-        assert hits < 400
+    low, high = median_spans(NOISE.exponential(5000, (4000, n)).astype(np.int64), chance)
+    missed = np.mean((low > 5000 * math.log(2)) | (high < 5000 * math.log(2)))
+    assert missed <= chance + 3 * math.sqrt(chance / 4000)
+    if n > 12:
+        assert missed > chance / 10
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_ranks_are_those_of_the_binomial_distribution(n: int) -> None:
+    for chance in (0.05, 0.001):
+        out = left_out(n, chance)
+        assert out == 0 or 2 * reference.binom.cdf(out, n, 0.5) <= chance
+        assert n < enough(chance) or 2 * reference.binom.cdf(out + 1, n, 0.5) > chance
+        assert (2 * 0.5**n <= chance) == (n >= enough(chance))
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50))
 def test_an_interval_lies_about_the_median(samples: list[int]) -> None:
-    found = median_interval(samples)
-    assert min(samples) <= found.low <= np.median(samples) <= found.high <= max(samples)
+    low, high = median_spans(np.array(samples), 0.05)
+    assert min(samples) <= low <= np.median(samples) <= high <= max(samples)
 
 
 def test_equal_samples_leave_no_doubt() -> None:
-    assert median_interval([325] * 1000) == Interval(325, 325)
+    assert [float(end) for end in median_spans(np.full(1000, 325), 1e-9)] == [325, 325]
+
+
+def test_samples_that_hang_together_tell_as_much_as_fewer() -> None:
+    """A plateau that goes on with a probability of 0.8 has correlations of 0.6, 0.36, …: four times
+    the variance. A drift, or two plateaus, is hardly more than one sample."""
+    flips = np.where(NOISE.random((200, 500)) < 0.2, -1, 1).cumprod(axis=1)
+    assert np.median(independent(flips)) == pytest.approx(500 / 4, rel=0.25)
+    assert np.median(independent(NOISE.normal(size=(200, 500)))) > 450
+    assert independent(np.arange(100)) < 5
+    assert independent(np.repeat([1000, 1040], 50)) < 5
+    assert independent(np.tile([1000, 1040], 50)) == 100  # what alternates is no doubt
 
 
 @given(

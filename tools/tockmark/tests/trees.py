@@ -92,8 +92,8 @@ def make(tree: Path, known: str) -> Path:
     family = KNOWN[known]
     board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
-    assert family.perf
-    library = next(edit.file for edit in family.perf.edits if edit.file.endswith("lib.rs"))
+
+    library = next(edit.file for edit in family.main.edits if edit.file.endswith("lib.rs"))
     made = {
         **dict.fromkeys(family.needs, "// it is there\n"),
         **family.holds,

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Boards that tockloader loads: it takes the command of their profile, and hands the image to the
+programmer's tool at the start of the flash. The tools here are stand-ins that write down what they
+were told."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
+from tockmark.rig.image import TOCKLOADER
+
+LOADED = [
+    name
+    for name in boards.names()
+    if (load := boards.load(name).load) and load.command[0] == TOCKLOADER.name
+]
+TOOLS = {"--jlink": "JLinkExe", "--openocd": "openocd"}
+STAND_IN = """#!/bin/sh
+for word in "$@"; do
+    echo "$word" >> "$SAID"
+    [ ! -f "$word" ] || cat "$word" >> "$SAID"
+done
+"""
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_tockloader_takes_the_command_of_the_profile(name: str, tmp_path: Path) -> None:
+    board = boards.load(name)
+    assert board.load is not None
+    (tool,) = (tool for option, tool in TOOLS.items() if option in board.load.command)
+    (tmp_path / tool).write_text(STAND_IN)
+    (tmp_path / tool).chmod(0o755)
+    flash, said = tmp_path / "time.flash", tmp_path / "said"
+    flash.write_bytes(bytes(4096))
+    words = [str(TOCKLOADER), *board.load.words(flash)[1:]]
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "SAID": str(said)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    programmed = [
+        line for line in said.read_text().splitlines() if "program " in line or "loadbin " in line
+    ]
+    assert programmed
+    assert all(f" {board.flash.base:#x}" in line for line in programmed)
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_board_for_which_we_have_no_kernel_says_so(name: str) -> None:
+    with pytest.raises(TockmarkError, match=r"no kernel of ours .*; give yours with --kernel"):
+        boards.load(name).kernels[2]
+
+
+def test_the_two_cortex_m4_boards_are_among_them() -> None:
+    assert {"nrf52840dk", "microbit-v2"} <= set(LOADED)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Draws of samples that vary by themselves, as a board's do: how often the rule alarms where
+nothing changed, and how small a change it finds.
+
+    python -m tockmark.tests.noise_draws --judgements 400
+    python -m tockmark.tests.noise_draws --logs DIR
+
+The first prints the table of docs/method.md. The second prints what logs of the study say of noise,
+from which the figures below are: of their 106 series of cycles one varies, `flash.read_sporadic`,
+which reads at random places. Its steady samples lie about 6010 in steps of 17, do not hang
+together, and have a deviation of 58.7; a reading takes 2268. Here all rows vary as that one does,
+and what readings cost by as large a share; other noises have the same deviation, or the same middle
+half.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tockmark.compare.rule import OF_ALL, Change, Deviation, Value, change
+from tockmark.log import study
+from tockmark.result.stats import Floats, independent, middle, steady
+from tockmark.tests.rows import samples
+
+RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
+ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
+SIZES = (16, 100, 1000)  # samples of most rows on a board, by the catalogue
+LIMIT = 0.01  # gate's soft limit
+CALM = Deviation(0, 15)  # layouts take no part
+CHANGES = (0.02, 0.03, 0.05)
+FOR_POWER = 20  # judgements of all rows
+
+Rng = np.random.Generator
+Draw = Callable[[Rng, tuple[int, int]], Floats]
+
+
+def _levels(rng: Rng, shape: tuple[int, int]) -> Floats:
+    """Twelve levels, equally often: their deviation is that of the logs."""
+    found: Floats = (rng.integers(0, 12, shape).astype(np.float64) - 5.5) * (STEP / DEVIATION)
+    return found
+
+
+def _tail(rng: Rng, shape: tuple[int, int]) -> Floats:
+    """Student's t of two degrees, which has no deviation: its middle half is that of the logs."""
+    found: Floats = rng.standard_t(2, shape).astype(np.float64) * (85 / 1.633 / DEVIATION)
+    return found
+
+
+def _two(rng: Rng, shape: tuple[int, int]) -> Floats:
+    """Two plateaus, sample by sample at chance: no median is the right one."""
+    found: Floats = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    return found
+
+
+def _hanging(rng: Rng, shape: tuple[int, int]) -> Floats:
+    """Two plateaus, of which either goes on for five samples or so, with levels on each."""
+    flips = np.where(rng.random(shape) < 0.2, -1.0, 1.0)
+    flips[:, 0] = np.where(rng.random(shape[0]) < 0.5, -1.0, 1.0)
+    found: Floats = (flips.cumprod(axis=1) + _levels(rng, shape)) / np.sqrt(2)
+    return found
+
+
+NOISES: dict[str, Draw] = {
+    "levels, as in the logs": _levels,
+    "heavy tail": _tail,
+    "two plateaus at chance": _two,
+    "plateaus that go on": _hanging,
+}
+
+
+def side(
+    rng: Rng, noise: Draw, n: int, rows: int = ROWS, planted: float = 0, still: bool = False
+) -> list[Value]:
+    """The values of one result: rows of n samples, the cold one left out, dearer by a share of the
+    net. `still`: a simulator's, which do not vary."""
+    share = DEVIATION / RAW
+    net = round((RAW - READ) * (1 + planted))
+    if still:
+        return [Value((net,))] * rows
+    read = _taken(READ * (1 + share * noise(rng, (1, n - 1))))[0]
+    found = []
+    for raw in _taken(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
+        own = middle(raw) - middle(read)
+        found.append(Value((own,), sampled=(((1, raw), (-1, read)),)))
+    return found
+
+
+def _taken(samples: Floats) -> list[tuple[int, ...]]:
+    return [tuple(one) for one in np.rint(samples).astype(int).tolist()]
+
+
+def judged(
+    base: Sequence[Value], new: Sequence[Value], chance: float | None = None
+) -> list[Change]:
+    """What the rule says of each row, of which all vary, unless told at which chance."""
+    one = OF_ALL / len(base) if chance is None else chance
+    both = zip(base, new, strict=True)
+    return [change(before, after, CALM, z=0, chance=one) for before, after in both]
+
+
+def draws(
+    noise: Draw, n: int, many: int, planted: float = 0, seed: int = 1, rows: int = ROWS
+) -> Iterator[list[Change]]:
+    """So many judgements."""
+    rng = np.random.default_rng(seed)
+    for _ in range(many):
+        base = side(rng, noise, n, rows)
+        yield judged(base, side(rng, noise, n, rows, planted))
+
+
+def alarms(found: Sequence[Change]) -> tuple[bool, bool]:
+    """Whether any row of a judgement, where nothing changed, is surely other than it is; and surely
+    dearer by more than the limit."""
+    other = any(one.low > 1 or one.high < 1 for one in found)
+    return other, any(one.low > 1 + LIMIT for one in found)
+
+
+def share_found(judgements: Iterable[list[Change]], limit: float = LIMIT) -> float:
+    """Return of how many rows the whole interval lies beyond the limit, as a share."""
+    return float(np.mean([one.low > 1 + limit for found in judgements for one in found]))
+
+
+def table(many: int) -> str:
+    """The table, in Markdown."""
+    heads = "".join(f" +{share:.0%} |" for share in CHANGES)
+    lines = [
+        "| noise | samples | of so many judgements a row is surely other | beyond the soft limit"
+        f" |{heads} one row varies: +3 % | surely dearer |",
+        "|---|---:|---:|---:|" + "---:|" * (len(CHANGES) + 2),
+    ]
+    for name, noise in NOISES.items():
+        for n in SIZES:
+            said = [alarms(found) for found in draws(noise, n, many)]
+            other, beyond = (sum(one[kind] for one in said) for kind in (0, 1))
+            alone = list(draws(noise, n, FOR_POWER * 10, 0.03, 3, rows=1))
+            shares = [
+                *(share_found(draws(noise, n, FOR_POWER, share, 2)) for share in CHANGES),
+                share_found(alone),
+                share_found(alone, 0),
+            ]
+            line = f"| {name} | {n} | {other} of {many} | {beyond} |"
+            lines.append(line + "".join(f" {share:.0%} |" for share in shares))
+            print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines)
+
+
+def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The steady cycles of each row in a folder of logs, with its id."""
+    for path in sorted(folder.glob("*.log")):
+        text = path.read_text(encoding="latin-1")
+        for _, app in study.measured(text, path.stem).each():
+            for row in app.rows:
+                if found := samples(row).get("cycles"):
+                    yield row.id, tuple(steady(found))
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--judgements", type=int, default=400)
+    parser.add_argument("--logs", type=Path)
+    given = parser.parse_args()
+    if given.logs is None:
+        print(table(given.judgements))
+        return
+    for id_, found in cycles(given.logs):
+        values = np.array(found)
+        if values.std():
+            print(
+                f"{id_}: {len(values)} samples, median {np.median(values):g}, deviation"
+                f" {values.std(ddof=1):.1f}, {len(set(found))} values, as"
+                f" {independent(values):.0f} independent ones"
+            )
+
+
+if __name__ == "__main__":
+    main()
