@@ -369,7 +369,7 @@ def agree_text(
             reasons.setdefault(one.why, []).append(one.name)
         for why, rows in reasons.items():
             lines += text.listed(f"{what}, {why}", rows)
-    lines += _reasons(found)
+    lines += bounds_used(found)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -392,6 +392,11 @@ def agreement_headline(found: Agreement) -> str:
 
 
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
+    return [*agree_table(rows).text(title), ""]
+
+
+def agree_table(rows: Iterable[tuple[str, AgreePair]]) -> Table:
+    """Put rows, each with its label, beside each other as the simulator and the board have them."""
     table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
     for label, pair in rows:
         word, coloured = STANDINGS[pair.standing]
@@ -404,14 +409,14 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
             text.NONE if pair.instructions is None else _signed(pair.instructions),
             coloured(word),
         )
-    return [*table.text(title), ""]
+    return table
 
 
 def _signed(value: float) -> str:
     return f"{'+' * (value > 0)}{text.trimmed(value)}"
 
 
-def _reasons(found: Agreement) -> list[str]:
+def bounds_used(found: Agreement) -> list[str]:
     """Name the bounds that were used: what they allow, and where that comes from."""
     used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
