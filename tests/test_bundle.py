@@ -2,6 +2,7 @@
 """A bundle from its packing to the report on its log: the simulator stands for the board, behind a
 pseudo-terminal, and everything that may go wrong on a stranger's desk does so once."""
 
+import dataclasses
 import json
 import os
 import pty
@@ -26,6 +27,7 @@ from tockmark.cli.app import app
 from tockmark.rig import board as boards
 from tockmark.rig import bundle, cache
 from tockmark.rig.capture import captured
+from tockmark.suite import catalogue as catalogues
 from tockmark.tests.of_samples import exit_code
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
@@ -390,6 +392,18 @@ def test_a_log_of_another_kernel_is_refused(archive: Path, bench: Bench, tmp_pat
     about = json.loads((bench.folder / "bundle.json").read_text()) | {"tockmark": "9"}
     (bench.folder / "bundle.json").write_text(json.dumps(about))
     assert "is of another bundle" in bench.run("--resume", code=2)
+
+
+def test_a_log_of_months_ago_names_the_tockmark_that_can_read_it(
+    archive: Path, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.log.write_text("#tm\n")
+    known = catalogues.load()
+    changed = dataclasses.replace(known, sha256="0" * 64)
+    monkeypatch.setattr(catalogues, "load", lambda: changed)
+    said = tockmark("board", "agree", "--bundle", archive, bench.log, code=2)
+    assert "has rows of another catalogue than this tockmark; use the one that packed it: " in said
+    assert f"commit {paths.commit_of_checkout()}" in said
 
 
 # The archive

@@ -110,6 +110,7 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.began, self.told = path, time.monotonic(), 0.0
+        self.waiting: list[dict[str, object]] = []
         try:
             before = path.read_bytes() if path.exists() else b"\n"
             self.whole = before.endswith(b"\n")  # its last line is
@@ -123,18 +124,37 @@ class LogFile:
         """Write what the board said; once a second the time first, if no line is cut by it."""
         if self.whole and time.monotonic() - self.told > TICK_S:
             self.say()
-        self._write(data)
-        self.whole = data.endswith(b"\n")
+        end = data.find(b"\n") + 1
+        if self.waiting and end:
+            self._write(data[:end])
+            self.whole, data = True, data[end:]
+            self.say_waiting()
+        if data:
+            self._write(data)
+            self.whole = data.endswith(b"\n")
+
+    def say_between(self, **facts: object) -> None:
+        """Write a line of this script's own as soon as the board's line has its end."""
+        self.waiting.append({"t": self._now(), **facts})
+        if self.whole:
+            self.say_waiting()
 
     def say(self, **facts: object) -> None:
-        """Write a line of this script's own."""
-        self.told = time.monotonic()
-        facts = {"t": round(self.told - self.began, 2), **facts}
-        if not self.whole:
-            facts["cut"] = True
-        line = f"#capture {json.dumps(facts)}\n"
-        self._write(("" if self.whole else "\n").encode() + line.encode("ascii"))
-        self.whole = True
+        """Write a line of this script's own now, and cut the board's if it must be."""
+        self.waiting.append({"t": self._now(), **facts})
+        self.say_waiting()
+
+    def say_waiting(self) -> None:
+        """Write the lines that waited."""
+        waiting, self.waiting = self.waiting, []
+        for facts in waiting:
+            cut = {} if self.whole else {"cut": True}
+            line = f"#capture {json.dumps({**facts, **cut})}\n"
+            self._write(("" if self.whole else "\n").encode() + line.encode("ascii"))
+            self.whole, self.told = True, time.monotonic()
+
+    def _now(self) -> float:
+        return round(time.monotonic() - self.began, 2)
 
     def _write(self, data: bytes) -> None:
         try:
@@ -230,7 +250,7 @@ class Desk:
             self.log.say(load=name, attempt=attempt, **facts)
             failed = self.load(HERE / "images" / boot["flash"])
             took = round(time.monotonic() - began, 1)
-            self.log.say(loaded=name, failed=failed, s=took)
+            self.log.say_between(loaded=name, failed=failed, s=took)
             if failed is None:
                 break
             print(f"{place} {name}: NOT LOADED: {failed}", flush=True)

@@ -11,6 +11,7 @@ The simulator runs the very images of the bundle; what it ran before comes from 
 before which nothing was left to look at is not known.
 """
 
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +38,6 @@ from tockmark.rig.image import AppBuild
 from tockmark.rig.image_folder import LaidBoot
 from tockmark.rig.kernel import run_layouts
 from tockmark.rig.kinds.file import FileTarget, read
-from tockmark.rig.kinds.serial import BITS_PER_BYTE
 from tockmark.show import comparison
 from tockmark.show import text as words
 from tockmark.show.text import Table, TableColumn
@@ -46,6 +46,7 @@ from tockmark.suite.selection import Selection
 
 HOLDS = {True: "yes", False: "NO", None: "not known"}
 UNSAID = "not said"
+FIRST = 5  # lines of a board before its apps speak
 MOST = 20  # faults of a stage that are shown; JSON has them all
 _LEFT = TableColumn(left=True)
 
@@ -156,7 +157,7 @@ class Staged:
             *(f"{one.name} of {one.boot}: missing" for one in board.missing),
         ]
         sound = sum(row.sound for row in board.rows)
-        told = f"{sound:,} of {sound + len(wrong):,} rows"
+        told = f"{sound:,} of {sound + len(wrong):,} rows came, readings and controls among them"
         told += f"; {len(board.skipped)} skipped" if board.skipped else ""
         notes = [f"{one.name}: {one.note}" for one in self.heard if one.note and not one.silent]
         reached = any(not one.silent for one in self.heard)
@@ -198,8 +199,13 @@ def _unsure(pair: AgreePair) -> int:
 
 
 def staged(bundle: Bundle, log: Path, known: Catalogue) -> Staged:
-    """Hold a log against its bundle. TockmarkError if it is of another one."""
-    bundle.laid.suits(known)
+    """Hold a log against its bundle. TockmarkError if it is of another one, or if this tockmark's
+    rows are others."""
+    if bundle.laid.manifest.catalogue_sha256 != known.sha256:
+        raise TockmarkError(
+            f"the bundle for {bundle.about.board} has rows of another catalogue than this tockmark",
+            f"use the one that packed it: {bundle.about.tockmark}, commit {bundle.about.commit}",
+        )
     held = captured(read(log).split("\n"))
     for begin in held.begins:
         if begin.bundle != bundle.id:
@@ -319,8 +325,8 @@ def markdown(found: Staged, known: Catalogue, every: bool) -> str:
     if found.agreement and every:
         lines += ["## Rows", "", *_every_row(found.agreement).markdown()]
     if found.agreement:
-        lines += ["## Bounds", ""]
-        lines += [f"{words.prose(line)}" for line in comparison.bounds_used(found.agreement)[1:]]
+        lines += ["## Bounds", "", "The board's own spread is added to each.", ""]
+        lines += [f"- {words.prose(line)}" for line in comparison.bounds_used(found.agreement)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -353,6 +359,7 @@ def conditions(found: Staged, known: Catalogue) -> list[tuple[str, str]]:
         ("note", said("note")),
         ("on", ", ".join(at) if found.held.begins else UNSAID),
         ("loader", ", ".join(_loaders(begins))),
+        ("it said", "; ".join(_first_words(found.held)) or "nothing before its apps"),
         ("kernel", f"{kernel.title}, sha256 {kernel.sha256}; {kernel.built}"),
         (
             "images",
@@ -364,7 +371,7 @@ def conditions(found: Staged, known: Catalogue) -> list[tuple[str, str]]:
         (
             "simulator",
             f"{sim.board.machine}, {sim.board.timing}, sha256 {sim.board.simulator_sha256};"
-            f" {BITS_PER_BYTE} bits of the UART take {pace} cycles; held against it by tockmark"
+            f" its UART takes {pace} cycles a byte; held against it by tockmark"
             f" {sim.tool.version}, commit {sim.tool.commit or 'unknown'}",
         ),
     ]
@@ -374,6 +381,17 @@ def _loaders(begins: Sequence[CaptureLine]) -> dict[str, None]:
     """Return the loaders' words, each once."""
     loads = (begin.load or UNSAID for begin in begins)
     return dict.fromkeys(one if isinstance(one, str) else " ".join(one) for one in loads)
+
+
+def _first_words(held: Captured) -> list[str]:
+    """Return what the board said before its apps did, which may name ROM, bitstream and kernel:
+    each line once, and no noise."""
+    found: dict[str, None] = {}
+    for loading in held.loadings:
+        for line in itertools.takewhile(lambda one: "#tm " not in one, loading.lines):
+            if line.strip() and line.strip().isascii() and line.strip().isprintable():
+                found[line.strip()] = None
+    return list(found)[:FIRST]
 
 
 def _boots(found: Staged) -> Table:

@@ -54,7 +54,8 @@ class BundleFile(Part, frozen=True, omit_defaults=False):
     """Says how the images of a bundle are loaded, and how the board is heard."""
 
     version: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)]
-    tockmark: str  # the version that packed it
+    tockmark: str  # the version that packed it, and its commit
+    commit: str | None
     board: str
     load: tuple[str, ...] | None  # as the board's profile has it; None: no tool is known
     baud: Positive
@@ -90,7 +91,8 @@ def pack(
         files = {f"{IMAGES}/{name}": (laid / name).read_bytes() for name in manifest.files()}
     load = board.load.command if board.load else None
     sum_ = hashlib.sha256(files[f"{IMAGES}/{MANIFEST}"]).hexdigest()
-    about = BundleFile(VERSION, __version__, board.name, load, baud, silence, sum_)
+    commit = paths.commit_of_checkout()
+    about = BundleFile(VERSION, __version__, commit, board.name, load, baud, silence, sum_)
     files[ABOUT] = msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n"
     files[SCRIPT.name] = SCRIPT.read_bytes()
     files[README] = readme_text(manifest, board).encode()
@@ -179,9 +181,9 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
         "## Send back",
         *_wrapped(
             f"`{log}`, one file. It holds the board's bytes and when they came, the sha256 of each"
-            " image, the words of loader and port, your system and Python, and what --by and"
-            " --note say; nothing else. From it we publish one report: which boots ran, which"
-            " lines came whole, and each count beside the simulator's."
+            " image and of the loader, how it was called, the port, your system and Python, and"
+            " what --by and --note say; nothing else. From it we publish one report: which boots"
+            " ran, which lines came whole, and each count beside the simulator's."
         ),
         "## What is not known",
         "\n".join(_wrapped(*board.not_working or ("nothing that we know of",), numbered=False)),

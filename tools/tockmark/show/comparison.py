@@ -369,7 +369,7 @@ def agree_text(
             reasons.setdefault(one.why, []).append(one.name)
         for why, rows in reasons.items():
             lines += text.listed(f"{what}, {why}", rows)
-    lines += bounds_used(found)
+    lines += _reasons(found)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -416,18 +416,26 @@ def _signed(value: float) -> str:
     return f"{'+' * (value > 0)}{text.trimmed(value)}"
 
 
-def bounds_used(found: Agreement) -> list[str]:
-    """Name the bounds that were used: what they allow, and where that comes from."""
-    used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
+def _reasons(found: Agreement) -> list[str]:
+    """Name the bounds that were used, below a heading."""
+    used = bounds_used(found)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
-    for bound, many in used.items():
+    return [*lines, *(line for one in used for line in text.wrap(one))]
+
+
+def bounds_used(found: Agreement) -> list[str]:
+    """Say of each bound that was used what it allows, and where that comes from."""
+    lines = []
+    for bound, many in Counter(pair.bound for pair in found.pairs).items():
+        if bound is None:
+            continue
         allows = "none stated"
         if bound.cycles is not None:
             relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
             instr = f", {bound.instructions} instructions" if bound.instructions else ""
             allows = f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
         why = " ".join(bound.why.split())
-        lines += text.wrap(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
+        lines.append(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
     return lines
 
 
