@@ -24,7 +24,7 @@ from tockmark import paths
 from tockmark.compare.agree import Agreement, AgreePair, agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, OK, TockmarkError, one_line
-from tockmark.log.protocol import BootMark, decode
+from tockmark.log.protocol import BootMark, Cut, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import result_of
 from tockmark.result.model import Result
@@ -269,7 +269,9 @@ def _heard(bundle: Bundle, held: Captured, ran: run.Ran) -> Iterable[HeardBoot]:
         mark = BootMark(laid.name, job.icache, job.boot.group, lang=laid.lang)
         marks = mark.encode(), replace(mark, ends=True).encode()
         read_ = assemble(decode([marks[0], *job.lines, marks[1]])) if job.lines else None
-        problems = tuple(replace(one, line=None) for one in read_.problems) if read_ else ()
+        # That it has no end is told by the job, and makes no line unreadable.
+        lost = (one for one in read_.problems if not isinstance(one, Cut)) if read_ else ()
+        problems = tuple(replace(one, line=None) for one in lost)
         lines = [line for line in job.lines if "#tm " in line]
         intact = sum(decode_line(line) is not None for line in lines)
         yield HeardBoot(

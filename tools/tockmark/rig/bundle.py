@@ -54,13 +54,13 @@ class BundleFile(Part, frozen=True, omit_defaults=False):
     """Says how the images of a bundle are loaded, and how the board is heard."""
 
     version: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)]
-    tockmark: str  # the version that packed it, and its commit
-    commit: str | None
+    tockmark: str  # the version that packed it
     board: str
     load: tuple[str, ...] | None  # as the board's profile has it; None: no tool is known
     baud: Positive
     silence_s: Positive
     manifest_sha256: Sha256
+    commit: str | None = None  # of that tockmark, if git tells
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def pack(
     load = board.load.command if board.load else None
     sum_ = hashlib.sha256(files[f"{IMAGES}/{MANIFEST}"]).hexdigest()
     commit = paths.commit_of_checkout()
-    about = BundleFile(VERSION, __version__, commit, board.name, load, baud, silence, sum_)
+    about = BundleFile(VERSION, __version__, board.name, load, baud, silence, sum_, commit)
     files[ABOUT] = msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n"
     files[SCRIPT.name] = SCRIPT.read_bytes()
     files[README] = readme_text(manifest, board).encode()

@@ -2,8 +2,10 @@
 """The log of a bundle: which loading of a boot counts, and that nothing of the board's is lost or
 mixed, whatever stands in the log."""
 
+import ast
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,19 @@ def script() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_script_needs_an_old_python_and_nothing_else() -> None:
+    parsed = ast.parse(SCRIPT.read_text(), feature_version=(3, 8))
+    needs = {
+        name
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module]
+        )
+    }
+    assert needs - sys.stdlib_module_names == {"serial"}
 
 
 def test_a_line_of_the_board_is_cut_only_where_it_must_be(tmp_path: Path) -> None:
