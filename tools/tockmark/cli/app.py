@@ -72,7 +72,9 @@ class Group:
 GROUPS = {
     "board": Group(
         "Images for boards, and what boards print.",
-        dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
+        dict.fromkeys(
+            ["image", "bundle", "install", "listen", "parse", "agree", "run-tab"], "board"
+        ),
     ),
     "ci": Group(
         "What continuous integration asks for.",

@@ -1,40 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs for boards: image, install, listen, run-tab, parse, agree."""
+"""The verbs for boards: image, bundle, install, listen, run-tab, parse, agree."""
 
+import hashlib
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from typer import Argument, Exit, Option
 
 from tockmark import paths
+from tockmark.check import stages
 from tockmark.cli import options, run_options
 from tockmark.cli.app import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
-from tockmark.files import folder_for_a_while, write_whole
+from tockmark.files import check_writable, folder_for_a_while, reading, write_whole
 from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder
+from tockmark.rig import bundle, image_folder
+from tockmark.rig.board import BoardProfile
 from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
-from tockmark.rig.image_folder import by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.image_folder import (
+    ImageManifest,
+    by_hand,
+    lay,
+    load_boot,
+    no_tool,
+    with_apps,
+)
 from tockmark.rig.isa import ISAS
-from tockmark.rig.kernel import read_kernel, say_without_panics
+from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
 
 IMAGES = paths.WRITTEN / "image"
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
+
+
+@dataclass(frozen=True)
+class Suited:
+    """Which boots are laid, for which kernel."""
+
+    kernel: run_options.KernelFile = None
+    only: options.Only = None
+    abi: run_options.Abi = 2
+    lang: Annotated[
+        str,
+        options.several_of(
+            lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
+        ),
+    ] = "c"
+    counter: Annotated[
+        str | None,
+        options.one_of(
+            lambda: catalogues.COUNTERS,
+            "What the apps read: perf (default), cyclecount or csr; see `tockmark run`.",
+        ),
+    ] = None
+    samples: Annotated[
+        int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
+    ] = None
+
+    def boots(
+        self, board: BoardProfile, known: Catalogue, boot: str | None = None
+    ) -> tuple[tuple[AppBuild, Boot], ...]:
+        """Return the boots with their apps; of one name, if it is given. TockmarkError if there are
+        none."""
+        found = {one.name: one for one in known.boots()}
+        if boot is not None and boot not in found:
+            raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
+        wanted = select(known, self.only)
+        usual = catalogues.CYCLES_ALONE if ISAS[board.isa].only_cycles else catalogues.PERF
+        (read,) = options.counters(self.counter or usual)
+        chosen = tuple(
+            (AppBuild.built(self.abi, one, read, isa=board.isa), found[measured.name])  # all rows
+            for one in options.languages(self.lang)
+            for measured in wanted.boots(one)
+            if boot in (None, measured.name)
+        )
+        if not chosen:
+            lang = f"--lang {self.lang}"
+            meant = lang if boot is None else f"the boot {boot} in {lang}"
+            raise TockmarkError(
+                f"--only {self.only} leaves nothing of {meant}", "leave out one of them"
+            )
+        return chosen
+
+    def elf(self, claims: run_options.KernelClaims, board: BoardProfile) -> KernelElf:
+        """Read the kernel, by default the baseline's for this board."""
+        return claims.read(self.kernel or board.kernels[self.abi])
+
+
+def _say_laid(manifest: ImageManifest) -> str:
+    """Print what was left out of a lay; return how many images there are, in words."""
+    count, left = len(manifest.boots), manifest.left_out
+    boots = len({one.name for one in manifest.boots}) + len(left)
+    for why in dict.fromkeys(one.why for one in left):
+        names = [one.name for one in left if one.why == why]
+        print(f"left out {len(names)} of {boots} boots, {', '.join(names)}: {why}")
+    return f"{count} image{'s' * (count > 1)}, each one flashing"
 
 
 @verb(
@@ -47,27 +123,9 @@ def image_verb(
     boot: Annotated[
         str | None, Argument(help="One boot: a group, or one with a name; default: all.")
     ] = None,
-    kernel: run_options.KernelFile = None,
+    suited: Suited,
     claims: run_options.KernelClaims,
-    only: options.Only = None,
     board: run_options.BoardName = boards.DEFAULT,
-    abi: run_options.Abi = 2,
-    lang: Annotated[
-        str,
-        options.several_of(
-            lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
-        ),
-    ] = "c",
-    counter: Annotated[
-        str | None,
-        options.one_of(
-            lambda: catalogues.COUNTERS,
-            "What the apps read: perf (default), cyclecount or csr; see `tockmark run`.",
-        ),
-    ] = None,
-    samples: Annotated[
-        int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
-    ] = None,
     also: Annotated[
         list[Path] | None,
         Option(
@@ -80,32 +138,40 @@ def image_verb(
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 
     An older folder of laid images is replaced once the new one is whole."""
-    profiled = boards.load(board)
-    known = catalogues.load()
-    found = {one.name: one for one in known.boots()}
-    if boot is not None and boot not in found:
-        raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
-    wanted = select(known, only)
-    usual = catalogues.CYCLES_ALONE if ISAS[profiled.isa].only_cycles else catalogues.PERF
-    (read,) = options.counters(counter or usual)
-    chosen = tuple(
-        (AppBuild.built(abi, one, read, isa=profiled.isa), found[measured.name])  # with all rows
-        for one in options.languages(lang)
-        for measured in wanted.boots(one)
-        if boot in (None, measured.name)
-    )
-    if not chosen:
-        meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
-        raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
-    elf = claims.read(kernel or profiled.kernels[abi])
+    profiled, known = boards.load(board), catalogues.load()
+    chosen, elf = suited.boots(profiled, known, boot), suited.elf(claims, profiled)
     with run_options.ended_once():
-        manifest = lay(profiled, elf, chosen, known, samples, output, also or ())
-    count, left = len(manifest.boots), manifest.left_out
-    boots = len({one.name for one in manifest.boots}) + len(left)
-    for why in dict.fromkeys(one.why for one in left):
-        names = [one.name for one in left if one.why == why]
-        print(f"left out {len(names)} of {boots} boots, {', '.join(names)}: {why}")
-    print(f"{count} image{'s' * (count > 1)}, each one flashing: {paths.shown(output)}/")
+        manifest = lay(profiled, elf, chosen, known, suited.samples, output, also or ())
+    print(f"{_say_laid(manifest)}: {paths.shown(output)}/")
+
+
+@verb(
+    "tockmark board bundle --board cw310",
+    "tockmark board bundle --board cw310 --kernel ~/tock/earlgrey-cw310.elf -o mine.tar.gz",
+)
+def bundle_verb(
+    *,
+    board: Annotated[str, options.one_of(boards.names, "Board profile: whom it is for.")],
+    suited: Suited,
+    claims: run_options.KernelClaims,
+    output: Annotated[
+        Path | None, options.output_to("Archive; default: tockmark-<board>.tar.gz.")
+    ] = None,
+) -> None:
+    """Pack all that a person with a board needs into one archive, and a page that tells them how.
+
+    They need Python and the board's loader, and send back one log: `board agree --bundle` reads
+    it. The same inputs give the same bytes."""
+    profiled, known = boards.load(board), catalogues.load()
+    bundle.heard(profiled)
+    out = output or Path(f"tockmark-{board}.tar.gz")
+    chosen, elf = suited.boots(profiled, known), suited.elf(claims, profiled)
+    with run_options.ended_once():
+        manifest = bundle.pack(profiled, elf, chosen, known, suited.samples, out)
+    with reading(out):
+        data = out.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    print(f"{_say_laid(manifest)}: {paths.shown(out)}, {len(data) / 1e6:.1f} MB, sha256 {sha256}")
 
 
 @verb(
@@ -369,6 +435,7 @@ def parse_verb(
 @verb(
     "tockmark board agree sim.json board.json",
     "tockmark board agree sim.json board.json --only app --icache off --all",
+    "tockmark board agree --bundle tockmark-cw310.tar.gz tockmark-cw310.log -o report.md",
     exits={
         OK: "every row is there and within its bound",
         INCOMPLETE: "a row is outside or missing, or a result is incomplete",
@@ -376,8 +443,25 @@ def parse_verb(
     },
 )
 def agree_verb(
-    sim: Annotated[Path, Argument(help="Result file of the simulator.")],
-    board: Annotated[Path, Argument(help="Result file of the board, of the same kernel.")],
+    files: Annotated[
+        list[Path],
+        Argument(
+            metavar="SIM BOARD|LOG",
+            help="Result files of the simulator and of the board, of the same kernel; with"
+            " --bundle its log.",
+        ),
+    ],
+    packed: Annotated[
+        Path | None,
+        Option(
+            "--bundle",
+            help="What the log is of: simulate its images, and say how far the board agrees, by"
+            " stage.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, options.output_to("With --bundle: the report, in Markdown.")
+    ] = None,
     only: options.Only = None,
     icache: Annotated[
         options.Switch | None, Option(help="Rows with this cache setting only.")
@@ -391,8 +475,21 @@ def agree_verb(
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 
     What is stated, and why, is in validation/bounds.toml."""
-    names, known = [paths.shown(sim), paths.shown(board)], catalogues.load()
-    _, results = options.selected(known, only, [file.load(sim), file.load(board)])
+    known = catalogues.load()
+    if packed is not None:
+        if len(files) > 1 or only is not None or icache is not None or force:
+            raise TockmarkError(
+                "--bundle takes all of one log", "leave out other files, --only, --icache, --force"
+            )
+        _agree_by_stage(packed, files[0], known, output, every, as_json)
+    if output is not None:
+        raise TockmarkError("-o is for the report on a bundle", "add --bundle, or leave it out")
+    if len(files) != 2:
+        raise TockmarkError(
+            f"{len(files)} files are given", "give SIM and BOARD, or --bundle and one log"
+        )
+    names = [paths.shown(path) for path in files]
+    _, results = options.selected(known, only, [file.load(path) for path in files])
     if icache is not None:
         cached = select(known, f"* icache={icache}", options.rows_of(results))
         results = [result.only(cached) for result in results]
@@ -403,4 +500,19 @@ def agree_verb(
         options.show(comparison.agree_json(names, found))
     else:
         options.show(comparison.agree_text(names, results, found, known, every))
+    raise Exit(found.exit_code)
+
+
+def _agree_by_stage(
+    packed: Path, log: Path, known: Catalogue, output: Path | None, every: bool, as_json: bool
+) -> NoReturn:
+    """Say by stage what the log of a bundle shows, and end with the exit code of that."""
+    if output is not None:
+        check_writable([output])
+    settled(log)
+    with run_options.ended_once(), folder_for_a_while(paths.RUNS) as folder:
+        found = stages.staged(bundle.unpack(packed, folder), log, known)
+    if output is not None:
+        write_whole({output: stages.markdown(found, known, every)})
+    options.show(stages.as_json(found) if as_json else stages.text(found, known, every))
     raise Exit(found.exit_code)

@@ -92,6 +92,7 @@ class ProfileFile(Part, frozen=True):
     kernel_v1: Path | None = None
     load: Load | None = None  # None: no tool is known, or none is needed
     boot: BootSettings = BootSettings()
+    connect: tuple[str, ...] = ()  # what a person does before the first boot, a step each
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 
 
@@ -130,9 +131,11 @@ def names() -> list[str]:
     return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
 
 
-def simulated(machine: str) -> str:
-    """Return the name of the profile that simulates this machine, of several the first."""
+def simulated(machine: str, by_model: bool = False) -> str:
+    """Return the name of the profile that simulates this machine, of several the first; that is
+    perhaps the chip's own RTL, unless a model is asked for."""
     boards = [board for board in map(load, names()) if board.kind == "sim"]
+    boards = [board for board in boards if not (by_model and board.timing == "rtl")]
     machines = {board.machine: board.name for board in reversed(boards)}
     if machine not in machines:
         raise TockmarkError(

@@ -392,6 +392,11 @@ def agreement_headline(found: Agreement) -> str:
 
 
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
+    return [*agree_table(rows).text(title), ""]
+
+
+def agree_table(rows: Iterable[tuple[str, AgreePair]]) -> Table:
+    """Put rows, each with its label, beside each other as the simulator and the board have them."""
     table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
     for label, pair in rows:
         word, coloured = STANDINGS[pair.standing]
@@ -404,7 +409,7 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
             text.NONE if pair.instructions is None else _signed(pair.instructions),
             coloured(word),
         )
-    return [*table.text(title), ""]
+    return table
 
 
 def _signed(value: float) -> str:
@@ -412,17 +417,25 @@ def _signed(value: float) -> str:
 
 
 def _reasons(found: Agreement) -> list[str]:
-    """Name the bounds that were used: what they allow, and where that comes from."""
-    used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
+    """Name the bounds that were used, below a heading."""
+    used = bounds_used(found)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
-    for bound, many in used.items():
+    return [*lines, *(line for one in used for line in text.wrap(one))]
+
+
+def bounds_used(found: Agreement) -> list[str]:
+    """Say of each bound that was used what it allows, and where that comes from."""
+    lines = []
+    for bound, many in Counter(pair.bound for pair in found.pairs).items():
+        if bound is None:
+            continue
         allows = "none stated"
         if bound.cycles is not None:
             relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
             instr = f", {bound.instructions} instructions" if bound.instructions else ""
             allows = f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
         why = " ".join(bound.why.split())
-        lines += text.wrap(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
+        lines.append(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
     return lines
 
 
