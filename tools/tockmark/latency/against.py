@@ -31,8 +31,14 @@ class LongerWait:
     grown: int
     icache: bool
     function: str | None  # that grew most, where the alarm was traced on both kernels
+    never: bool = False  # it does not come any more: `after` is how long that was watched
 
     def __str__(self) -> str:
+        if self.never:
+            return (
+                f"an alarm beside {self.load}, i-cache {ICACHE[self.icache]}, never comes within"
+                f" {self.after:,} cycles, and took {self.before:,} at most"
+            )
         most = f", most in {self.function}" if self.function else ""
         return (
             f"the worst alarm beside {self.load}, i-cache {ICACHE[self.icache]}: {self.before:,} →"
@@ -49,7 +55,8 @@ def longer(base: StoredLatency, new: StoredLatency) -> list[LongerWait]:
         ("other boards", base.board, new.board),
         ("other settings of the cache", base.icache, new.icache),
         ("other simulators", base.simulator, new.simulator),
-        ("other numbers of alarms", _counts(base), _counts(new)),
+        ("other loads", _names(base), _names(new)),
+        ("other numbers of alarms", _counts(base, new), _counts(new, base)),
     ):
         if one != other:
             raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
@@ -58,15 +65,22 @@ def longer(base: StoredLatency, new: StoredLatency) -> list[LongerWait]:
 
 def _longer(base: StoredLatency, new: StoredLatency) -> Iterator[LongerWait]:
     known = {load.name: load for load in base.loads}
+    for lost in new.never:
+        if (one := known.get(lost.name)) is not None:
+            before = one.whole.worst
+            ends = lost.what, before, lost.cycles, lost.ended, lost.cycles - before
+            yield LongerWait(*ends, new.icache, None, never=True)
     for load in new.loads:
+        if load.name not in known:  # it never came on the other
+            continue
         before, after = known[load.name].whole.worst, load.whole.worst
         if after - before > max(LEAST, before * MARGIN):
             grown = _grown(known[load.name], load)
             stage = max(grown, key=grown.__getitem__)
             traced = base.worst.load == new.worst.load == load.name
             function = _function(base.worst, new.worst) if traced else None
-            ends = load.what, before, after
-            yield LongerWait(*ends, stage, grown[stage], new.icache, function)
+            ends = load.what, before, after, stage, grown[stage]
+            yield LongerWait(*ends, new.icache, function)
 
 
 def _grown(base: LoadFound, new: LoadFound) -> dict[str, int]:
@@ -81,7 +95,7 @@ def as_before(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) 
         f"the worst alarm beside {load.what}, i-cache {ICACHE[new.icache]}: {known[load.name]:,} →"
         f" {load.whole.worst:,} cycles ({change(known[load.name], load.whole.worst)})"
         for load in new.loads
-        if load.what not in grown
+        if load.what not in grown and load.name in known
     ]
 
 
@@ -96,8 +110,14 @@ def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
     return most if most is not None and grown[most] > 0 else None
 
 
-def _counts(one: StoredLatency) -> dict[str, int]:
-    return {load.name: load.whole.count for load in one.loads}
+def _names(one: StoredLatency) -> set[str]:
+    return {load.name for load in one.loads} | {load.name for load in one.never}
+
+
+def _counts(one: StoredLatency, other: StoredLatency) -> dict[str, int]:
+    """Return how many alarms came beside each load, of those beside which they come on both."""
+    both = {load.name for load in other.loads}
+    return {load.name: load.whole.count for load in one.loads if load.name in both}
 
 
 def text(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) -> str:

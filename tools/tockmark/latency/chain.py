@@ -186,6 +186,22 @@ def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]
     return found
 
 
+def never_came(family: KernelFamily, lines: Iterable[str], end: int, load: str) -> tuple[int, str]:
+    """Return of a boot that was ended at a cycle how long its last alarm has waited, and which was
+    the last stage that surely ended for it. TockmarkError if none waits."""
+    passings = Passings(item for item in decode(lines) if isinstance(item, Mark))
+    arms, upcalls = passings.all(ARM), passings.all(UPCALL)
+    at = passings.first([IRQ], arms[-1], end) if arms else None
+    if at is None or (upcalls and upcalls[-1] > at):
+        raise TockmarkError(f"{load}: the boot ended, and no alarm waited", TODO, INCOMPLETE)
+    rise, ended = at, IRQ
+    for stage in family.stage[: family.by_turn]:  # whose the passings behind are, nothing tells
+        if (passed := passings.first(stage.own or (stage.mark,), at, end)) is None:
+            break
+        at, ended = passed, stage.name
+    return end - rise, ended
+
+
 def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSpread]:
     """Return how long each stage took, and for how many alarms its point was passed."""
     return {

@@ -2,12 +2,13 @@
 """This runs the app sleeper (apps/latency) beside each load, and finds what its alarms went
 through.
 
-Of each load there is one boot whose alarms all count, by marks; then, on the simulator with the
-retirement port, the start of the same boot again, for the longest stretches. The worst alarm of all
-is traced, too, from when it is due to its upcall.
+Of each load there are boots whose alarms all count, by marks; then, on the simulator with the
+retirement port, the start of the first again, for the longest stretches. The worst alarm of all is
+traced, too, from when it is due to its upcall.
 """
 
 import bisect
+import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable
@@ -20,9 +21,9 @@ from tockmark import paths
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.latency import points
-from tockmark.latency.chain import IRQ, Alarm, alarms, spread, spreads
+from tockmark.latency.chain import IRQ, Alarm, alarms, never_came, spread, spreads
 from tockmark.latency.points import KernelFamily
-from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm, stored
+from tockmark.latency.report import LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
 from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, kernel_of, simulators
@@ -40,7 +41,8 @@ LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
 SLEEPER, DISTURBER = "sleeper", "disturber"
 ALARMS = 150  # beside each load: with all loads some 20 million cycles on the baseline
-MOST_ALARMS = 1024  # apps/latency/sleeper.c
+MOST_ALARMS = 10_000
+A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
@@ -53,7 +55,9 @@ class RunLoad(Part, frozen=True):
     what: str
     apps: int = 3
     number: int = 0
-    baseline: str | None = None
+    needs: str | None = None
+    without: str = ""
+    behind: int | None = None
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,19 @@ class LatencyOptions:
 
 
 @dataclass(frozen=True)
-class RanLoad:
-    """A boot, and what its alarms went through."""
+class RanBoot:
+    """A boot, and what its alarms went through; or that it came to none."""
 
     load: RunLoad
     image: Image
     alarms: list[Alarm]
-    cycles: int
+    never: NeverCame | None = None
+
+
+class Simulated:
+    """Counts the cycles that were simulated, those of boots from the cache among them."""
+
+    cycles = 0
 
 
 def known_loads() -> list[RunLoad]:
@@ -88,14 +98,19 @@ def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[RunLoad, 
     """Return the loads of these names, or all that a kernel can bear. TockmarkError if there is no
     such load, or the kernel cannot bear it."""
     known = {load.name: load for load in known_loads()}
+    functions = kernel_of(kernel).code().values()
+
+    def bears(load: RunLoad) -> bool:
+        return load.needs is None or any(re.fullmatch(load.needs, name) for name in functions)
+
     if names is None:
-        return tuple(one for one in known.values() if kernel.is_baseline or one.baseline is None)
+        return tuple(filter(bears, known.values()))
     found = []
     for name in names:
         if (load := known.get(name)) is None:
             raise TockmarkError(f"there is no load '{name}'", f"choose from: {', '.join(known)}")
-        if load.baseline is not None and not kernel.is_baseline:
-            raise TockmarkError(f"no load '{name}' here: {load.baseline}", "leave it out")
+        if not bears(load):
+            raise TockmarkError(f"no load '{name}' here: {load.without}", "leave it out")
         found.append(load)
     return tuple(found)
 
@@ -106,70 +121,116 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
     family = points.family_of(kernel)
-    ran, found = [], dict[str, LongestStretch]()
+    simulated = Simulated()
+    ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
+    loads = []
     for load in options.loads:
-        one = _run(options, family, kernel, load)
-        whole = spread(alarm.whole for alarm in one.alarms)
-        say(f"{load.name}: {len(one.alarms)} alarms, the worst {whole.worst:,} cycles")
-        ran.append(one)
-        for stretch in _stretches(options, family, kernel, one):
-            if stretch.kind not in found or stretch.cycles > found[stretch.kind].cycles:
-                found[stretch.kind] = stretch
-    worst = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
-    alarm = max(worst.alarms, key=lambda one: one.whole)
-    lines = _trace(options, worst.image, alarm.due, alarm.ends[-1])
-    codes = _Codes(kernel, worst.image)
-    told = WorstAlarm(
-        worst.load.name,
-        alarm.whole,
-        dict(zip([stage.name for stage in family.stage], alarm.stages, strict=True)),
-        codes.stacks(lines),
+        boots = _boots(options, family, kernel, load, simulated)
+        if (lost := boots[0].never) is not None:
+            never.append(lost)
+            say(f"{load.name}: an alarm never came within {lost.cycles:,} cycles")
+            continue
+        one = [alarm for boot in boots for alarm in boot.alarms]
+        whole = spread(alarm.whole for alarm in one)
+        loads.append(LoadFound(load.name, load.what, whole, dict(spreads(family, one))))
+        say(f"{load.name}: {len(one)} alarms, the worst {whole.worst:,} cycles")
+        ran += boots
+        for stretch in _stretches(options, family, kernel, boots[0], simulated):
+            kept = longest_.get(stretch.kind)
+            if kept is None or stretch.cycles > kept.cycles:
+                longest_[stretch.kind] = stretch
+    if not ran:
+        raise TockmarkError("no alarm came at all", "name further --loads", INCOMPLETE)
+    return stored(
+        options.kernel,
+        options.board,
+        options.icache,
+        family,
+        loads,
+        _worst(options, family, kernel, ran, simulated),
+        [longest_[kind] for kind in KINDS if kind in longest_],
+        never,
+        simulated.cycles,
     )
-    loads = [
-        LoadFound(
-            one.load.name,
-            one.load.what,
-            spread(alarm.whole for alarm in one.alarms),
-            dict(spreads(family, one.alarms)),
-        )
-        for one in ran
-    ]
-    cycles = sum(one.cycles for one in ran)
-    ordered = [found[kind] for kind in KINDS if kind in found]
-    whats = {stage.name: stage.what for stage in family.stage}
-    about = options.kernel, options.board, options.icache
-    return stored(*about, family.name, whats, cycles, loads, told, ordered)
 
 
-def _image(options: LatencyOptions, load: RunLoad) -> Image:
+def _worst(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    ran: Iterable[RanBoot],
+    simulated: Simulated,
+) -> WorstAlarm:
+    """Trace the worst alarm of all boots."""
+    boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
+    alarm = max(boot.alarms, key=lambda one: one.whole)
+    lines = _trace(options, boot.image, alarm.due, alarm.ends[-1], simulated)
+    names = [stage.name for stage in family.stage]
+    took = dict(zip(names, alarm.stages, strict=True))
+    parts = _Codes(kernel, boot.image).stacks(lines)
+    return WorstAlarm(boot.load.name, alarm.whole, took, parts)
+
+
+def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    name = f"latency-{load.name}"
-    slots = (SLEEPER, *(DISTURBER,) * load.apps)
+    name = f"latency-{load.name}-{first}".replace(" ", "-")
+    others = (DISTURBER,) * load.apps
+    slots = (SLEEPER, *others) if load.behind is None else (*others, SLEEPER)
     boot = Boot(name, SLEEPER, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
     out = paths.WRITTEN / "latency" / options.kernel.sha256[:8]
-    words = {"cf_calls": options.alarms, "cf_step": 0, "cf_milliseconds": 0}
+    words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
     return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
 
-def _run(options: LatencyOptions, family: KernelFamily, kernel: Program, load: RunLoad) -> RanLoad:
-    """Run the boot of a load, and find its alarms."""
-    image = _image(options, load)
-    app = image.slots[0].symbols
+def _boots(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    load: RunLoad,
+    simulated: Simulated,
+) -> list[RanBoot]:
+    """Run the boots of a load, and find their alarms; but one boot if an alarm never comes."""
+    found = []
+    for first in range(0, options.alarms, A_BOOT):
+        count = min(A_BOOT, options.alarms - first)
+        found.append(_run(options, family, kernel, load, (first, count), simulated))
+        if found[0].never is not None:
+            break
+    return found
+
+
+def _run(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    load: RunLoad,
+    which: tuple[int, int],
+    simulated: Simulated,
+) -> RanBoot:
+    """Run a boot of a load: the first of its alarms, and how many."""
+    image = _image(options, load, *which)
+    app = image.slots[0 if load.behind is None else load.apps].symbols
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    limits = {"max-cycles": MOST_CYCLES, "silence": MOST_CYCLES}
-    target = options.board.target.configured(limits)
+    limit = MOST_CYCLES if load.behind is None else load.behind
+    target = options.board.target.configured({"max-cycles": limit, "silence": limit})
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
     session = cache.default(options.fresh, own=True).begin(target, start)
     lines = list(session.lines())
-    if ending := session.ending():
+    ending = session.ending()
+    simulated.cycles += session.cycles
+    if load.behind is not None and session.idle:
+        lost = never_came(family, lines, session.cycles, load.name)
+        return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
+    if ending:
         raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
-    found = alarms(family, lines, load.name)
-    return RanLoad(load, image, found, session.cycles)
+    return RanBoot(load, image, alarms(family, lines, load.name))
 
 
-def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[str]:
+def _trace(
+    options: LatencyOptions, image: Image, start: int, end: int, simulated: Simulated
+) -> list[str]:
     """Return the instructions of a boot between two cycles."""
     _, target = simulators(options.board)
     target = target.configured({"max-cycles": end, "silence": end})
@@ -183,15 +244,20 @@ def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[
         finally:
             tracing.stop()
             tracing.ending()
+            simulated.cycles += end
 
 
 def _stretches(
-    options: LatencyOptions, family: KernelFamily, kernel: Program, ran: RanLoad
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    ran: RanBoot,
+    simulated: Simulated,
 ) -> Iterable[LongestStretch]:
     """Yield the longest stretches while the first alarms of a boot come."""
     first = ran.alarms[0].due
     last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
-    lines = _trace(options, ran.image, first, last)
+    lines = _trace(options, ran.image, first, last, simulated)
     codes = _Codes(kernel, ran.image)
     for kind, span in longest(family, kernel, codes.owner, lines).items():
         if span.cycles:
