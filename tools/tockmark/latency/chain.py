@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 
 from tockmark.documents import Count, Part
@@ -159,7 +160,8 @@ def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]
         )
     passings = Passings(marks)
     upcalls = passings.all(UPCALL)
-    quiet, dues = (_numbers(items, kind) for kind in ("quiet", "due"))
+    quiet = _summed(_numbers(items, "quiet"), 0)
+    dues = _summed(_numbers(items, "due"), quiet[-1] if quiet else 0)
     ended = any(isinstance(item, Record) and item.kind == "end" for item in items)
     if not (ended and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
         raise TockmarkError(
@@ -210,6 +212,11 @@ def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSp
         )
         for number, stage in enumerate(family.stage)
     }
+
+
+def _summed(apart: Iterable[int], start: int) -> list[int]:
+    """Return ticks of which each is told by how far it is from the one before."""
+    return [at % WORD for at in accumulate(apart, initial=start)][1:]
 
 
 def _numbers(items: Iterable[object], kind: str) -> list[int]:

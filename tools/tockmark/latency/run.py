@@ -40,7 +40,7 @@ from tockmark.suite.catalogue import Boot
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
 SLEEPER, DISTURBER = "sleeper", "disturber"
-ALARMS = 150  # beside each load: with all loads some 20 million cycles on the baseline
+ALARMS = 100  # beside each load: with all loads below 40 million cycles on the baseline
 MOST_ALARMS = 10_000
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot

@@ -117,8 +117,8 @@ def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
     if full:
         lines.append(Mark(0, 10**6, "full").encode())
     lines += encoder.lines("begin proto=1 apps=1")
-    lines += encoder.lines("quiet " + " ".join(map(str, dues[:2])))
-    lines += encoder.lines("due " + " ".join(map(str, dues[2:])))
+    lines += encoder.lines("quiet 10 10")  # ticks from one to the next
+    lines += encoder.lines("due" + count * " 10")
     return [*lines, *encoder.lines("end ok")]
 
 
