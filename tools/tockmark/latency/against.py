@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tockmark.errors import TockmarkError
-from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm
+from tockmark.latency.report import NOUN, LoadFound, StoredLatency, WorstAlarm
 from tockmark.latency.stretches import ELSEWHERE
 from tockmark.show.text import change
 from tockmark.suite.catalogue import ICACHE
@@ -31,19 +31,20 @@ class LongerWait:
     grown: int
     icache: bool
     function: str | None  # that grew most, where the alarm was traced on both kernels
+    noun: str  # what waits
     never: bool = False  # it does not come any more: `after` is how long that was watched
 
     def __str__(self) -> str:
         if self.never:
             return (
-                f"an alarm beside {self.load}, i-cache {ICACHE[self.icache]}, never comes within"
-                f" {self.after:,} cycles, and took {self.before:,} at most"
+                f"the {self.noun} beside {self.load}, i-cache {ICACHE[self.icache]}, never comes"
+                f" within {self.after:,} cycles, and took {self.before:,} at most"
             )
         most = f", most in {self.function}" if self.function else ""
         return (
-            f"the worst alarm beside {self.load}, i-cache {ICACHE[self.icache]}: {self.before:,} →"
-            f" {self.after:,} cycles ({change(self.before, self.after)}), in the stage"
-            f" '{self.stage}' ({self.grown:+,}){most}"
+            f"the worst {self.noun} beside {self.load}, i-cache {ICACHE[self.icache]}:"
+            f" {_change(self.before, self.after)}, in the stage '{self.stage}'"
+            f" ({self.grown:+,}){most}"
         )
 
 
@@ -52,6 +53,7 @@ def longer(base: StoredLatency, new: StoredLatency) -> list[LongerWait]:
     not of the same machine, stages and alarms."""
     for what, one, other in (
         ("kernels with other stages", base.family, new.family),
+        ("other chains", base.chain, new.chain),
         ("other boards", base.board, new.board),
         ("other settings of the cache", base.icache, new.icache),
         ("other simulators", base.simulator, new.simulator),
@@ -69,7 +71,7 @@ def _longer(base: StoredLatency, new: StoredLatency) -> Iterator[LongerWait]:
         if (one := known.get(lost.name)) is not None:
             before = one.whole.worst
             ends = lost.what, before, lost.cycles, lost.ended, lost.cycles - before
-            yield LongerWait(*ends, new.icache, None, never=True)
+            yield LongerWait(*ends, new.icache, None, NOUN[new.chain], never=True)
     for load in new.loads:
         if load.name not in known:  # it never came on the other
             continue
@@ -80,7 +82,7 @@ def _longer(base: StoredLatency, new: StoredLatency) -> Iterator[LongerWait]:
             traced = base.worst.load == new.worst.load == load.name
             function = _function(base.worst, new.worst) if traced else None
             ends = load.what, before, after, stage, grown[stage]
-            yield LongerWait(*ends, new.icache, function)
+            yield LongerWait(*ends, new.icache, function, NOUN[new.chain])
 
 
 def _grown(base: LoadFound, new: LoadFound) -> dict[str, int]:
@@ -92,11 +94,15 @@ def as_before(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) 
     known = {load.name: load.whole.worst for load in base.loads}
     grown = {one.load for one in found}
     return [
-        f"the worst alarm beside {load.what}, i-cache {ICACHE[new.icache]}: {known[load.name]:,} →"
-        f" {load.whole.worst:,} cycles ({change(known[load.name], load.whole.worst)})"
+        f"the worst {NOUN[new.chain]} beside {load.what}, i-cache {ICACHE[new.icache]}:"
+        f" {_change(known[load.name], load.whole.worst)}"
         for load in new.loads
         if load.what not in grown and load.name in known
     ]
+
+
+def _change(before: int, after: int) -> str:
+    return f"{before:,} → {after:,} cycles ({change(before, after)})"
 
 
 def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
@@ -124,5 +130,5 @@ def text(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) -> st
     """Return the verdict."""
     against = f"{new.kernel.title} against {base.kernel.title}"
     if not found:
-        return f"no worst alarm waits longer by more than {MARGIN:.0%}: {against}\n"
+        return f"no worst {NOUN[new.chain]} waits longer by more than {MARGIN:.0%}: {against}\n"
     return "".join(f"{one}\n" for one in found) + f"{against}\n"

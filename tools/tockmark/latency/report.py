@@ -13,7 +13,7 @@ from msgspec import Meta
 from tockmark import documents, paths
 from tockmark.documents import Count, Part, Positive
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.points import KernelFamily
+from tockmark.latency.points import ALARM, UART, KernelFamily
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart
 from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
@@ -27,6 +27,8 @@ BEGIN = f'{{"format":"{FORM}"'  # of each such file
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the load that is none
+NOUN = {ALARM: "alarm", UART: "sent line"}  # what waits, by chain
+FROM = {ALARM: "an alarm is due", UART: "a line is sent"}
 
 
 class LoadFound(Part, frozen=True):
@@ -76,6 +78,7 @@ class StoredLatency(Part, frozen=True):
     stretches: tuple[LongestStretch, ...]
     tool: str | None = None  # the commit of the checkout
     never: tuple[NeverCame, ...] = ()
+    chain: str = ALARM
 
     @property
     def by(self) -> str:
@@ -87,6 +90,7 @@ def stored(
     kernel: KernelElf,
     board: BoardProfile,
     icache: bool,
+    chain: str,
     family: KernelFamily,
     loads: Iterable[LoadFound],
     worst: WorstAlarm,
@@ -112,6 +116,7 @@ def stored(
         tuple(stretches),
         paths.commit_of_checkout(),
         tuple(never),
+        chain,
     )
 
 
@@ -127,16 +132,16 @@ def load(path: Path) -> StoredLatency:
 
 def answer(found: StoredLatency) -> str:
     """Return the answer in words."""
-    worst, by = found.worst, found.by
+    worst, by, noun = found.worst, found.by, NOUN[found.chain]
     beside = {one.name: one for one in found.loads}
     words = "".join(
-        f"An app may keep another's alarm waiting for ever: beside {one.what} its upcall never came"
-        f" within {_time(one.cycles, found.clock_hz)}; the stage '{one.ended}' was over."
+        f"An app may keep another's {noun} waiting for ever: beside {one.what} its upcall never"
+        f" came within {_time(one.cycles, found.clock_hz)}; the stage '{one.ended}' was over."
         " Beside the others, which come:\n"
         for one in found.never
     )
     words += (
-        f"An app may keep another's alarm waiting {_time(worst.cycles, found.clock_hz)}: beside"
+        f"An app may keep another's {noun} waiting {_time(worst.cycles, found.clock_hz)}: beside"
         f" {beside[worst.load].what}, {worst.stages[by]:,} of it in the stage '{by}'"
         f" ({found.stages[by]})."
     )
@@ -156,7 +161,7 @@ def text(found: StoredLatency) -> str:
         answer(found),
         "",
         f"kernel  {about}",
-        f"        {found.cycles:,} cycles simulated",
+        f"took    {found.cycles:,} simulated cycles",
         "",
     ]
     columns = {"median": 9, "99 %": 9, "worst": 9, "seen": 7}
@@ -167,11 +172,12 @@ def text(found: StoredLatency) -> str:
             table.add(f"  {name}", *_cells(stage))
     for lost in found.never:
         table.add(lost.name, "", "", "never", "")
-    lines += table.text("From when an alarm is due to its upcall; cycles", "")
-    lines += ["", "The worst alarm's stages, and where its cycles went:"]
+    lines += table.text(f"From when {FROM[found.chain]} to its upcall; cycles", "")
+    lines += ["", f"The worst {NOUN[found.chain]}'s stages, and where its cycles went:"]
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in found.worst.stages.items())
     lines += [f"  {stages}", *_parts(found.worst.parts), ""]
-    lines.append("The longest stretches while some alarms came, and where their cycles went:")
+    if found.stretches:
+        lines.append("The longest stretches while some alarms came, and where their cycles went:")
     for stretch in found.stretches:
         what = f"{KINDS[stretch.kind]}, beside {stretch.load}"
         lines += [f"  {stretch.cycles:8,}  {what}", *_parts(stretch.parts)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This runs the app sleeper (apps/latency) beside each load, and finds what its alarms went
-through.
+"""This runs an app that waits (apps/latency) beside each load, and finds what its alarms, or its
+lines, went through.
 
 Of each load there are boots whose alarms all count, by marks; then, on the simulator with the
 retirement port, the start of the first again, for the longest stretches. The worst alarm of all is
@@ -21,9 +21,9 @@ from tockmark import paths
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.latency import points
-from tockmark.latency.chain import IRQ, Alarm, alarms, never_came, spread, spreads
-from tockmark.latency.points import KernelFamily
-from tockmark.latency.report import LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
+from tockmark.latency.chain import IRQ, Alarm, alarms, lines_sent, never_came, spread, spreads
+from tockmark.latency.points import ALARM, UART, KernelFamily
+from tockmark.latency.report import NOUN, LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
 from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, kernel_of, simulators
@@ -39,7 +39,12 @@ from tockmark.suite.catalogue import Boot
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
-SLEEPER, DISTURBER = "sleeper", "disturber"
+DISTURBER = "disturber"
+WAITS = {ALARM: "sleeper", UART: "writer"}  # which app
+LINE = 8  # bytes: apps/latency/writer.c
+# Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
+# next byte when one is sent.
+PACE = 521
 ALARMS = 100  # beside each load: with all loads below 40 million cycles on the baseline
 MOST_ALARMS = 10_000
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
@@ -58,6 +63,7 @@ class RunLoad(Part, frozen=True):
     needs: str | None = None
     without: str = ""
     behind: int | None = None
+    uart: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ class LatencyOptions:
     alarms: int
     loads: tuple[RunLoad, ...]
     fresh: bool = False
+    chain: str = ALARM
 
 
 @dataclass(frozen=True)
@@ -94,9 +101,11 @@ def known_loads() -> list[RunLoad]:
     return msgspec.convert(data["load"], list[RunLoad])
 
 
-def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[RunLoad, ...]:
-    """Return the loads of these names, or all that a kernel can bear. TockmarkError if there is no
-    such load, or the kernel cannot bear it."""
+def loads_for(
+    kernel: KernelElf, names: Iterable[str] | None, chain: str = ALARM
+) -> tuple[RunLoad, ...]:
+    """Return the loads of these names, or all of a chain's that a kernel can bear. TockmarkError if
+    there is no such load, or the kernel cannot bear it."""
     known = {load.name: load for load in known_loads()}
     functions = kernel_of(kernel).code().values()
 
@@ -104,7 +113,8 @@ def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[RunLoad, 
         return load.needs is None or any(re.fullmatch(load.needs, name) for name in functions)
 
     if names is None:
-        return tuple(filter(bears, known.values()))
+        own = (load for load in known.values() if load.uart or chain != UART)
+        return tuple(filter(bears, own))
     found = []
     for name in names:
         if (load := known.get(name)) is None:
@@ -120,7 +130,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     the kernel is gone."""
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
-    family = points.family_of(kernel)
+    family = points.family_of(kernel, options.chain)
     simulated = Simulated()
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
@@ -128,13 +138,15 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         boots = _boots(options, family, kernel, load, simulated)
         if (lost := boots[0].never) is not None:
             never.append(lost)
-            say(f"{load.name}: an alarm never came within {lost.cycles:,} cycles")
+            say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
             continue
         one = [alarm for boot in boots for alarm in boot.alarms]
         whole = spread(alarm.whole for alarm in one)
         loads.append(LoadFound(load.name, load.what, whole, dict(spreads(family, one))))
-        say(f"{load.name}: {len(one)} alarms, the worst {whole.worst:,} cycles")
+        say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
         ran += boots
+        if options.chain != ALARM:  # stretches are the same, whatever waits
+            continue
         for stretch in _stretches(options, family, kernel, boots[0], simulated):
             kept = longest_.get(stretch.kind)
             if kept is None or stretch.cycles > kept.cycles:
@@ -145,6 +157,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         options.kernel,
         options.board,
         options.icache,
+        options.chain,
         family,
         loads,
         _worst(options, family, kernel, ran, simulated),
@@ -174,10 +187,11 @@ def _worst(
 def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    name = f"latency-{load.name}-{first}".replace(" ", "-")
+    app = WAITS[options.chain]
+    name = f"latency-{options.chain}-{load.name}-{first}".replace(" ", "-")
     others = (DISTURBER,) * load.apps
-    slots = (SLEEPER, *others) if load.behind is None else (*others, SLEEPER)
-    boot = Boot(name, SLEEPER, slots, (), load.number, 0)
+    slots = (app, *others) if load.behind is None else (*others, app)
+    boot = Boot(name, app, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
     out = paths.WRITTEN / "latency" / options.kernel.sha256[:8]
     words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
@@ -214,7 +228,7 @@ def _run(
     app = image.slots[0 if load.behind is None else load.apps].symbols
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
     limit = MOST_CYCLES if load.behind is None else load.behind
-    target = options.board.target.configured({"max-cycles": limit, "silence": limit})
+    target = options.board.target.configured(_limits(options, limit))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
     session = cache.default(options.fresh, own=True).begin(target, start)
     lines = list(session.lines())
@@ -225,7 +239,15 @@ def _run(
         return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
     if ending:
         raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
+    if options.chain == UART:
+        takes = range(LINE * PACE, (LINE + 1) * PACE)
+        return RanBoot(load, image, lines_sent(family, lines, load.name, which[1], takes))
     return RanBoot(load, image, alarms(family, lines, load.name))
+
+
+def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
+    pace = {"uart-cycles": PACE} if options.chain == UART else {}
+    return {"max-cycles": limit, "silence": limit, **pace}
 
 
 def _trace(
@@ -233,7 +255,7 @@ def _trace(
 ) -> list[str]:
     """Return the instructions of a boot between two cycles."""
     _, target = simulators(options.board)
-    target = target.configured({"max-cycles": end, "silence": end})
+    target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
         tracing = target.start_here(

@@ -143,6 +143,35 @@ def test_a_log_that_lacks_something_is_refused_by_name(lines: Sequence[str], sai
         chain.alarms(FAMILY, lines, "beside ipc")
 
 
+LINES = msgspec.structs.replace(FAMILY, begins=Stage("begins", "", symbol="send"))
+
+
+def sent(rises: int) -> list[str]:
+    """A boot's log of a line whose interrupt rises then; others' lines go before and behind."""
+    seen = (("arm", 100), ("begins", 110), ("irq", 490), ("served", 500), ("begins", 510))
+    own = (("irq", rises), ("trap", 913), ("served", 920), ("queued", 930), ("begins", 940))
+    more = (*seen, *own, ("chosen", 950), ("upcall", 960))
+    lines = [Mark(0, at, name).encode() for name, at in sorted(more, key=lambda one: one[1])]
+    encoder = Encoder("writer")
+    return [*lines, *encoder.lines("begin proto=1 apps=1"), *encoder.lines("end ok")]
+
+
+def test_a_line_counts_from_the_rise_when_its_bytes_are_sent() -> None:
+    (found,) = chain.lines_sent(LINES, sent(911), "beside ipc", 1, range(400, 450))
+    assert found.due == 911
+    assert found.stages == (2, 7, 10, 20, 10)
+    for rises in (909, 961):  # another's, or too late
+        with pytest.raises(TockmarkError, match="beside ipc: a line's interrupt hid behind"):
+            chain.lines_sent(LINES, sent(rises), "beside ipc", 1, range(400, 450))
+    with pytest.raises(TockmarkError, match="1 lines came to their upcalls, not 2"):
+        chain.lines_sent(LINES, sent(911), "beside ipc", 2, range(400, 450))
+
+
+def test_the_writer_has_the_same_line() -> None:
+    source = (paths.ROOT / "apps" / "latency" / "writer.c").read_text()
+    assert f"enum {{ LINE = {run.LINE} }}" in source
+
+
 def test_a_point_that_is_gone_is_named() -> None:
     program = Program(OWN)
     for stage, said in (
@@ -161,7 +190,11 @@ def test_a_kernel_of_no_family_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_stages_of_each_family_can_be_marks() -> None:
-    for family in points.families():
+    both = [one.of(chain) for one in points.families() for chain in (points.ALARM, points.UART)]
+    for one in points.families():
+        (other,) = one.chain
+        assert {stage.name for stage in other.stage} < {stage.name for stage in one.stage}
+    for family in both:
         names = [stage.mark for stage in family.stage]
         assert len({*names}) == len(names)
         assert family.stage[-1].app == "tm_mark_upcall"
@@ -337,7 +370,7 @@ def test_what_never_came_is_said_before_the_worst_that_came() -> None:
     both = stored(loads=(beside(4800), beside(900, "behind")))
     (longer,) = against.longer(both, found)
     assert str(longer) == (
-        "an alarm beside an app before it, i-cache on, never comes within 48,000 cycles, and took"
+        "the alarm beside an app before it, i-cache on, never comes within 48,000 cycles, and took"
         " 900 at most"
     )
     assert against.longer(found, both) == []
