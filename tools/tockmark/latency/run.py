@@ -47,6 +47,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 PACE = 521
 ALARMS = 100  # beside each load: with all loads below 40 million cycles on the baseline
 MOST_ALARMS = 10_000
+NAME = 10  # letters of a load that a boot's name has room for
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
@@ -188,12 +189,12 @@ def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Im
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
     app = WAITS[options.chain]
-    name = f"latency-{options.chain}-{load.name}-{first}".replace(" ", "-")
+    name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
     others = (DISTURBER,) * load.apps
     slots = (app, *others) if load.behind is None else (*others, app)
     boot = Boot(name, app, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
-    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8]
+    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
     words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
     return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 

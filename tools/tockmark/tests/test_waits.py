@@ -32,6 +32,7 @@ from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
+from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 
@@ -210,6 +211,8 @@ def test_the_apps_have_the_same_loads() -> None:
     loads = run.known_loads()
     assert {load.number for load in loads if load.apps} == {*range(count)}
     assert [load.name for load in loads if not load.apps] == ["nothing"]
+    assert len({load.name[: run.NAME] for load in loads}) == len(loads)
+    assert len(f"latency--{run.MOST_ALARMS - 1}") + run.NAME < NAME_BYTES
 
 
 U, M = "U", "M"
