@@ -82,7 +82,7 @@ GROUPS = {
         "What developers of tockmark ask for.",
         dict.fromkeys(
             [
-                *("validate", "conformance", "interrupts-off", "same-simulator"),
+                *("validate", "conformance", "same-simulator"),
                 *("instances", "isolation", "cache"),
             ],
             "dev",
