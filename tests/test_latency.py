@@ -21,7 +21,7 @@ from tockmark.errors import REGRESSION
 from tockmark.latency import against, points, run
 from tockmark.latency.report import StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
-from tockmark.latency.stretches import OFF
+from tockmark.latency.stretches import CORE, LOOK, OFF
 from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import KernelElf, read_kernel, with_words
@@ -180,6 +180,19 @@ def test_a_stretch_with_interrupts_off_is_found(
     assert before.cycles < DELAY < after.cycles
     assert "planted" in after.parts[0].stack
     assert after.parts[0].cycles > DELAY * 0.9
+
+
+def test_all_loads_take_at_most_40_million_cycles() -> None:
+    make("profile")
+    done = subprocess.run([TOCKMARK, "latency", "--json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["cycles"] <= 40_000_000
+    names = [load["name"] for load in (*said["loads"], *said["never"])]
+    assert sorted(names) == sorted(load.name for load in run.known_loads())
+    assert {load["whole"]["count"] for load in said["loads"]} == {run.ALARMS}
+    assert [one["name"] for one in said["never"]] == ["behind"]  # by fixed priority
+    assert {one["kind"] for one in said["stretches"]} == {OFF, LOOK, CORE}
 
 
 def patched(folder: Path, elf: Path, stage: int) -> Path:

@@ -45,7 +45,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 # Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
 # next byte when one is sent.
 PACE = 521
-ALARMS = 100  # beside each load: with all loads below 40 million cycles on the baseline
+ALARMS = 100  # beside each load: with all loads some 24 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load that a boot's name has room for
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
