@@ -32,7 +32,6 @@ LONG = {
     "conformance": "tests/test_conformance.py",
     "instances": "tests/test_ladder.py",
     "isolation": "tests/test_programs.py",
-    "interrupts-off": "tests/test_masked.py",
     "latency": "tests/test_latency.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds the apps of `tockmark latency`, not yet linked, into build/apps/latency-abi2: the one that waits for its alarm, and
-# the one that disturbs it. They report as the conformance apps do. Run from the top of the repository, when
+# Builds the apps of `tockmark latency`, not yet linked, into build/apps/latency-abi2: those that wait for an alarm and for
+# a line's end, and the one that disturbs them. They report as the conformance apps do. Run from the top of the repository, when
 # apps/conformance/build.mk has run:
 #     make -f apps/latency/build.mk
 
 CC := riscv64-unknown-elf-gcc
 SOURCE := apps/latency
 OUT := build/apps/latency-abi2
+APPS := sleeper writer disturber
 CFLAGS := -std=c11 -O2 -march=rv32imc -mabi=ilp32 -ffunction-sections -fdata-sections -ffreestanding \
 	--specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP -Iapps/runtime -Iapps/conformance -DTM_ABI=2
 
 .PHONY: all
-all: $(OUT)/sleeper.o $(OUT)/disturber.o $(OUT)/libtockmark.a
+all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a
 
 $(OUT)/%.o: $(SOURCE)/%.c $(SOURCE)/build.mk
 	@mkdir -p $(@D)
@@ -21,4 +22,4 @@ $(OUT)/libtockmark.a: build/apps/conformance-abi2/libtockmark.a
 	@mkdir -p $(@D)
 	cp $< $@
 
--include $(OUT)/sleeper.d $(OUT)/disturber.d
+-include $(APPS:%=$(OUT)/%.d)

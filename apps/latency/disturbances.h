@@ -18,6 +18,7 @@ enum disturbance {
     ALARMS,
     RESTARTS,
     FAULTS,
+    RELAYS,
     KINDS
 };
 

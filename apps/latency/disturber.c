@@ -53,18 +53,58 @@ static void ring(void) {
     yield();
 }
 
+/* What waits for an upcall that nobody subscribed to. */
+static struct answer told(uint32_t driver, uint32_t number) {
+    return call(YIELD, WAIT_FOR, driver, number, 0);
+}
+
+/* By the new IPC, too, the first disturber answers the others. */
+enum { REGISTER = 1, DISCOVER = 2, SEND = 0x10, ENABLE = 0x20, TAKE = 0x22, RESPOND = 0x24 };
+static struct answer service;
+
+static void relay(void) {
+    if (app_slot != 1) {
+        command(RELAY, SEND, service.a1, service.a2);
+        told(RELAY, 0);
+        return;
+    }
+    told(RELAY, 1);
+    while (!refused(command(RELAY, TAKE, 0, 0)))
+        command(RELAY, RESPOND, 0, 0);
+}
+
+static void begin_relay(void) {
+    static const char name[] = "disturber";
+    allow_ro(RELAY, 0, line, LINE);
+    allow_rw(RELAY, 0, words, sizeof words);
+    allow_ro(BY_PACKAGE, 0, name, sizeof name - 1);
+    if (app_slot == 1) {
+        command(BY_PACKAGE, REGISTER, 0, 0);
+        told(BY_PACKAGE, REGISTER - 1);
+        command(RELAY, ENABLE, 0, 0);
+        return;
+    }
+    do {
+        command(BY_PACKAGE, DISCOVER, 0, 0);
+        service = told(BY_PACKAGE, DISCOVER - 1);
+    } while (service.a0);
+}
+
 static void restart(void) { call(EXIT, RESTART, 0, 0, 0); }
 static void fault(void) { __asm__ volatile("unimp"); }
 
 void run(void) {
     static void (*const kinds[KINDS])(void) = {
-        [SPIN] = nothing, [IPC_PAIRS] = ask,    [NOTIFY] = notify,
-        [WRITES] = write, [PRINTS] = print,     [MEMORY] = move_memory,
-        [ALARMS] = ring,  [RESTARTS] = restart, [FAULTS] = fault,
+        [SPIN] = nothing, [IPC_PAIRS] = ask,      [NOTIFY] = notify, [WRITES] = write,
+        [PRINTS] = print, [MEMORY] = move_memory, [ALARMS] = ring,   [RESTARTS] = restart,
+        [FAULTS] = fault, [RELAYS] = relay,
     };
-    uint32_t kind = app_scene % KINDS, start = now();
-    while (kept.starts == 1 && now() - start < milliseconds(BEGIN_MS))
-        ;
+    uint32_t kind = app_scene % KINDS;
+    subscribe(ALARM, 0, note_upcall, 0);
+    if (kept.starts == 1) {
+        command(ALARM, 5, milliseconds(BEGIN_MS), 0);
+        yield();
+    }
     for (uint32_t i = 0; i < LINE; i++)
         line[i] = i == LINE - 1 ? '\n' : '.';
     other = find_process(kind == NOTIFY ? "sleeper" : "disturber");
@@ -72,7 +112,8 @@ void run(void) {
         be_service(hear, 0);
     if (kind == IPC_PAIRS && app_slot != 1)
         subscribe(IPC, other, note_upcall, 0);
-    subscribe(ALARM, 0, note_upcall, 0);
+    if (kind == RELAYS)
+        begin_relay();
     subscribe(CONSOLE, 1, note_upcall, 0);
     allow_ro(CONSOLE, 1, line, LINE);
     for (uint32_t phase = kept.starts * STEP % PHASES;; phase = (phase + STEP) % PHASES) {

@@ -380,14 +380,3 @@ def longest(stretches: Stretches) -> str:
     )
     cycles = f"{one.worst.cycles} of at most {one.bound.cycles} cycles"
     return f"{len(stretches.held)} kinds of stretches, bounded; the longest: {one.kind}, {cycles}"
-
-
-def stretches_text(stretches: Stretches) -> str:
-    """Return the table of all kinds of stretches."""
-    columns = f"{'bound':>10}{'found':>8}{'bound':>14}{'found':>10}"
-    lines = [f"{'instructions':>18}{'cycles, cache off':>24}", columns]
-    for one in stretches.held:
-        bound, worst = one.bound, one.worst
-        counts = f"{bound.instructions:10}{worst.instructions:8}"
-        lines.append(f"{counts}{bound.cycles:14}{worst.cycles:10}  {one.kind}")
-    return "\n".join(lines) + "\n"

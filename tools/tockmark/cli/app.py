@@ -84,7 +84,7 @@ GROUPS = {
         "What developers of tockmark ask for.",
         dict.fromkeys(
             [
-                *("validate", "conformance", "interrupts-off", "same-simulator"),
+                *("validate", "conformance", "same-simulator"),
                 *("instances", "isolation", "cache"),
             ],
             "dev",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that check the tool itself, and what it made: doctor, validate, verify, conformance,
-interrupts-off, same-simulator, instances, isolation, cache."""
+same-simulator, instances, isolation, cache."""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
 from tockmark.cli.measure import PROGRAM_CYCLES
-from tockmark.cli.run_options import Abi, ICache, Jobs, KernelClaims, KernelFile, ended_once
+from tockmark.cli.run_options import ICache, Jobs, KernelClaims, KernelFile, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.profile import isolation
@@ -235,32 +235,6 @@ def conformance_verb(
             ]
         )
     raise Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
-
-
-@verb(
-    "make profile && tockmark dev interrupts-off",
-    "tockmark dev interrupts-off --abi 1 --seeds 20",
-    exits={OK: "the kernel keeps its bounds", INCOMPLETE: "a bound does not hold"},
-)
-def interrupts_off_verb(
-    abi: Abi = 2,
-    seeds: Annotated[
-        int, Option(min=1, help="Search with so many seeds for what takes long, from 1 on.")
-    ] = 2,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show how long the baseline kernel keeps interrupts off at most, by what it does.
-
-    Bounds come from the kernel's machine code. Beside them stands the longest that was found in the
-    retired instructions of boots that search, send, fault and panic, at 115200 baud, cache off."""
-    board = boards.load(boards.simulated("cw310"))
-    plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
-    searches = (interrupts_off.search(seed) for seed in range(1, seeds + 1))
-    found = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-    options.show(asdict(found) if as_json else interrupts_off.stretches_text(found))
-    if not as_json:
-        options.say_first(found.lost, "lost: ")
-    raise Exit(INCOMPLETE if found.lost else OK)
 
 
 @verb(

@@ -9,11 +9,11 @@ doing is the layout of the code, for which there is a margin (docs/method.md).
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from tockmark.errors import TockmarkError
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import StoredLatency, WorstAlarm
+from tockmark.latency.report import NOUN, LoadFound, StoredLatency, WorstAlarm
 from tockmark.latency.stretches import ELSEWHERE
 from tockmark.show.text import Table, TableColumn, bad, change, figures, good
 from tockmark.suite.catalogue import ICACHE
@@ -27,16 +27,17 @@ WHICH: dict[str, Callable[[WaitSpread], int]] = {
     MOST: lambda one: one.most_of,
 }
 WORDS = {
-    WORST: "the worst alarm beside {}, i-cache {}:",
-    MOST: "99 % of the alarms beside {}, i-cache {}, come within",
+    WORST: "the worst {} beside {}, i-cache {}:",
+    MOST: "99 % of the {}s beside {}, i-cache {}, come within",
 }
 
 
 @dataclass(frozen=True)
 class WaitRow:
-    """How long an alarm waits beside a load, before and after, and the stage that changed most the
-    same way: grew, or shrank where it waits no longer than before."""
+    """How long an alarm, or a line, waits beside a load, before and after, and the stage that
+    changed most the same way: grew, or shrank where it waits no longer than before."""
 
+    chain: str
     load: str
     what: str  # the load in words
     of: str  # one of WHICH
@@ -45,15 +46,18 @@ class WaitRow:
     after: int
     stage: str
     grown: int
-    function: str | None  # that did so most, where the worst alarm was traced on both kernels
+    function: str | None = None  # that did so most, where the worst was traced on both kernels
+    never: bool = False  # it does not come any more: `after` is how long that was watched
 
     @property
     def name(self) -> str:
-        return f"wait.alarm load={self.load} {self.of}"
+        return f"wait.{self.chain} load={self.load} {self.of}"
 
     @property
     def verdict(self) -> str:
         """One of LONGER, SHORTER and SAME."""
+        if self.never:
+            return LONGER
         least, most = sorted((self.before, self.after))
         if most - least <= max(LEAST, self.before * MARGIN):
             return SAME
@@ -62,11 +66,19 @@ class WaitRow:
     @property
     def why(self) -> str:
         """Name the stage, and the function if it is known."""
+        if self.never:
+            return f"never comes, {self.stage}"
         most = f", most in {self.function}" if self.function else ""
         return f"{self.stage} {self.grown:+,}{most}"
 
     def __str__(self) -> str:
-        words = WORDS[self.of].format(self.what, ICACHE[self.icache])
+        noun, where = NOUN[self.chain], ICACHE[self.icache]
+        if self.never:
+            return (
+                f"the {noun} beside {self.what}, i-cache {where}, never comes within"
+                f" {self.after:,} cycles, and took {self.before:,} at most"
+            )
+        words = WORDS[self.of].format(noun, self.what, where)
         return (
             f"{words} {self.before:,} → {self.after:,} cycles"
             f" ({change(self.before, self.after)}), in the stage {self.why}"
@@ -78,10 +90,12 @@ def wait_rows(base: StoredLatency, new: StoredLatency) -> list[WaitRow]:
     machine, stages and alarms."""
     for what, one, other in (
         ("kernels with other stages", base.family, new.family),
+        ("other chains", base.chain, new.chain),
         ("other boards", base.board, new.board),
         ("other settings of the cache", base.icache, new.icache),
         ("other simulators", base.simulator, new.simulator),
-        ("other numbers of alarms", _counts(base), _counts(new)),
+        ("other loads", _names(base), _names(new)),
+        ("other numbers of alarms", _counts(base, new), _counts(new, base)),
     ):
         if one != other:
             raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
@@ -90,28 +104,33 @@ def wait_rows(base: StoredLatency, new: StoredLatency) -> list[WaitRow]:
 
 def _rows(base: StoredLatency, new: StoredLatency) -> Iterator[WaitRow]:
     known = {load.name: load for load in base.loads}
+    for lost in new.never:
+        if (old := known.get(lost.name)) is not None:
+            before, after = old.whole.worst, lost.cycles
+            what = new.chain, lost.name, lost.what, WORST, new.icache
+            yield WaitRow(*what, before, after, lost.ended, after - before, never=True)
     for load in new.loads:
-        old = known[load.name]
+        if (old := known.get(load.name)) is None:  # it never came on the other
+            continue
         traced = base.worst.load == new.worst.load == load.name
         for of, value in WHICH.items():
-            grown = {
-                name: value(one) - value(old.stages[name]) for name, one in load.stages.items()
-            }
-            ends = value(old.whole), value(load.whole)
-            most = max if ends[0] < ends[1] else min
-            stage = most(grown, key=grown.__getitem__)
-            alarms = (base.worst, new.worst)[:: 1 if most is max else -1]
-            function = _function(*alarms) if traced and of == WORST else None
-            yield WaitRow(
-                load.name,
-                load.what,
-                of,
-                new.icache,
-                *ends,
-                stage,
-                grown[stage],
-                function,
-            )
+            row = _row(new, old, load, of, value)
+            if traced and of == WORST:
+                grew = row.before < row.after
+                ends = (base.worst, new.worst) if grew else (new.worst, base.worst)
+                row = replace(row, function=_function(*ends))
+            yield row
+
+
+def _row(
+    new: StoredLatency, old: LoadFound, load: LoadFound, of: str, value: Callable[[WaitSpread], int]
+) -> WaitRow:
+    grown = {name: value(one) - value(old.stages[name]) for name, one in load.stages.items()}
+    before, after = value(old.whole), value(load.whole)
+    most = max if before < after else min
+    stage = most(grown, key=grown.__getitem__)
+    what = new.chain, load.name, load.what, of, new.icache
+    return WaitRow(*what, before, after, stage, grown[stage])
 
 
 def longer(rows: Sequence[WaitRow]) -> list[WaitRow]:
@@ -130,8 +149,14 @@ def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
     return most if most is not None and grown[most] > 0 else None
 
 
-def _counts(one: StoredLatency) -> dict[str, int]:
-    return {load.name: load.whole.count for load in one.loads}
+def _names(one: StoredLatency) -> set[str]:
+    return {load.name for load in one.loads} | {load.name for load in one.never}
+
+
+def _counts(one: StoredLatency, other: StoredLatency) -> dict[str, int]:
+    """Return how many alarms came beside each load, of those beside which they come on both."""
+    both = {load.name for load in other.loads}
+    return {load.name: load.whole.count for load in one.loads if load.name in both}
 
 
 def table(rows: Sequence[WaitRow]) -> Table:
@@ -139,7 +164,7 @@ def table(rows: Sequence[WaitRow]) -> Table:
     columns = figures({"base": 10, "head": 10, "": 9})
     found = Table(
         [
-            TableColumn("how long an alarm waits", 36, 0, left=True),
+            TableColumn("how long it waits", 36, 0, left=True),
             TableColumn("i$", 3),
             *columns,
             TableColumn("most in the stage", 36, 2, left=True),
@@ -149,8 +174,9 @@ def table(rows: Sequence[WaitRow]) -> Table:
     for one in rows:
         moved = colours[one.verdict](change(one.before, one.after))
         why = "" if one.verdict == SAME else f"{one.verdict}: {one.why}"
-        ends = f"{one.before:,}", f"{one.after:,}"
-        found.add(one.name, ICACHE[one.icache], *ends, moved, why)
+        after = "never" if one.never else f"{one.after:,}"
+        moved = "" if one.never else moved
+        found.add(one.name, ICACHE[one.icache], f"{one.before:,}", after, moved, why)
     return found
 
 
@@ -162,7 +188,8 @@ def records(rows: Sequence[WaitRow]) -> list[dict[str, object]]:
 def answer(base: StoredLatency, new: StoredLatency, rows: Sequence[WaitRow]) -> str:
     """Return the verdict."""
     against = f"{new.kernel.title} against {base.kernel.title}"
-    return f"{dearest(rows) or f'no alarm waits longer by more than {MARGIN:.0%}'}; {against}"
+    none = f"no {NOUN[new.chain]} waits longer by more than {MARGIN:.0%}"
+    return f"{dearest(rows) or none}; {against}"
 
 
 def dearest(rows: Sequence[WaitRow]) -> str:
@@ -171,7 +198,7 @@ def dearest(rows: Sequence[WaitRow]) -> str:
     found = longer(rows)
     if not found:
         return ""
-    one = max(found, key=lambda row: (row.of == WORST, row.after - row.before))
+    one = max(found, key=lambda row: (row.never, row.of == WORST, row.after - row.before))
     more = len(found) - 1
     others = f"; {more} more row{'s wait' if more > 1 else ' waits'} longer" if more else ""
     return f"{one}{others}"

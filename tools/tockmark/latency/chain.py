@@ -5,6 +5,11 @@ An alarm is due at a tick of the kernel's clock, as the app tells; which cycle t
 the first alarms, which nothing disturbs: there the interrupt line rises just then. So an alarm
 counts from when it is due, be its interrupt hidden behind another that is pending.
 
+A line counts from when the core's interrupt line rises. The UART has one line at a time, so the one
+whose upcall comes is the last that the driver began, and it is sent when its bytes have taken their
+time: the rise just then is its own. Where another interrupt is pending the line does not rise, and
+that is said.
+
 A point that is not passed between its neighbours was passed for an alarm or an interrupt before:
 its stage took no time. The stages add up to the whole, always; which of them are real is checked by
 how often each point was passed.
@@ -14,6 +19,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 
 from tockmark.documents import Count, Part
@@ -29,7 +35,8 @@ TODO = "report this, with the log"
 
 @dataclass(frozen=True)
 class Alarm:
-    """One that came: when it was due, and when each stage ended; cycles of the simulator."""
+    """One that came, or a line that was sent: when it was due, and when each stage ended; cycles of
+    the simulator."""
 
     due: int
     ends: tuple[int, ...]
@@ -150,18 +157,11 @@ def alarm(family: KernelFamily, passings: Passings, due: int, upcall: int) -> Al
 def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]:
     """Return the alarms of a boot's log but for the first, undisturbed ones. TockmarkError if the
     log has not all, or a point was never passed."""
-    items = decode(lines)
-    marks = [item for item in items if isinstance(item, Mark)]
-    if any(mark.name == FULL for mark in marks):
-        raise TockmarkError(
-            f"{load}: the core came by more points than the simulator prints marks",
-            "ask for fewer alarms with --alarms",
-        )
-    passings = Passings(marks)
+    items, passings = _decoded(lines, load)
     upcalls = passings.all(UPCALL)
-    quiet, dues = (_numbers(items, kind) for kind in ("quiet", "due"))
-    ended = any(isinstance(item, Record) and item.kind == "end" for item in items)
-    if not (ended and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
+    quiet = _summed(_numbers(items, "quiet"), 0)
+    dues = _summed(_numbers(items, "due"), quiet[-1] if quiet else 0)
+    if not (_ended(items) and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
         raise TockmarkError(
             f"{load}: {len(upcalls)} alarms came, and the app did not say all that it waited for",
             "`--debug` keeps the log; an app may wait for ever where others spin before it",
@@ -176,6 +176,57 @@ def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]
         alarm(family, passings, ticking.cycle_of(due), upcall)
         for due, upcall in zip(dues, upcalls[-len(dues) :], strict=True)
     ]
+    return _all_passed(family, found, load)
+
+
+def lines_sent(
+    family: KernelFamily, lines: Iterable[str], load: str, count: int, takes: range
+) -> list[Alarm]:
+    """Return the last so many lines of a boot's log, of which each takes so many cycles from when
+    the driver begins it. TockmarkError as of `alarms`."""
+    items, passings = _decoded(lines, load)
+    arms, upcalls = (passings.all(name)[-count:] for name in (ARM, UPCALL))
+    if not _ended(items) or len(upcalls) < count:
+        raise TockmarkError(
+            f"{load}: {len(passings.all(UPCALL))} lines came to their upcalls, not {count}",
+            "`--debug` keeps the log; an app may wait for ever where others spin before it",
+            INCOMPLETE,
+        )
+    assert family.begins is not None
+    served_by, begun_by = family.stage[family.served_at].mark, family.begins.mark
+    found = []
+    for arm, upcall in zip(arms, upcalls, strict=True):
+        served = passings.last([served_by], arm, upcall) or upcall
+        begun = passings.last([begun_by], arm, served) or upcall
+        due = passings.first([IRQ], begun + takes.start, min(begun + takes.stop, served))
+        if due is None:
+            raise TockmarkError(
+                f"{load}: a line's interrupt hid behind another, so when it rose is not known",
+                "leave out this load",
+                INCOMPLETE,
+            )
+        found.append(alarm(family, passings, due, upcall))
+    return _all_passed(family, found, load)
+
+
+def _decoded(lines: Iterable[str], load: str) -> tuple[Sequence[object], Passings]:
+    """Return what a log has, and its marks. TockmarkError if these are not all."""
+    items = decode(lines)
+    marks = [item for item in items if isinstance(item, Mark)]
+    if any(mark.name == FULL for mark in marks):
+        raise TockmarkError(
+            f"{load}: the core came by more points than the simulator prints marks",
+            "ask for fewer alarms with --alarms",
+        )
+    return items, Passings(marks)
+
+
+def _ended(items: Iterable[object]) -> bool:
+    return any(isinstance(item, Record) and item.kind == "end" for item in items)
+
+
+def _all_passed(family: KernelFamily, found: list[Alarm], load: str) -> list[Alarm]:
+    """TockmarkError if a point was never passed."""
     for number, stage in enumerate(family.stage):
         if not any(one.passed[number] for one in found):
             raise TockmarkError(
@@ -186,6 +237,22 @@ def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]
     return found
 
 
+def never_came(family: KernelFamily, lines: Iterable[str], end: int, load: str) -> tuple[int, str]:
+    """Return of a boot that was ended at a cycle how long its last alarm has waited, and which was
+    the last stage that surely ended for it. TockmarkError if none waits."""
+    passings = Passings(item for item in decode(lines) if isinstance(item, Mark))
+    arms, upcalls = passings.all(ARM), passings.all(UPCALL)
+    at = passings.first([IRQ], arms[-1], end) if arms else None
+    if at is None or (upcalls and upcalls[-1] > at):
+        raise TockmarkError(f"{load}: the boot ended, and no alarm waited", TODO, INCOMPLETE)
+    rise, ended = at, IRQ
+    for stage in family.stage[: family.by_turn]:  # whose the passings behind are, nothing tells
+        if (passed := passings.first(stage.own or (stage.mark,), at, end)) is None:
+            break
+        at, ended = passed, stage.name
+    return end - rise, ended
+
+
 def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSpread]:
     """Return how long each stage took, and for how many alarms its point was passed."""
     return {
@@ -194,6 +261,11 @@ def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSp
         )
         for number, stage in enumerate(family.stage)
     }
+
+
+def _summed(apart: Iterable[int], start: int) -> list[int]:
+    """Return ticks of which each is told by how far it is from the one before."""
+    return [at % WORD for at in accumulate(apart, initial=start)][1:]
 
 
 def _numbers(items: Iterable[object], kind: str) -> list[int]:

@@ -16,6 +16,7 @@ from tockmark.paths import by_make, shown
 from tockmark.profile.symbols import Program, Scope
 
 FAMILIES = Path(__file__).with_name("families.toml")
+ALARM, UART = "alarm", "uart"  # the chains
 HALFWORD = 2  # bytes, at which an instruction may begin
 
 
@@ -42,6 +43,14 @@ class Deferred(Part, frozen=True):
     served: str
 
 
+class OtherChain(Part, frozen=True):
+    """The chain of another event than an alarm: the stages that differ, by their names."""
+
+    name: str
+    begins: str
+    stage: tuple[Stage, ...]
+
+
 class KernelFamily(Part, frozen=True):
     """Kernels that have their stages at the same points."""
 
@@ -52,6 +61,18 @@ class KernelFamily(Part, frozen=True):
     looks: str  # the function in which the kernel asks what is pending
     stage: tuple[Stage, ...]
     deferred: Deferred | None = None
+    chain: tuple[OtherChain, ...] = ()
+    begins: Stage | None = None  # where the driver of the chain's event begins
+
+    def of(self, chain: str) -> "KernelFamily":
+        """Return the family with the stages of a chain."""
+        if chain == ALARM:
+            return self
+        other = next(one for one in self.chain if one.name == chain)
+        own = {stage.name: stage for stage in other.stage}
+        stages = tuple(own.get(stage.name, stage) for stage in self.stage)
+        begins = Stage("begins", "the driver begins", symbol=other.begins)
+        return msgspec.structs.replace(self, stage=stages, begins=begins)
 
     @property
     def served_at(self) -> int:
@@ -70,13 +91,13 @@ def families(path: Path = FAMILIES) -> list[KernelFamily]:
     return msgspec.convert(data["family"], list[KernelFamily])
 
 
-def family_of(program: Program) -> KernelFamily:
-    """Return the family of a kernel. TockmarkError if there is none."""
+def family_of(program: Program, chain: str = ALARM) -> KernelFamily:
+    """Return the family of a kernel, with the stages of a chain. TockmarkError if there is none."""
     names = set(program.code().values())
     known = families()
     for family in known:
         if family.known_by in names:
-            return family
+            return family.of(chain)
     raise TockmarkError(
         f"{shown(program.path)} is of no kernel whose stages are known"
         f" ({', '.join(family.name for family in known)})",
@@ -91,7 +112,7 @@ def mark_options(
     symbols), and for some marks of the simulator's own. TockmarkError if a point is gone."""
     own = {name for stage in family.stage for name in stage.own}
     marks = [*dict.fromkeys([*more, *sorted(own)])]
-    for stage in family.stage:
+    for stage in (*family.stage, *filter(None, [family.begins])):
         if stage.app is not None:
             marks.append(f"{stage.mark}={app[stage.app]:#x}")
         elif stage.symbol is not None:

@@ -2,7 +2,7 @@
 """What `tockmark latency` found: the file that keeps it, and the text for its reader, the answer
 first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ from msgspec import Meta
 from tockmark import documents, paths
 from tockmark.documents import Count, Part, Positive
 from tockmark.latency.chain import WaitSpread
+from tockmark.latency.points import ALARM, UART, KernelFamily
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart
 from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
@@ -25,6 +26,8 @@ FORM, VERSION = "tockmark-latency", 1
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the load that is none
+NOUN = {ALARM: "alarm", UART: "sent line"}  # what waits, by chain
+FROM = {ALARM: "an alarm is due", UART: "a line is sent"}
 
 
 class LoadFound(Part, frozen=True):
@@ -45,6 +48,16 @@ class WorstAlarm(Part, frozen=True):
     parts: tuple[StackPart, ...]
 
 
+class NeverCame(Part, frozen=True):
+    """A load beside which an alarm did not come while the boot ran: so many cycles it waited, and
+    which was the last stage that ended."""
+
+    name: str
+    what: str
+    cycles: Count
+    ended: str
+
+
 class StoredLatency(Part, frozen=True):
     """The file: on one kernel."""
 
@@ -57,12 +70,14 @@ class StoredLatency(Part, frozen=True):
     icache: bool
     simulator: dict[str, str]
     family: str
-    cycles: Count  # that were simulated for the alarms
+    cycles: Count  # that were simulated
     stages: dict[str, str]  # what each is
     loads: tuple[LoadFound, ...]
     worst: WorstAlarm
     stretches: tuple[LongestStretch, ...]
     tool: str | None = None  # the commit of the checkout
+    never: tuple[NeverCame, ...] = ()
+    chain: str = ALARM
 
     @property
     def by(self) -> str:
@@ -74,12 +89,13 @@ def stored(
     kernel: KernelElf,
     board: BoardProfile,
     icache: bool,
-    family: str,
-    stages: Mapping[str, str],
-    cycles: int,
+    chain: str,
+    family: KernelFamily,
     loads: Iterable[LoadFound],
     worst: WorstAlarm,
     stretches: Iterable[LongestStretch],
+    never: Iterable[NeverCame],
+    cycles: int,
 ) -> StoredLatency:
     """Return what a file keeps."""
     return StoredLatency(
@@ -91,13 +107,15 @@ def stored(
         board.clock_hz,
         icache,
         simulator_of(board),
-        family,
+        family.name,
         cycles,
-        dict(stages),
+        {stage.name: stage.what for stage in family.stage},
         tuple(loads),
         worst,
         tuple(stretches),
         paths.commit_of_checkout(),
+        tuple(never),
+        chain,
     )
 
 
@@ -113,10 +131,16 @@ def load(path: Path) -> StoredLatency:
 
 def answer(found: StoredLatency) -> str:
     """Return the answer in words."""
-    worst, by = found.worst, found.by
+    worst, by, noun = found.worst, found.by, NOUN[found.chain]
     beside = {one.name: one for one in found.loads}
-    words = (
-        f"An app may keep another's alarm waiting {_time(worst.cycles, found.clock_hz)}: beside"
+    words = "".join(
+        f"An app may keep another's {noun} waiting for ever: beside {one.what} its upcall never"
+        f" came within {_time(one.cycles, found.clock_hz)}; the stage '{one.ended}' was over."
+        " Beside the others, which come:\n"
+        for one in found.never
+    )
+    words += (
+        f"An app may keep another's {noun} waiting {_time(worst.cycles, found.clock_hz)}: beside"
         f" {beside[worst.load].what}, {worst.stages[by]:,} of it in the stage '{by}'"
         f" ({found.stages[by]})."
     )
@@ -132,18 +156,27 @@ def _time(cycles: int, clock_hz: int) -> str:
 def text(found: StoredLatency) -> str:
     """Return all of it for its reader."""
     about = f"{found.kernel.title}, {found.board}, i-cache {ICACHE[found.icache]}"
-    lines = [answer(found), "", f"kernel  {about}", ""]
+    lines = [
+        answer(found),
+        "",
+        f"kernel  {about}",
+        f"took    {found.cycles:,} simulated cycles",
+        "",
+    ]
     columns = {"median": 9, "99 %": 9, "worst": 9, "seen": 7}
     table = Table([TableColumn("beside, stage", 26, 0, left=True), *figures(columns)])
     for one in found.loads:
         table.add(one.name, *_cells(one.whole))
         for name, stage in one.stages.items():
             table.add(f"  {name}", *_cells(stage))
-    lines += table.text("From when an alarm is due to its upcall; cycles", "")
-    lines += ["", "The worst alarm's stages, and where its cycles went:"]
+    for lost in found.never:
+        table.add(lost.name, "", "", "never", "")
+    lines += table.text(f"From when {FROM[found.chain]} to its upcall; cycles", "")
+    lines += ["", f"The worst {NOUN[found.chain]}'s stages, and where its cycles went:"]
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in found.worst.stages.items())
     lines += [f"  {stages}", *_parts(found.worst.parts), ""]
-    lines.append("The longest stretches while some alarms came, and where their cycles went:")
+    if found.stretches:
+        lines.append("The longest stretches while some alarms came, and where their cycles went:")
     for stretch in found.stretches:
         what = f"{KINDS[stretch.kind]}, beside {stretch.load}"
         lines += [f"  {stretch.cycles:8,}  {what}", *_parts(stretch.parts)]

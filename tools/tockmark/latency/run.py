@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This runs the app sleeper (apps/latency) beside each load, and finds what its alarms went
-through.
+"""This runs an app that waits (apps/latency) beside each load, and finds what its alarms, or its
+lines, went through.
 
-Of each load there is one boot whose alarms all count, by marks; then, on the simulator with the
-retirement port, the start of the same boot again, for the longest stretches. The worst alarm of all
-is traced, too, from when it is due to its upcall.
+Of each load there are boots whose alarms all count, by marks; then, on the simulator with the
+retirement port, the start of the first again, for the longest stretches. The worst alarm of all is
+traced, too, from when it is due to its upcall.
 """
 
 import bisect
+import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable
@@ -20,9 +21,9 @@ from tockmark import paths
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.latency import points
-from tockmark.latency.chain import IRQ, Alarm, alarms, spread, spreads
-from tockmark.latency.points import KernelFamily
-from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm, stored
+from tockmark.latency.chain import IRQ, Alarm, alarms, lines_sent, never_came, spread, spreads
+from tockmark.latency.points import ALARM, UART, KernelFamily
+from tockmark.latency.report import NOUN, LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
 from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, kernel_of, simulators
@@ -38,9 +39,16 @@ from tockmark.suite.catalogue import Boot
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
-SLEEPER, DISTURBER = "sleeper", "disturber"
-ALARMS = 150  # beside each load: with all loads some 20 million cycles on the baseline
-MOST_ALARMS = 1024  # apps/latency/sleeper.c
+DISTURBER = "disturber"
+WAITS = {ALARM: "sleeper", UART: "writer"}  # which app
+LINE = 8  # bytes: apps/latency/writer.c
+# Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
+# next byte when one is sent.
+PACE = 521
+ALARMS = 100  # beside each load: with all loads some 24 million cycles on the baseline
+MOST_ALARMS = 10_000
+NAME = 10  # letters of a load that a boot's name has room for
+A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
@@ -53,7 +61,10 @@ class RunLoad(Part, frozen=True):
     what: str
     apps: int = 3
     number: int = 0
-    baseline: str | None = None
+    needs: str | None = None
+    without: str = ""
+    behind: int | None = None
+    uart: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,16 +77,23 @@ class LatencyOptions:
     alarms: int
     loads: tuple[RunLoad, ...]
     fresh: bool = False
+    chain: str = ALARM
 
 
 @dataclass(frozen=True)
-class RanLoad:
-    """A boot, and what its alarms went through."""
+class RanBoot:
+    """A boot, and what its alarms went through; or that it came to none."""
 
     load: RunLoad
     image: Image
     alarms: list[Alarm]
-    cycles: int
+    never: NeverCame | None = None
+
+
+class Simulated:
+    """Counts the cycles that were simulated, those of boots from the cache among them."""
+
+    cycles = 0
 
 
 def known_loads() -> list[RunLoad]:
@@ -84,18 +102,26 @@ def known_loads() -> list[RunLoad]:
     return msgspec.convert(data["load"], list[RunLoad])
 
 
-def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[RunLoad, ...]:
-    """Return the loads of these names, or all that a kernel can bear. TockmarkError if there is no
-    such load, or the kernel cannot bear it."""
+def loads_for(
+    kernel: KernelElf, names: Iterable[str] | None, chain: str = ALARM
+) -> tuple[RunLoad, ...]:
+    """Return the loads of these names, or all of a chain's that a kernel can bear. TockmarkError if
+    there is no such load, or the kernel cannot bear it."""
     known = {load.name: load for load in known_loads()}
+    functions = kernel_of(kernel).code().values()
+
+    def bears(load: RunLoad) -> bool:
+        return load.needs is None or any(re.fullmatch(load.needs, name) for name in functions)
+
     if names is None:
-        return tuple(one for one in known.values() if kernel.is_baseline or one.baseline is None)
+        own = (load for load in known.values() if load.uart or chain != UART)
+        return tuple(filter(bears, own))
     found = []
     for name in names:
         if (load := known.get(name)) is None:
             raise TockmarkError(f"there is no load '{name}'", f"choose from: {', '.join(known)}")
-        if load.baseline is not None and not kernel.is_baseline:
-            raise TockmarkError(f"no load '{name}' here: {load.baseline}", "leave it out")
+        if not bears(load):
+            raise TockmarkError(f"no load '{name}' here: {load.without}", "leave it out")
         found.append(load)
     return tuple(found)
 
@@ -105,74 +131,132 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     the kernel is gone."""
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
-    family = points.family_of(kernel)
-    ran, found = [], dict[str, LongestStretch]()
+    family = points.family_of(kernel, options.chain)
+    simulated = Simulated()
+    ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
+    loads = []
     for load in options.loads:
-        one = _run(options, family, kernel, load)
-        whole = spread(alarm.whole for alarm in one.alarms)
-        say(f"{load.name}: {len(one.alarms)} alarms, the worst {whole.worst:,} cycles")
-        ran.append(one)
-        for stretch in _stretches(options, family, kernel, one):
-            if stretch.kind not in found or stretch.cycles > found[stretch.kind].cycles:
-                found[stretch.kind] = stretch
-    worst = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
-    alarm = max(worst.alarms, key=lambda one: one.whole)
-    lines = _trace(options, worst.image, alarm.due, alarm.ends[-1])
-    codes = _Codes(kernel, worst.image)
-    told = WorstAlarm(
-        worst.load.name,
-        alarm.whole,
-        dict(zip([stage.name for stage in family.stage], alarm.stages, strict=True)),
-        codes.stacks(lines),
+        boots = _boots(options, family, kernel, load, simulated)
+        if (lost := boots[0].never) is not None:
+            never.append(lost)
+            say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
+            continue
+        one = [alarm for boot in boots for alarm in boot.alarms]
+        whole = spread(alarm.whole for alarm in one)
+        loads.append(LoadFound(load.name, load.what, whole, dict(spreads(family, one))))
+        say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
+        ran += boots
+        if options.chain != ALARM:  # stretches are the same, whatever waits
+            continue
+        for stretch in _stretches(options, family, kernel, boots[0], simulated):
+            kept = longest_.get(stretch.kind)
+            if kept is None or stretch.cycles > kept.cycles:
+                longest_[stretch.kind] = stretch
+    if not ran:
+        raise TockmarkError("no alarm came at all", "name further --loads", INCOMPLETE)
+    return stored(
+        options.kernel,
+        options.board,
+        options.icache,
+        options.chain,
+        family,
+        loads,
+        _worst(options, family, kernel, ran, simulated),
+        [longest_[kind] for kind in KINDS if kind in longest_],
+        never,
+        simulated.cycles,
     )
-    loads = [
-        LoadFound(
-            one.load.name,
-            one.load.what,
-            spread(alarm.whole for alarm in one.alarms),
-            dict(spreads(family, one.alarms)),
-        )
-        for one in ran
-    ]
-    cycles = sum(one.cycles for one in ran)
-    ordered = [found[kind] for kind in KINDS if kind in found]
-    whats = {stage.name: stage.what for stage in family.stage}
-    about = options.kernel, options.board, options.icache
-    return stored(*about, family.name, whats, cycles, loads, told, ordered)
 
 
-def _image(options: LatencyOptions, load: RunLoad) -> Image:
+def _worst(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    ran: Iterable[RanBoot],
+    simulated: Simulated,
+) -> WorstAlarm:
+    """Trace the worst alarm of all boots."""
+    boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
+    alarm = max(boot.alarms, key=lambda one: one.whole)
+    lines = _trace(options, boot.image, alarm.due, alarm.ends[-1], simulated)
+    names = [stage.name for stage in family.stage]
+    took = dict(zip(names, alarm.stages, strict=True))
+    parts = _Codes(kernel, boot.image).stacks(lines)
+    return WorstAlarm(boot.load.name, alarm.whole, took, parts)
+
+
+def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    name = f"latency-{load.name}"
-    slots = (SLEEPER, *(DISTURBER,) * load.apps)
-    boot = Boot(name, SLEEPER, slots, (), load.number, 0)
+    app = WAITS[options.chain]
+    name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
+    others = (DISTURBER,) * load.apps
+    slots = (app, *others) if load.behind is None else (*others, app)
+    boot = Boot(name, app, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
-    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8]
-    words = {"cf_calls": options.alarms, "cf_step": 0, "cf_milliseconds": 0}
+    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
+    words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
     return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
 
-def _run(options: LatencyOptions, family: KernelFamily, kernel: Program, load: RunLoad) -> RanLoad:
-    """Run the boot of a load, and find its alarms."""
-    image = _image(options, load)
-    app = image.slots[0].symbols
+def _boots(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    load: RunLoad,
+    simulated: Simulated,
+) -> list[RanBoot]:
+    """Run the boots of a load, and find their alarms; but one boot if an alarm never comes."""
+    found = []
+    for first in range(0, options.alarms, A_BOOT):
+        count = min(A_BOOT, options.alarms - first)
+        found.append(_run(options, family, kernel, load, (first, count), simulated))
+        if found[0].never is not None:
+            break
+    return found
+
+
+def _run(
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    load: RunLoad,
+    which: tuple[int, int],
+    simulated: Simulated,
+) -> RanBoot:
+    """Run a boot of a load: the first of its alarms, and how many."""
+    image = _image(options, load, *which)
+    app = image.slots[0 if load.behind is None else load.apps].symbols
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    limits = {"max-cycles": MOST_CYCLES, "silence": MOST_CYCLES}
-    target = options.board.target.configured(limits)
+    limit = MOST_CYCLES if load.behind is None else load.behind
+    target = options.board.target.configured(_limits(options, limit))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
     session = cache.default(options.fresh, own=True).begin(target, start)
     lines = list(session.lines())
-    if ending := session.ending():
+    ending = session.ending()
+    simulated.cycles += session.cycles
+    if load.behind is not None and session.idle:
+        lost = never_came(family, lines, session.cycles, load.name)
+        return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
+    if ending:
         raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
-    found = alarms(family, lines, load.name)
-    return RanLoad(load, image, found, session.cycles)
+    if options.chain == UART:
+        takes = range(LINE * PACE, (LINE + 1) * PACE)
+        return RanBoot(load, image, lines_sent(family, lines, load.name, which[1], takes))
+    return RanBoot(load, image, alarms(family, lines, load.name))
 
 
-def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[str]:
+def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
+    pace = {"uart-cycles": PACE} if options.chain == UART else {}
+    return {"max-cycles": limit, "silence": limit, **pace}
+
+
+def _trace(
+    options: LatencyOptions, image: Image, start: int, end: int, simulated: Simulated
+) -> list[str]:
     """Return the instructions of a boot between two cycles."""
     _, target = simulators(options.board)
-    target = target.configured({"max-cycles": end, "silence": end})
+    target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
         tracing = target.start_here(
@@ -183,15 +267,20 @@ def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[
         finally:
             tracing.stop()
             tracing.ending()
+            simulated.cycles += end
 
 
 def _stretches(
-    options: LatencyOptions, family: KernelFamily, kernel: Program, ran: RanLoad
+    options: LatencyOptions,
+    family: KernelFamily,
+    kernel: Program,
+    ran: RanBoot,
+    simulated: Simulated,
 ) -> Iterable[LongestStretch]:
     """Yield the longest stretches while the first alarms of a boot come."""
     first = ran.alarms[0].due
     last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
-    lines = _trace(options, ran.image, first, last)
+    lines = _trace(options, ran.image, first, last, simulated)
     codes = _Codes(kernel, ran.image)
     for kind, span in longest(family, kernel, codes.owner, lines).items():
         if span.cycles:

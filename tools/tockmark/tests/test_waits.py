@@ -4,7 +4,6 @@ where a stage's end is gone."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from tockmark.errors import TockmarkError
 from tockmark.latency import against, chain, points, report, run, stretches
 from tockmark.latency.chain import Alarm, Clock, Passings, WaitSpread, spread
 from tockmark.latency.points import KernelFamily, Stage
-from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm
+from tockmark.latency.report import LoadFound, NeverCame, StoredLatency, WorstAlarm
 from tockmark.latency.stretches import (
     CALL,
     CORE,
@@ -33,6 +32,7 @@ from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
+from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 
@@ -118,8 +118,8 @@ def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
     if full:
         lines.append(Mark(0, 10**6, "full").encode())
     lines += encoder.lines("begin proto=1 apps=1")
-    lines += encoder.lines("quiet " + " ".join(map(str, dues[:2])))
-    lines += encoder.lines("due " + " ".join(map(str, dues[2:])))
+    lines += encoder.lines("quiet 10 10")  # ticks from one to the next
+    lines += encoder.lines("due" + count * " 10")
     return [*lines, *encoder.lines("end ok")]
 
 
@@ -144,6 +144,35 @@ def test_a_log_that_lacks_something_is_refused_by_name(lines: Sequence[str], sai
         chain.alarms(FAMILY, lines, "beside ipc")
 
 
+LINES = replace_part(FAMILY, begins=Stage("begins", "", symbol="send"))
+
+
+def sent(rises: int) -> list[str]:
+    """A boot's log of a line whose interrupt rises then; others' lines go before and behind."""
+    seen = (("arm", 100), ("begins", 110), ("irq", 490), ("served", 500), ("begins", 510))
+    own = (("irq", rises), ("trap", 913), ("served", 920), ("queued", 930), ("begins", 940))
+    more = (*seen, *own, ("chosen", 950), ("upcall", 960))
+    lines = [Mark(0, at, name).encode() for name, at in sorted(more, key=lambda one: one[1])]
+    encoder = Encoder("writer")
+    return [*lines, *encoder.lines("begin proto=1 apps=1"), *encoder.lines("end ok")]
+
+
+def test_a_line_counts_from_the_rise_when_its_bytes_are_sent() -> None:
+    (found,) = chain.lines_sent(LINES, sent(911), "beside ipc", 1, range(400, 450))
+    assert found.due == 911
+    assert found.stages == (2, 7, 10, 20, 10)
+    for rises in (909, 961):  # another's, or too late
+        with pytest.raises(TockmarkError, match="beside ipc: a line's interrupt hid behind"):
+            chain.lines_sent(LINES, sent(rises), "beside ipc", 1, range(400, 450))
+    with pytest.raises(TockmarkError, match="1 lines came to their upcalls, not 2"):
+        chain.lines_sent(LINES, sent(911), "beside ipc", 2, range(400, 450))
+
+
+def test_the_writer_has_the_same_line() -> None:
+    source = (paths.ROOT / "apps" / "latency" / "writer.c").read_text()
+    assert f"enum {{ LINE = {run.LINE} }}" in source
+
+
 def test_a_point_that_is_gone_is_named() -> None:
     program = Program(OWN)
     for stage, said in (
@@ -162,7 +191,11 @@ def test_a_kernel_of_no_family_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_stages_of_each_family_can_be_marks() -> None:
-    for family in points.families():
+    both = [one.of(chain) for one in points.families() for chain in (points.ALARM, points.UART)]
+    for one in points.families():
+        (other,) = one.chain
+        assert {stage.name for stage in other.stage} < {stage.name for stage in one.stage}
+    for family in both:
         names = [stage.mark for stage in family.stage]
         assert len({*names}) == len(names)
         assert family.stage[-1].app == "tm_mark_upcall"
@@ -176,8 +209,10 @@ def test_the_apps_have_the_same_loads() -> None:
     (listed,) = re.findall(r"enum disturbance \{(.*?)\}", header, re.DOTALL)
     count = len(listed.split(",")) - 1
     loads = run.known_loads()
-    assert sorted(load.number for load in loads if load.apps) == list(range(count))
+    assert {load.number for load in loads if load.apps} == {*range(count)}
     assert [load.name for load in loads if not load.apps] == ["nothing"]
+    assert len({load.name[: run.NAME] for load in loads}) == len(loads)
+    assert len(f"latency--{run.MOST_ALARMS - 1}") + run.NAME < NAME_BYTES
 
 
 U, M = "U", "M"
@@ -252,16 +287,35 @@ def test_every_kind_of_stretch_has_words() -> None:
         list(stretches.traced(["nonsense"]))
 
 
-def test_a_load_that_is_none_is_refused() -> None:
+def test_a_load_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     own = read_kernel(OWN)
-    other = replace(own, words={})
     names = [load.name for load in run.known_loads()]
     assert [load.name for load in run.loads_for(own, None)] == names
-    assert [load.name for load in run.loads_for(other, None)] == names[:-1]
     with pytest.raises(TockmarkError, match="there is no load 'nonsense'; choose from: nothing"):
         run.loads_for(own, ["nonsense"])
+    monkeypatch.setattr(Program, "code", lambda _: {0: "kernel::kernel::Kernel::kernel_loop"})
+    needing = {load.name for load in run.known_loads() if load.needs}
+    assert needing == {"new ipc", "faults"}
+    bearable = [load.name for load in run.loads_for(own, None)]
+    assert bearable == [name for name in names if name not in needing]
     with pytest.raises(TockmarkError, match="no load 'faults' here: Tock's board"):
-        run.loads_for(other, ["nothing", "faults"])
+        run.loads_for(own, ["nothing", "faults"])
+    with pytest.raises(TockmarkError, match="no load 'new ipc' here: this kernel has the old IPC"):
+        run.loads_for(own, ["new ipc"])
+
+
+def ended(*more: tuple[str, int]) -> list[str]:
+    seen = (("arm", 50), ("irq", 60), ("upcall", 90), ("arm", 100), ("irq", 103), *more)
+    return [Mark(0, at, name).encode() for name, at in seen]
+
+
+def test_an_alarm_that_never_comes_says_how_far_it_came() -> None:
+    found = chain.never_came(FAMILY, ended(("trap", 104), ("served", 110)), 1003, "behind")
+    assert found == (900, "served")
+    assert chain.never_came(FAMILY, ended(("chosen", 120)), 1003, "behind") == (900, "irq")
+    for lines in ([], ended()[:3], ended(("upcall", 120))):
+        with pytest.raises(TockmarkError, match="behind: the boot ended, and no alarm waited"):
+            chain.never_came(FAMILY, lines, 1003, "behind")
 
 
 def test_an_alarm_cannot_go_backwards() -> None:
@@ -269,9 +323,15 @@ def test_an_alarm_cannot_go_backwards() -> None:
         Alarm(5, (4, 6), (True, True))
 
 
+def beside(worst: int, name: str = "nothing", count: int = 9) -> LoadFound:
+    """What was found beside a load, whose stage `served` takes all but 100 cycles."""
+    taken = WaitSpread(90, 95, 100, count)
+    stages = {"taken": taken, "served": WaitSpread(10, 20, worst - 100, count)}
+    return LoadFound(name, name, WaitSpread(100, 110, worst, count), stages)
+
+
 def stored(worst: int = 500, **changes: Any) -> StoredLatency:
-    """What a run found beside one load, whose stage `served` takes all but 100 cycles."""
-    alone = {"taken": WaitSpread(90, 95, 100, 9), "served": WaitSpread(10, 20, worst - 100, 9)}
+    """What a run found beside one load."""
     parts = (StackPart(("main", "serve"), worst),)
     found = StoredLatency(
         "tockmark-latency",
@@ -285,7 +345,7 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
         "toy",
         10**6,
         {"taken": "interrupts are off", "served": "it is served"},
-        (LoadFound("nothing", "nothing", WaitSpread(100, 110, worst, 9), alone),),
+        (beside(worst),),
         WorstAlarm("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
         (LongestStretch(OFF, 90, "nothing", parts),),
     )
@@ -300,6 +360,27 @@ def test_the_answer_comes_first_and_names_the_stage() -> None:
     )
     assert "4,800  main > serve" in said
     assert "90  interrupts are off, beside nothing" in said
+
+
+def test_what_never_came_is_said_before_the_worst_that_came() -> None:
+    found = stored(4800, never=(NeverCame("behind", "an app before it", 48_000, "served"),))
+    assert report.text(found).startswith(
+        "An app may keep another's alarm waiting for ever: beside an app before it its upcall never"
+        " came within 48,000 cycles (2,000 µs); the stage 'served' was over. Beside the others,"
+        " which come:\nAn app may keep another's alarm waiting 4,800 cycles"
+    )
+    assert re.search("^behind +never$", report.text(found), re.MULTILINE)
+    both = stored(loads=(beside(4800), beside(900, "behind")))
+    (longer,) = moved(both, found)
+    assert (longer.verdict, longer.why) == ("longer", "never comes, served")
+    assert str(longer) == (
+        "the alarm beside an app before it, i-cache on, never comes within 48,000 cycles, and took"
+        " 900 at most"
+    )
+    assert against.table([longer]).text()[-1].split()[:7] == [
+        *("wait.alarm", "load=behind", "worst", "on", "900", "never", "longer:")
+    ]
+    assert moved(found, both) == moved(found, found) == []
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -368,7 +449,8 @@ def test_the_rows_are_a_table_and_records() -> None:
     [
         ({"family": "other"}, "other stages"),
         ({"icache": False}, "other settings of the cache"),
-        ({"loads": ()}, "other numbers of alarms"),
+        ({"loads": ()}, "other loads"),
+        ({"loads": (beside(900, count=5),)}, "other numbers of alarms"),
         ({"simulator": {}}, "other simulators"),
     ],
 )
