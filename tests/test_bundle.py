@@ -409,6 +409,18 @@ def test_a_log_of_months_ago_names_the_tockmark_that_can_read_it(
     assert f"commit {paths.commit_of_checkout()}" in said
 
 
+def test_a_simulator_that_ends_early_is_no_agreement(
+    archive: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that it has not are compared with nothing."""
+    bench.run()
+    hasty = boards.load("earlgrey-sim").configured({"max-cycles": 300_000})
+    load = boards.load
+    monkeypatch.setattr(boards, "load", lambda name: hasty if name == hasty.name else load(name))
+    told = report(archive, bench.log, "counts")
+    assert "on the simulator: " in faults(told, "counts")
+
+
 # The archive
 
 
