@@ -171,7 +171,11 @@ class Staged:
         told = f"{len(equal):,} of {len(counted):,} rows have the simulator's instructions"
         within = len(counted) - len(equal) - len(off)
         told += f"; {within} within what the counter may be off" if within else ""
-        return BoardStage("counts", not off if counted else None, told, rows=off)
+        alone = self.agreement.lone["only_board"] if self.agreement else []
+        faults = [f"{one.name}: not on the simulator: {one.why}" for one in alone]
+        faults += [f"on the simulator: {why}" for why in self.sim.incomplete]
+        good = not (off or faults) if counted else None
+        return BoardStage("counts", good, told, tuple(faults), off)
 
     def _times(self) -> BoardStage:
         pairs = self._pairs

@@ -155,7 +155,7 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
     """Write the page of a bundle, one screen: for a person who has the board and knows nothing of
     tockmark."""
     laid = manifest.kernel
-    kernel = f"{laid.name or laid.file}, sha256 {laid.sha256[:12]}"
+    kernel = f"{laid.name or Path(laid.file).name}, sha256 {laid.sha256[:12]}"
     kernel += ", which is not Tock" * (laid.name or "").startswith(BASELINE)
     count, log = len(manifest.boots), f"tockmark-{board.name}.log"
     loader, load = (board.load.command[0], "") if board.load else ("the loader", LOAD)
