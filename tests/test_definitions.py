@@ -64,11 +64,11 @@ panics = "never"
 ENTRY = GOOD[GOOD.index("[[benchmark]]") : GOOD.index("[[boot]]")]
 
 
-def generated(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+def generated(folder: Path, text: str, *assembly: str) -> subprocess.CompletedProcess[str]:
     """What the generator does with a catalogue of this text; its output goes to rows.h."""
     (folder / "catalogue.toml").write_text(text)
     generator = str(paths.ROOT / "apps" / "generate.py")
-    command = [sys.executable, generator, "catalogue.toml", "rows.h"]
+    command = [sys.executable, generator, "catalogue.toml", "rows.h", *assembly]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -248,6 +248,18 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rows.h").exists()
+
+
+def test_a_row_without_a_body_in_other_assembly_is_skipped_there(tmp_path: Path) -> None:
+    (tmp_path / "other.S").write_text("body tm_loop_empty\nbody tm_loop_at_20\n")
+    assert generated(tmp_path, GOOD).returncode == 0
+    text = (tmp_path / "rows.h").read_text()
+    assert "TM_ABSENT" not in text
+    assert generated(tmp_path, GOOD, ".").returncode == 0
+    text = (tmp_path / "rows.h").read_text()
+    assert "#define TM_ABSENT tm_loop_at_2\n" in text
+    why = '"tm_loop_at_2 is in RISC-V assembly alone"'
+    assert f'.skip = TM_BY_ABI("version 1 has no loops", {why})' in text
 
 
 @pytest.mark.parametrize(

@@ -114,10 +114,7 @@ class AppBuild:
                     f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLES_ALONE]}",
                     "leave out --abi, --counter and --suite",
                 )
-            folder = paths.APPS / f"{lang}-abi{abi}-{isa}"
-            if not folder.is_dir():
-                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(ISAS[isa].setup))
-            return AppBuild(folder, abi, lang, isa=ISAS[isa])
+            return AppBuild(paths.APPS / f"{lang}-abi{abi}-{isa}", abi, lang, isa=ISAS[isa])
         if suite is not None:
             if abi != 2 or counter == CYCLES_ALONE:
                 raise TockmarkError(

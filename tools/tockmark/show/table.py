@@ -322,7 +322,7 @@ def _block(
         costs = [text.three_digits(series.per_op if series else None) for series in found]
         marked = _marked(text.aligned(costs, marks=[*map(mark, mine)]), mine)
         if column.counted == RAN:
-            marked = ["yes" if row else text.NONE for row in mine]
+            marked = [f"yes{mark(row)}" if row else text.NONE for row in mine]
         parts = {column.counted: (CYCLES, marked)}
         if second == TIME:
             times = _values(mine, lambda row: text.three_digits(row.us))

@@ -20,6 +20,9 @@ static UPCALLS: AtomicU32 = AtomicU32::new(0);
 /// The first time it is tried, so that a kernel without this command is not waited for.
 fn try_it(run: &mut Run) -> Outcome {
     UPCALLS.store(0, Relaxed);
+    if cfg!(target_arch = "arm") && !perf::exists() {
+        return run.skip(c"this kernel has no Perf, whose upcall it takes");
+    }
     run.require(
         c"subscribe",
         runtime::count_upcalls(TM_PERF, UPCALL, &UPCALLS),
