@@ -125,9 +125,9 @@ def share_found(judgements: Iterable[list[Change]], limit: float = LIMIT) -> flo
 
 def table(many: int) -> str:
     """The table, in Markdown."""
-    heads = "".join(f" +{share:.0%} |" for share in CHANGES)
+    heads = "".join(f" +{share * 100:.0f} % |" for share in CHANGES)
     lines = [
-        "| noise | samples | of so many judgements a row is surely other | beyond the soft limit"
+        "| noise | samples | nothing changed: a row is surely other | beyond the soft limit"
         f" |{heads} one row varies: +3 % | surely dearer |",
         "|---|---:|---:|---:|" + "---:|" * (len(CHANGES) + 2),
     ]
@@ -142,7 +142,7 @@ def table(many: int) -> str:
                 share_found(alone, 0),
             ]
             line = f"| {name} | {n} | {other} of {many} | {beyond} |"
-            lines.append(line + "".join(f" {share:.0%} |" for share in shares))
+            lines.append(line + "".join(f" {share * 100:.0f} % |" for share in shares))
             print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
 
