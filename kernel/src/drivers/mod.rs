@@ -9,7 +9,7 @@ pub mod call;
 pub mod console;
 #[cfg(any(test, feature = "crypto"))]
 pub mod crypto;
-#[cfg(any(test, feature = "cycle-count"))]
+#[cfg(any(test, feature = "cyclecount", target_arch = "arm"))]
 pub mod cycle_count;
 pub mod debug;
 pub mod ipc;
@@ -36,7 +36,7 @@ pub struct Drivers {
     pub console: Console,
     #[cfg(any(test, feature = "crypto"))]
     pub crypto: crypto::Crypto,
-    #[cfg(feature = "cycle-count")]
+    #[cfg(any(feature = "cyclecount", target_arch = "arm"))]
     pub cycle_count: cycle_count::CycleCount,
     #[cfg(not(feature = "abi-v1"))]
     pub registry: Registry,
@@ -51,7 +51,7 @@ impl Drivers {
             console: Console::new(),
             #[cfg(any(test, feature = "crypto"))]
             crypto: crypto::Crypto::new(),
-            #[cfg(feature = "cycle-count")]
+            #[cfg(any(feature = "cyclecount", target_arch = "arm"))]
             cycle_count: cycle_count::CycleCount::new(),
             #[cfg(not(feature = "abi-v1"))]
             registry: Registry::new(),
@@ -65,7 +65,7 @@ impl Drivers {
         self.console.forget(process);
         self.alarm.forget(process);
         ipc::forget(process, processes);
-        #[cfg(feature = "cycle-count")]
+        #[cfg(any(feature = "cyclecount", target_arch = "arm"))]
         self.cycle_count.forget(process);
         #[cfg(not(feature = "abi-v1"))]
         {
@@ -109,7 +109,7 @@ impl Kernel {
                 let result = drivers.crypto.command(call, processes);
                 self.give(result)
             }
-            #[cfg(feature = "cycle-count")]
+            #[cfg(any(feature = "cyclecount", target_arch = "arm"))]
             cycle_count::NUMBER => {
                 let result = drivers.cycle_count.command(call);
                 self.give(result)

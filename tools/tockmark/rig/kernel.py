@@ -263,9 +263,10 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
     """TockmarkError if the kernel says that it has another version of the interface, or is built
     for another machine than this board's."""
     if kernel.isa != board.isa:
+        own = board.kernels.get(abi)
         raise TockmarkError(
             f"{shown(kernel.path)} is built for {kernel.isa}, but {board.name} has {board.isa}",
-            f"give the kernel for it, {shown(board.kernels[abi])}",
+            f"give the kernel for it, {shown(own)}" if own else "give one for that board",
         )
     said = baseline(kernel)
     if said and said["abi"] != str(abi):
