@@ -45,6 +45,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 # Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
 # next byte when one is sent.
 PACE = 521
+SILENCE = 5_000_000  # cycles without a byte of any line: no line comes any more
 ALARMS = 100  # beside each load: with all loads some 24 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load that a boot's name has room for
@@ -90,7 +91,7 @@ class RanBoot:
     never: NeverCame | None = None
 
 
-class Simulated:
+class SimulatedCycles:
     """Counts the cycles that were simulated, those of boots from the cache among them."""
 
     cycles = 0
@@ -132,12 +133,12 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
     family = points.family_of(kernel, options.chain)
-    simulated = Simulated()
+    simulated = SimulatedCycles()
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
     for load in options.loads:
         boots = _boots(options, family, kernel, load, simulated)
-        if (lost := boots[0].never) is not None:
+        if (lost := boots[-1].never) is not None:
             never.append(lost)
             say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
             continue
@@ -173,7 +174,7 @@ def _worst(
     family: KernelFamily,
     kernel: Program,
     ran: Iterable[RanBoot],
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> WorstAlarm:
     """Trace the worst alarm of all boots."""
     boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
@@ -204,14 +205,14 @@ def _boots(
     family: KernelFamily,
     kernel: Program,
     load: RunLoad,
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> list[RanBoot]:
-    """Run the boots of a load, and find their alarms; but one boot if an alarm never comes."""
+    """Run the boots of a load, and find their alarms, as far as there is none that never comes."""
     found = []
     for first in range(0, options.alarms, A_BOOT):
         count = min(A_BOOT, options.alarms - first)
         found.append(_run(options, family, kernel, load, (first, count), simulated))
-        if found[0].never is not None:
+        if found[-1].never is not None:
             break
     return found
 
@@ -222,7 +223,7 @@ def _run(
     kernel: Program,
     load: RunLoad,
     which: tuple[int, int],
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> RanBoot:
     """Run a boot of a load: the first of its alarms, and how many."""
     image = _image(options, load, *which)
@@ -235,7 +236,7 @@ def _run(
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
-    if load.behind is not None and session.idle:
+    if session.idle and (load.behind is not None or options.chain == UART):
         lost = never_came(family, lines, session.cycles, load.name)
         return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
     if ending:
@@ -247,12 +248,13 @@ def _run(
 
 
 def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
-    pace = {"uart-cycles": PACE} if options.chain == UART else {}
-    return {"max-cycles": limit, "silence": limit, **pace}
+    if options.chain == UART:
+        return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
+    return {"max-cycles": limit, "silence": limit}
 
 
 def _trace(
-    options: LatencyOptions, image: Image, start: int, end: int, simulated: Simulated
+    options: LatencyOptions, image: Image, start: int, end: int, simulated: SimulatedCycles
 ) -> list[str]:
     """Return the instructions of a boot between two cycles."""
     _, target = simulators(options.board)
@@ -275,7 +277,7 @@ def _stretches(
     family: KernelFamily,
     kernel: Program,
     ran: RanBoot,
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> Iterable[LongestStretch]:
     """Yield the longest stretches while the first alarms of a boot come."""
     first = ran.alarms[0].due

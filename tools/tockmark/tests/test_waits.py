@@ -422,5 +422,5 @@ def test_the_committed_waits_add_up(path: Path) -> None:
     assert sum(found.worst.stages.values()) == found.worst.cycles
     assert max(load.whole.worst for load in found.loads) == found.worst.cycles
     for load in found.loads:
-        assert load.whole.count >= 200
+        assert load.whole.count >= (200 if found.chain == points.ALARM else 100)
         assert load.whole.worst <= sum(stage.worst for stage in load.stages.values())
