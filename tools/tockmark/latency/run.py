@@ -39,7 +39,7 @@ from tockmark.suite.catalogue import Boot
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
-DISTURBER = "disturber"
+DISTURBER, HASTY = "disturber", "hasty"
 WAITS = {ALARM: "sleeper", UART: "writer"}  # which app
 LINE = 8  # bytes: apps/latency/writer.c
 # Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
@@ -64,7 +64,9 @@ class RunLoad(Part, frozen=True):
     number: int = 0
     needs: str | None = None
     without: str = ""
-    behind: int | None = None
+    behind: bool = False
+    soon: bool = False
+    most: int = MOST_CYCLES
     uart: bool = False
 
 
@@ -189,10 +191,10 @@ def _worst(
 def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    app = WAITS[options.chain]
+    app = HASTY if load.soon else WAITS[options.chain]
     name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
     others = (DISTURBER,) * load.apps
-    slots = (app, *others) if load.behind is None else (*others, app)
+    slots = (*others, app) if load.behind else (app, *others)
     boot = Boot(name, app, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
     out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
@@ -227,16 +229,15 @@ def _run(
 ) -> RanBoot:
     """Run a boot of a load: the first of its alarms, and how many."""
     image = _image(options, load, *which)
-    app = image.slots[0 if load.behind is None else load.apps].symbols
+    app = image.slots[load.apps if load.behind else 0].symbols
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    limit = MOST_CYCLES if load.behind is None else load.behind
-    target = options.board.target.configured(_limits(options, limit))
+    target = options.board.target.configured(_limits(options, load.most))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
     session = cache.default(options.fresh, own=True).begin(target, start)
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
-    if session.idle and (load.behind is not None or options.chain == UART):
+    if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
         lost = never_came(family, lines, session.cycles, load.name)
         return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
     if ending:
