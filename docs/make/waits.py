@@ -58,10 +58,9 @@ def counts(*kernels: str) -> str:
     return ", ".join(f"{count:,} ({', '.join(names)})" for count, names in by_count.items())
 
 
-def never(kernel: str) -> str:
-    """Return how long an alarm was watched that never came, i-cache on."""
-    (lost,) = found(kernel).never
-    return f"{lost.cycles:,}"
+def never(kernel: str, load: str) -> str:
+    """Return how long the alarm was watched that never came beside a load, i-cache on."""
+    return f"{next(one.cycles for one in found(kernel).never if one.name == load):,}"
 
 
 def worst(kernel: str, icache: bool = True) -> str:

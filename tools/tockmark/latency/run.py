@@ -46,7 +46,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 # next byte when one is sent.
 PACE = 521
 SILENCE = 5_000_000  # cycles without a byte of any line: no line comes any more
-ALARMS = 100  # beside each load: with all loads some 24 million cycles on the baseline
+ALARMS = 100  # beside each load: with all loads some 25 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load that a boot's name has room for
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
