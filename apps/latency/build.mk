@@ -7,7 +7,7 @@
 CC := riscv64-unknown-elf-gcc
 SOURCE := apps/latency
 OUT := build/apps/latency-abi2
-APPS := sleeper writer disturber
+APPS := sleeper hasty writer disturber
 CFLAGS := -std=c11 -O2 -march=rv32imc -mabi=ilp32 -ffunction-sections -fdata-sections -ffreestanding \
 	--specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP -Iapps/runtime -Iapps/conformance -DTM_ABI=2
 
@@ -17,6 +17,10 @@ all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a
 $(OUT)/%.o: $(SOURCE)/%.c $(SOURCE)/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c $< -o $@
+
+$(OUT)/hasty.o: $(SOURCE)/sleeper.c $(SOURCE)/build.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DSOON -c $< -o $@
 
 $(OUT)/libtockmark.a: build/apps/conformance-abi2/libtockmark.a
 	@mkdir -p $(@D)

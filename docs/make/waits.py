@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm waits, and for what: the files in docs/data/latency/."""
+"""How long an alarm, or a sent line, waits, and for what: the files in docs/data/latency/. That of
+the kernel `unchanged` is Tock master's as the three changes found it, of as many alarms as theirs.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from committed import committed, left, markdown, number, retired
@@ -24,6 +26,7 @@ CHANGED = {
     "syscall.command": "a command",
 }
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
+LINES = "uart-"  # before a kernel's name: its lines
 MICROSECOND = 1_000_000
 SIDES = ("base", "head")
 
@@ -43,6 +46,21 @@ def is_there(icache: bool) -> bool:
 def beside(kernel: str, load: str, icache: bool = True) -> WaitSpread:
     """Return how long the alarms took beside a load."""
     return _load(found(kernel, icache), load).whole
+
+
+def counts(*kernels: str) -> str:
+    """Return how many alarms there were beside each load, of kernels that differ by their names."""
+    by_count: dict[int, list[str]] = {}
+    for kernel in kernels or KERNELS:
+        by_count.setdefault(found(kernel).loads[0].whole.count, []).append(KERNELS[kernel])
+    if len(by_count) == 1:
+        return f"{next(iter(by_count)):,}"
+    return ", ".join(f"{count:,} ({', '.join(names)})" for count, names in by_count.items())
+
+
+def never(kernel: str, load: str) -> str:
+    """Return how long the alarm was watched that never came beside a load, i-cache on."""
+    return f"{next(one.cycles for one in found(kernel).never if one.name == load):,}"
 
 
 def worst(kernel: str, icache: bool = True) -> str:
@@ -77,13 +95,12 @@ def within(kernel: str, function: str) -> str:
 
 def loads(icache: bool = True) -> str:
     """Write the median and the worst beside each load, by kernel."""
-    heads = ["beside", *(title for title in KERNELS.values())]
-    names = {load.name: load.what for name in KERNELS for load in found(name, icache).loads}
-    rows = [
-        [what, *(_cell(found(kernel, icache), name) for kernel in KERNELS)]
-        for name, what in names.items()
-    ]
-    return markdown(heads, rows)
+    return _beside([found(name, icache) for name in KERNELS])
+
+
+def lines() -> str:
+    """Write the same of lines that the UART has sent."""
+    return _beside([found(f"{LINES}{name}") for name in KERNELS])
 
 
 def stages(kernel: str) -> str:
@@ -159,6 +176,14 @@ def fewer(name: str, row: str) -> str:
     return f"{number(head - base)}"
 
 
+def _beside(of: Sequence[StoredLatency]) -> str:
+    heads = ["beside", *KERNELS.values()]
+    names = {load.name: load.what for one in of for load in one.loads}
+    names |= {lost.name: lost.what for one in of for lost in one.never}
+    rows = ([what, *(_cell(one, name) for one in of)] for name, what in names.items())
+    return markdown(heads, rows)
+
+
 def _part(part: StackPart) -> Iterator[str]:
     yield " → ".join(part.stack)
     yield f"{part.cycles:,}"
@@ -169,6 +194,8 @@ def _load(one: StoredLatency, name: str) -> LoadFound:
 
 
 def _cell(one: StoredLatency, name: str) -> str:
+    if name in {lost.name for lost in one.never}:
+        return "never"
     if name not in {load.name for load in one.loads}:
         return "-"
     whole = _load(one, name).whole

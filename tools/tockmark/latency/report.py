@@ -133,14 +133,15 @@ def answer(found: StoredLatency) -> str:
     """Return the answer in words."""
     worst, by, noun = found.worst, found.by, NOUN[found.chain]
     beside = {one.name: one for one in found.loads}
-    words = "".join(
-        f"An app may keep another's {noun} waiting for ever: beside {one.what} its upcall never"
-        f" came within {_time(one.cycles, found.clock_hz)}; the stage '{one.ended}' was over."
-        " Beside the others, which come:\n"
+    never = "; ".join(
+        f"beside {one.what} its upcall never came within {_time(one.cycles, found.clock_hz)}, the"
+        f" stage '{one.ended}' was over"
         for one in found.never
     )
+    words = f"An app may keep another's {noun} waiting for ever: {never}.\n" if never else ""
+    words += "Where it comes, an" if never else "An"
     words += (
-        f"An app may keep another's {noun} waiting {_time(worst.cycles, found.clock_hz)}: beside"
+        f" app may keep another's {noun} waiting {_time(worst.cycles, found.clock_hz)}: beside"
         f" {beside[worst.load].what}, {worst.stages[by]:,} of it in the stage '{by}'"
         f" ({found.stages[by]})."
     )

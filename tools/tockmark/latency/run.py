@@ -39,13 +39,14 @@ from tockmark.suite.catalogue import Boot
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
-DISTURBER = "disturber"
+DISTURBER, HASTY = "disturber", "hasty"
 WAITS = {ALARM: "sleeper", UART: "writer"}  # which app
 LINE = 8  # bytes: apps/latency/writer.c
 # Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
 # next byte when one is sent.
 PACE = 521
-ALARMS = 100  # beside each load: with all loads some 24 million cycles on the baseline
+SILENCE = 5_000_000  # cycles without a byte of any line: no line comes any more
+ALARMS = 100  # beside each load: with all loads some 25 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load that a boot's name has room for
 A_BOOT = 200  # alarms: of more the simulator would not print all marks
@@ -63,7 +64,9 @@ class RunLoad(Part, frozen=True):
     number: int = 0
     needs: str | None = None
     without: str = ""
-    behind: int | None = None
+    behind: bool = False
+    soon: bool = False
+    most: int = MOST_CYCLES
     uart: bool = False
 
 
@@ -90,7 +93,7 @@ class RanBoot:
     never: NeverCame | None = None
 
 
-class Simulated:
+class SimulatedCycles:
     """Counts the cycles that were simulated, those of boots from the cache among them."""
 
     cycles = 0
@@ -132,12 +135,12 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
     family = points.family_of(kernel, options.chain)
-    simulated = Simulated()
+    simulated = SimulatedCycles()
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
     for load in options.loads:
         boots = _boots(options, family, kernel, load, simulated)
-        if (lost := boots[0].never) is not None:
+        if (lost := boots[-1].never) is not None:
             never.append(lost)
             say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
             continue
@@ -173,7 +176,7 @@ def _worst(
     family: KernelFamily,
     kernel: Program,
     ran: Iterable[RanBoot],
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> WorstAlarm:
     """Trace the worst alarm of all boots."""
     boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
@@ -188,10 +191,10 @@ def _worst(
 def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    app = WAITS[options.chain]
+    app = HASTY if load.soon else WAITS[options.chain]
     name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
     others = (DISTURBER,) * load.apps
-    slots = (app, *others) if load.behind is None else (*others, app)
+    slots = (*others, app) if load.behind else (app, *others)
     boot = Boot(name, app, slots, (), load.number, 0)
     kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
     out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
@@ -204,14 +207,14 @@ def _boots(
     family: KernelFamily,
     kernel: Program,
     load: RunLoad,
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> list[RanBoot]:
-    """Run the boots of a load, and find their alarms; but one boot if an alarm never comes."""
+    """Run the boots of a load, and find their alarms, as far as there is none that never comes."""
     found = []
     for first in range(0, options.alarms, A_BOOT):
         count = min(A_BOOT, options.alarms - first)
         found.append(_run(options, family, kernel, load, (first, count), simulated))
-        if found[0].never is not None:
+        if found[-1].never is not None:
             break
     return found
 
@@ -222,20 +225,19 @@ def _run(
     kernel: Program,
     load: RunLoad,
     which: tuple[int, int],
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> RanBoot:
     """Run a boot of a load: the first of its alarms, and how many."""
     image = _image(options, load, *which)
-    app = image.slots[0 if load.behind is None else load.apps].symbols
+    app = image.slots[load.apps if load.behind else 0].symbols
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    limit = MOST_CYCLES if load.behind is None else load.behind
-    target = options.board.target.configured(_limits(options, limit))
+    target = options.board.target.configured(_limits(options, load.most))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
     session = cache.default(options.fresh, own=True).begin(target, start)
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
-    if load.behind is not None and session.idle:
+    if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
         lost = never_came(family, lines, session.cycles, load.name)
         return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
     if ending:
@@ -247,12 +249,13 @@ def _run(
 
 
 def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
-    pace = {"uart-cycles": PACE} if options.chain == UART else {}
-    return {"max-cycles": limit, "silence": limit, **pace}
+    if options.chain == UART:
+        return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
+    return {"max-cycles": limit, "silence": limit}
 
 
 def _trace(
-    options: LatencyOptions, image: Image, start: int, end: int, simulated: Simulated
+    options: LatencyOptions, image: Image, start: int, end: int, simulated: SimulatedCycles
 ) -> list[str]:
     """Return the instructions of a boot between two cycles."""
     _, target = simulators(options.board)
@@ -275,7 +278,7 @@ def _stretches(
     family: KernelFamily,
     kernel: Program,
     ran: RanBoot,
-    simulated: Simulated,
+    simulated: SimulatedCycles,
 ) -> Iterable[LongestStretch]:
     """Yield the longest stretches while the first alarms of a boot come."""
     first = ran.alarms[0].due

@@ -366,8 +366,8 @@ def test_what_never_came_is_said_before_the_worst_that_came() -> None:
     found = stored(4800, never=(NeverCame("behind", "an app before it", 48_000, "served"),))
     assert report.text(found).startswith(
         "An app may keep another's alarm waiting for ever: beside an app before it its upcall never"
-        " came within 48,000 cycles (2,000 µs); the stage 'served' was over. Beside the others,"
-        " which come:\nAn app may keep another's alarm waiting 4,800 cycles"
+        " came within 48,000 cycles (2,000 µs), the stage 'served' was over.\n"
+        "Where it comes, an app may keep another's alarm waiting 4,800 cycles"
     )
     assert re.search("^behind +never$", report.text(found), re.MULTILINE)
     both = stored(loads=(beside(4800), beside(900, "behind")))
@@ -465,5 +465,5 @@ def test_the_committed_waits_add_up(path: Path) -> None:
     assert sum(found.worst.stages.values()) == found.worst.cycles
     assert max(load.whole.worst for load in found.loads) == found.worst.cycles
     for load in found.loads:
-        assert load.whole.count >= 200
+        assert load.whole.count >= (200 if found.chain == points.ALARM else 100)
         assert load.whole.worst <= sum(stage.worst for stage in load.stages.values())
