@@ -5,7 +5,7 @@ this finds them in an ELF file, by symbols and by the functions that were put in
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,6 +28,7 @@ class Stage(Part, frozen=True):
     own: tuple[str, ...] = ()
     symbol: str | None = None
     inlined: tuple[str, ...] = ()
+    also_in: str | None = None
     app: str | None = None
 
     @property
@@ -58,7 +59,7 @@ class KernelFamily(Part, frozen=True):
     known_by: str
     served: str
     by_process: str
-    looks: str  # the function in which the kernel asks what is pending
+    looks: str  # the stage whose point is where the kernel asks what is pending
     stage: tuple[Stage, ...]
     deferred: Deferred | None = None
     chain: tuple[OtherChain, ...] = ()
@@ -73,6 +74,11 @@ class KernelFamily(Part, frozen=True):
         stages = tuple(own.get(stage.name, stage) for stage in self.stage)
         begins = Stage("begins", "the driver begins", symbol=other.begins)
         return msgspec.structs.replace(self, stage=stages, begins=begins)
+
+    @property
+    def asks(self) -> Stage:
+        """The stage whose point is where the kernel asks what is pending."""
+        return next(stage for stage in self.stage if stage.name == self.looks)
 
     @property
     def served_at(self) -> int:
@@ -130,30 +136,36 @@ def check_points(program: Program) -> None:
 def addresses(program: Program, stage: Stage) -> list[int]:
     """Return where a stage's point is in a kernel. TockmarkError if it is gone."""
     assert stage.symbol is not None
-    names = program.code()
-    found = [at for at, name in names.items() if re.fullmatch(stage.symbol, name)]
-    if not found:
+    own, others = _named(program, stage.symbol), _named(program, stage.also_in)
+    if not own and not others:
         raise _gone(program, stage, f"has no function {stage.symbol}")
-    if not stage.inlined:
-        return sorted(found)
-    inside = [at for start in found for at in range(start, start + program.size(start), HALFWORD)]
-    program.study(inside)
-    # Unrolled loops have it several times: it begins wherever it does not go on.
-    within = [_holds(program.scopes(at), stage.inlined) for at in inside]
-    begins = [
-        at
-        for at, now, before in zip(inside, within, [False, *within[:-1]], strict=True)
-        if now and not before
-    ]
-    if begins:
-        return begins
+    path = (stage.symbol, *stage.inlined)
+    found = _begins(program, own, stage.inlined) if stage.inlined else own
+    found = sorted([*found, *_begins(program, others, path)])
+    if found:
+        return found
     if program.lines:
-        inner = " in ".join(reversed(stage.inlined))
-        raise _gone(program, stage, f"has no {inner} in {stage.symbol}")
+        raise _gone(program, stage, f"has no {' in '.join(reversed(path))}")
     raise TockmarkError(
         f"{shown(program.path)} has no line tables, by which the stage '{stage.name}' is found",
         f"{by_make('profile')} for the baseline's; build Tock with debuginfo",
     )
+
+
+def _named(program: Program, pattern: str | None) -> list[int]:
+    """Return where the functions begin whose names a pattern fits."""
+    if pattern is None:
+        return []
+    return [at for at, name in program.code().items() if re.fullmatch(pattern, name)]
+
+
+def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
+    """Return where the last of these functions, each within the one before, begins in some."""
+    inside = [at for one in functions for at in range(one, one + program.size(one), HALFWORD)]
+    program.study(inside)
+    held = {at for at in inside if _holds(program.scopes(at), path)}
+    # Unrolled loops have it several times: it begins wherever it does not go on.
+    return [at for at in inside if at in held and at - HALFWORD not in held]
 
 
 def _holds(scopes: Sequence[Scope], names: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tockmark.documents import Count, Part
 from tockmark.errors import TockmarkError
-from tockmark.latency.points import KernelFamily
+from tockmark.latency.points import KernelFamily, addresses
 from tockmark.paths import by_make
 from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
@@ -177,7 +177,7 @@ def longest(
 ) -> dict[str, Span]:
     """Return the longest span of each kind in a trace without its heading; `owner` tells whose an
     address in user mode is."""
-    looks = {at for at, name in kernel.code().items() if name == family.looks}
+    looks = {*addresses(kernel, family.asks)}
     asks, serves = set[int](), set[int]()
     if (deferred := family.deferred) is not None:
         ran = {int(line[PC], 16) for line in lines if line[MODE] != "U"}

@@ -137,9 +137,10 @@ class Program:
     def study(self, addresses: Iterable[int]) -> None:
         """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
         debugging information cannot be read."""
-        wanted = sorted(set(addresses))
-        self._scopes.update(dwarf_scopes(self.path, self._elf.data, wanted))
-        self.lines = bool(self._scopes)
+        wanted = sorted(set(addresses) - self._scopes.keys())
+        told = dwarf_scopes(self.path, self._elf.data, wanted)
+        self._scopes.update(told)
+        self.lines |= bool(told)
         nearest = {at: self._nearest(at) for at in wanted if at not in self._scopes}
         known = readable(name for _, name in nearest.values())
         for at, (start, name) in nearest.items():

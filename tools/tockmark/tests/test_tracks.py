@@ -22,7 +22,7 @@ FAMILY = KernelFamily(
     "main",
     served="served",
     by_process="chosen",
-    looks="look",
+    looks="served",
     stage=(
         Stage("taken", "it waits", own=("trap", "wake")),
         Stage("served", "", symbol="serve"),

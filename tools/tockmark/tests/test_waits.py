@@ -42,7 +42,7 @@ FAMILY = KernelFamily(
     "main",
     served="served",
     by_process="chosen",
-    looks="look",
+    looks="served",
     stage=(
         Stage("taken", "", own=("trap", "wake")),
         Stage("served", "", symbol="serve"),
@@ -178,6 +178,11 @@ def test_a_point_that_is_gone_is_named() -> None:
     for stage, said in (
         (Stage("served", "", symbol="serve_.*"), "has no function serve_.*, where the stage"),
         (Stage("queued", "", symbol="on_fault", inlined=("x",)), "has no line tables, by which"),
+        (Stage("served", "", symbol="gone", also_in="on_fault"), "has no line tables, by which"),
+        (
+            Stage("served", "", symbol="gone", also_in="too"),
+            "has no function gone, where the stage",
+        ),
     ):
         with pytest.raises(TockmarkError, match=re.escape(said)) as raised:
             points.addresses(program, stage)
