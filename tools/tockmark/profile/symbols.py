@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -138,9 +139,9 @@ class Program:
         """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
         debugging information cannot be read."""
         wanted = sorted(set(addresses) - self._scopes.keys())
-        told = dwarf_scopes(self.path, self._elf.data, wanted)
-        self._scopes.update(told)
-        self.lines |= bool(told)
+        found = self._dwarf_scopes(wanted)
+        self.lines = self.lines or bool(found)
+        self._scopes.update(found)
         nearest = {at: self._nearest(at) for at in wanted if at not in self._scopes}
         known = readable(name for _, name in nearest.values())
         for at, (start, name) in nearest.items():
@@ -163,6 +164,29 @@ class Program:
         """Return where the symbol begins that an address belongs to: two addresses with one start
         are in one function."""
         return self._nearest(address)[0]
+
+    @cached_property
+    def _units(self) -> list[Any]:
+        """The compilation units, which keep what was read of them: a study reads all of one."""
+        elf = ELFFile(BytesIO(self._elf.data))
+        return list(elf.get_dwarf_info().iter_CUs()) if elf.has_dwarf_info() else []
+
+    def _dwarf_scopes(self, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
+        """Return the functions at each of these ascending addresses that the debugging information
+        tells of, the outermost first."""
+        found: dict[int, tuple[Scope, ...]] = {}
+        try:
+            for unit in self._units:
+                if list(_inside(unit.get_top_DIE(), wanted)):
+                    found.update(_unit_scopes(unit, wanted))
+        except Exception as error:
+            raise TockmarkError(
+                f"the debugging information of {shown(self.path)} cannot be read"
+                f" ({type(error).__name__}: {quoted(error)})",
+                "profile the kernel without it: `riscv64-unknown-elf-strip -g -o stripped.elf` on"
+                " it",
+            ) from error
+        return found
 
     def _nearest(self, address: int) -> tuple[int, str]:
         at = bisect.bisect_right(self._starts, address) - 1
@@ -200,25 +224,6 @@ def without_types(name: str) -> str:
         name = before.removesuffix("" if own else "::") + own + name[found.end() :]
     torn = name.lstrip("<").partition("<")[0]  # behind a bracket that never closes
     return torn.replace(">", "")
-
-
-def dwarf_scopes(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
-    """Return the functions at each of these ascending addresses that a file tells of, the outermost
-    first. TockmarkError if its debugging information cannot be read."""
-    found: dict[int, tuple[Scope, ...]] = {}
-    try:
-        elf = ELFFile(BytesIO(data))
-        if elf.has_dwarf_info():
-            for unit in elf.get_dwarf_info().iter_CUs():
-                if list(_inside(unit.get_top_DIE(), wanted)):
-                    found.update(_unit_scopes(unit, wanted))
-    except Exception as error:
-        raise TockmarkError(
-            f"the debugging information of {shown(path)} cannot be read"
-            f" ({type(error).__name__}: {quoted(error)})",
-            "profile the kernel without it: `riscv64-unknown-elf-strip -g -o stripped.elf` on it",
-        ) from error
-    return found
 
 
 def _unit_scopes(unit: Any, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
