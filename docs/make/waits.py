@@ -3,10 +3,10 @@
 the kernel `unchanged` is Tock master's as the three changes found it, of as many alarms as theirs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 
-from committed import committed, left, markdown, number, retired
+from committed import between, committed, left, markdown, number, retired
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import LoadFound, StoredLatency
@@ -26,6 +26,8 @@ CHANGED = {
     "syscall.command": "a command",
 }
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
+LEVELS = {"Tock 2.2, z": "tock-2.2", "2.2, 2": "tock-2.2-2"}
+LEVELS |= {"Tock master, z": "tock-master", "master, 2": "tock-master-2"}
 LINES = "uart-"  # before a kernel's name: its lines
 MICROSECOND = 1_000_000
 SIDES = ("base", "head")
@@ -95,12 +97,27 @@ def within(kernel: str, function: str) -> str:
 
 def loads(icache: bool = True) -> str:
     """Write the median and the worst beside each load, by kernel."""
-    return _beside([found(name, icache) for name in KERNELS])
+    return _beside({title: found(name, icache) for name, title in KERNELS.items()})
 
 
 def lines() -> str:
     """Write the same of lines that the UART has sent."""
-    return _beside([found(f"{LINES}{name}") for name in KERNELS])
+    return _beside({title: found(f"{LINES}{name}") for name, title in KERNELS.items()})
+
+
+def levels() -> str:
+    """Write the same of alarms at two opt-levels, beside what was measured at both."""
+    both = {title: found(name) for title, name in LEVELS.items()}
+    at_2 = found("tock-2.2-2")
+    names = {load.name for load in at_2.loads} | {lost.name for lost in at_2.never}
+    return _beside(both, names)
+
+
+def worst_at_2(kernel: str, icache: bool = True) -> str:
+    """Return what opt-level 2 leaves of the worst alarm beside each load."""
+    at_2 = found(f"{kernel}-2", icache).loads
+    shares = [one.whole.worst / beside(kernel, one.name, icache).worst for one in at_2]
+    return between(shares, "{:.2f}".format)
 
 
 def stages(kernel: str) -> str:
@@ -176,12 +193,15 @@ def fewer(name: str, row: str) -> str:
     return f"{number(head - base)}"
 
 
-def _beside(of: Sequence[StoredLatency]) -> str:
-    heads = ["beside", *KERNELS.values()]
-    names = {load.name: load.what for one in of for load in one.loads}
-    names |= {lost.name: lost.what for one in of for lost in one.never}
-    rows = ([what, *(_cell(one, name) for one in of)] for name, what in names.items())
-    return markdown(heads, rows)
+def _beside(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:
+    names = {load.name: load.what for one in of.values() for load in one.loads}
+    names |= {lost.name: lost.what for one in of.values() for lost in one.never}
+    rows = (
+        [what, *(_cell(one, name) for one in of.values())]
+        for name, what in names.items()
+        if only is None or name in only
+    )
+    return markdown(["beside", *of], rows)
 
 
 def _part(part: StackPart) -> Iterator[str]:
