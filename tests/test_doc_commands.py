@@ -23,6 +23,8 @@ from tockmark.cli import app as command_line
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
+from tockmark.rig import board as boards
+from tockmark.rig.isa import RISC_V
 from tockmark.suite.catalogue import Suite, load
 from tockmark.suite.selection import only_one, select
 
@@ -144,6 +146,9 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
     if elsewhere := [key for key in ("port", "cluster", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
     other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
+    known = given.get("board") and boards.load(given["board"])
+    if known and verb in LAYS and known.isa != RISC_V.name:
+        return "needs what `make setup-qemu` builds"
     if (other and verb not in LAYS) or given.get("core") or given.get("suite"):
         return "needs what is built for another board, core or suite"
     for key, value in given.items():
