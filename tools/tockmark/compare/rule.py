@@ -460,7 +460,7 @@ ALL_PLACES = 4  # pairs, in which a function begins at each place of the flash w
 ROUNDING = 1e-9  # of logarithms
 LARGEST = 700  # a logarithm: of a larger number there is none
 NORMAL = NormalDist()
-STEPS = 1.6  # what deviations are divided by where those of both sides are added: _by_samples
+STEPS = 1.6  # divides the deviations that both sides add up: _by_samples; found by draws
 SLACK = 2  # counts of a sample that never matter
 # How far an app's own slope may be noise with the cache on, a logarithm: of bodies in assembly, and
 # of those that a compiler makes.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 LONGEST_PERIOD = 4
 TINY = 1e-9  # more than 0
-MARGIN = 1.2  # of correlations, by draws: docs/method.md
+MARGIN = 1.2  # of the sum of correlations, found by draws: docs/method.md
 SETTLED = 8  # as many samples at the end must repeat before the series counts as settled
 
 Ints = NDArray[np.int64]
@@ -147,9 +147,8 @@ def independent(samples: Ints | Floats) -> Floats:
 @lru_cache(1 << 14)
 def left_out(n: int, chance: float) -> float:
     """Return how many of n ordered samples may be left out at either end so that their median lies
-    outside the others with this probability, as much of the last one as makes up for it (which is
-    as good as exact: T. Hettmansperger and S. Sheather, 1986); 0 also where n are too few
-    (`enough`)."""
+    outside the others with this probability: a part of the last one is by a straight line between
+    the probabilities of whole ranks. 0 also where n are too few (`enough`)."""
     found, out = 0.0, 0
     while out < n // 2:
         more: float = 2 * math.comb(n, out) / 2**n
@@ -172,7 +171,8 @@ def median_spans(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, F
     n = samples.shape[-1]
     ordered = np.sort(samples, axis=-1).astype(np.float64)
     whole = np.maximum(np.floor(alone).astype(np.int64), 1)
-    out = n * np.vectorize(lambda one: left_out(int(one), chance) / one)(whole)[..., None]
+    shares = [left_out(one, chance) / one for one in whole.ravel().tolist()]
+    out = n * np.reshape(shares, (*whole.shape, 1))
     rank = np.floor(out).astype(np.int64)
 
     def between(one: Ints, two: Ints) -> Floats:
