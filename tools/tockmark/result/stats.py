@@ -9,7 +9,7 @@ Where samples vary by themselves, their median lies between two ranks, whatever 
 as many of n samples lie below it as of n coins show heads. Samples that hang together, in plateaus
 or as they drift, tell as much as fewer that do not: n by 1 + 2 Σ ρ, over the correlations of their
 sides of the median at one lag, two, …, in pairs up to the first that is not above 0 (C. Geyer,
-Practical Markov chain Monte Carlo, 1992). As that is an estimate, a margin is added to the sum.
+Practical Markov chain Monte Carlo, 1992). As that is an estimate, intervals have a margin.
 """
 
 import math
@@ -140,7 +140,7 @@ def independent(samples: Ints | Floats) -> Floats:
         if not alive.any():
             break
         inflated += 2 * two * alive
-    found: Floats = n / (1 + MARGIN * np.maximum(inflated - 1, 0))
+    found: Floats = n / np.maximum(inflated, 1)
     return found
 
 
@@ -170,7 +170,7 @@ def median_spans(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, F
     range."""
     n = samples.shape[-1]
     ordered = np.sort(samples, axis=-1).astype(np.float64)
-    whole = np.maximum(np.floor(alone).astype(np.int64), 1)
+    whole = np.floor(n / (1 + MARGIN * (n / np.maximum(alone, 1) - 1))).astype(np.int64)
     shares = [left_out(one, chance) / one for one in whole.ravel().tolist()]
     out = n * np.reshape(shares, (*whole.shape, 1))
     rank = np.floor(out).astype(np.int64)
