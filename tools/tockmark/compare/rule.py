@@ -13,8 +13,9 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
 - **Samples** of a board vary by themselves: each median lies between two ranks. The ends of a net,
-  and of a difference of two, are as far out as the root of the squares of those that it is made of.
-  All figures of a comparison that vary share one probability of an error.
+  and of a difference of two, are as far out as the root of the squares of those that it is made of,
+  or as less sure ones added up. All figures of a comparison that vary share one probability of an
+  error.
 - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
   the cache on is noise, and no cached row has a narrower interval. Between languages that is said
   by those whose body is in assembly, and so the same.
@@ -28,6 +29,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -423,15 +425,15 @@ def _ends(samples: tuple[int, ...], chance: float) -> tuple[float, float]:
     """Return how far below their median, and above, the one lies from which samples come."""
     if not _varies(samples):
         return 0, 0
-    low, high = median_spans(np.array(samples), chance)
+    low, high = median_spans(np.array(samples), _alone(samples), chance)
     own = middle(samples)
     return max(own - float(low), 0), max(float(high) - own, 0)
 
 
 @lru_cache(1 << 10)
-def _alone(samples: tuple[int, ...]) -> int:
+def _alone(samples: tuple[int, ...]) -> Floats:
     """Return how many independent samples tell as much."""
-    return int(independent(np.array(samples)))
+    return independent(np.array(samples))
 
 
 def _varies(samples: Sequence[int]) -> bool:
@@ -457,6 +459,8 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 ALL_PLACES = 4  # pairs, in which a function begins at each place of the flash word
 ROUNDING = 1e-9  # of logarithms
 LARGEST = 700  # a logarithm: of a larger number there is none
+NORMAL = NormalDist()
+STEPS = 1.6  # divides the deviations that both sides add up: _by_samples; found by draws
 SLACK = 2  # counts of a sample that never matter
 # How far an app's own slope may be noise with the cache on, a logarithm: of bodies in assembly, and
 # of those that a compiler makes.
@@ -622,13 +626,27 @@ def _between(
     if base.nets == new.nets and base.inner == new.inner and same and not other:
         return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
     off = sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
-    before, after = base.unsure(chance), new.unsure(chance)
-    below, above = (math.hypot(half, after[end], before[1 - end]) + off for end in (0, 1))
+    below, above = (math.hypot(half, end) + off for end in _by_samples(base, new, chance))
     low = math.exp(middle - below)
     high = math.exp(middle + above) if above < LARGEST else math.inf
     if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
         low, high = min(low, 1), max(high, 1)
     return Change(*ends, math.exp(middle) if min(ends) > 0 else None, low, high, links)
+
+
+def _by_samples(base: Value, new: Value, chance: float) -> tuple[float, float]:
+    """Return how far below a difference of logarithms, and above, it may lie by the samples.
+
+    Where values stand far apart, each median may well be a step off, and its interval reach no
+    further than that step: the root of two squares is less than both. So less sure ends, by a share
+    of the deviations, must hold as a sum. At a share of the root of 2, and values close to each
+    other, it would be as long as the root."""
+    ends = []
+    for p in (chance, 2 * NORMAL.cdf(NORMAL.inv_cdf(chance / 2) / STEPS)):
+        before, after = base.unsure(p), new.unsure(p)
+        ends.append([(after[end], before[1 - end]) for end in (0, 1)])
+    below, above = (max(math.hypot(*sure), sum(step)) for sure, step in zip(*ends, strict=True))
+    return below, above
 
 
 def _log(value: Value, nets: Sequence[float]) -> float:

@@ -9,7 +9,7 @@ Where samples vary by themselves, their median lies between two ranks, whatever 
 as many of n samples lie below it as of n coins show heads. Samples that hang together, in plateaus
 or as they drift, tell as much as fewer that do not: n by 1 + 2 Σ ρ, over the correlations of their
 sides of the median at one lag, two, …, in pairs up to the first that is not above 0 (C. Geyer,
-Practical Markov chain Monte Carlo, 1992).
+Practical Markov chain Monte Carlo, 1992). As that is an estimate, intervals have a margin.
 """
 
 import math
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 LONGEST_PERIOD = 4
 TINY = 1e-9  # more than 0
+MARGIN = 1.2  # of the sum of correlations, found by draws: docs/method.md
 SETTLED = 8  # as many samples at the end must repeat before the series counts as settled
 
 Ints = NDArray[np.int64]
@@ -144,15 +145,16 @@ def independent(samples: Ints | Floats) -> Floats:
 
 
 @lru_cache(1 << 14)
-def left_out(n: int, chance: float) -> int:
+def left_out(n: int, chance: float) -> float:
     """Return how many of n ordered samples may be left out at either end so that their median lies
-    outside the others with at most this probability; 0 also where n are too few (`enough`)."""
-    tail, out = 0.0, 0
+    outside the others with this probability: a part of the last one is by a straight line between
+    the probabilities of whole ranks. 0 also where n are too few (`enough`)."""
+    found, out = 0.0, 0
     while out < n // 2:
-        tail += math.comb(n, out) / 2**n
-        if 2 * tail > chance:
-            break
-        out += 1
+        more: float = 2 * math.comb(n, out) / 2**n
+        if found + more > chance:
+            return max(out - 1 + (chance - found) / more, 0)
+        found, out = found + more, out + 1
     return max(out - 1, 0)
 
 
@@ -162,17 +164,24 @@ def enough(chance: float) -> int:
     return 1 + math.ceil(math.log2(1 / chance))
 
 
-def median_spans(samples: Ints, chance: float) -> tuple[Floats, Floats]:
-    """Return between which values the medians lie, but for this probability: each series stands in
-    the last axis. Of too few it is the whole range."""
+def median_spans(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, Floats]:
+    """Return between which values the medians lie, but for this probability, where the samples tell
+    as much as so many alone: each series stands in the last axis. Of too few it is the whole
+    range."""
     n = samples.shape[-1]
-    ordered = np.sort(samples, axis=-1)
-    alone = np.floor(independent(samples)).astype(np.int64)
-    shares = np.vectorize(lambda one: left_out(max(int(one), 1), chance) / max(one, 1))(alone)
-    out = np.floor(shares * n).astype(np.int64)[..., None]
-    low = np.take_along_axis(ordered, out, axis=-1)[..., 0]
-    high = np.take_along_axis(ordered, n - 1 - out, axis=-1)[..., 0]
-    return low.astype(np.float64), high.astype(np.float64)
+    ordered = np.sort(samples, axis=-1).astype(np.float64)
+    whole = np.floor(n / (1 + MARGIN * (n / np.maximum(alone, 1) - 1))).astype(np.int64)
+    shares = [left_out(one, chance) / one for one in whole.ravel().tolist()]
+    out = n * np.reshape(shares, (*whole.shape, 1))
+    rank = np.floor(out).astype(np.int64)
+
+    def between(one: Ints, two: Ints) -> Floats:
+        low, high = (np.take_along_axis(ordered, at, axis=-1) for at in (one, two))
+        found: Floats = (low + (out - rank) * (high - low))[..., 0]
+        return found
+
+    inner = np.minimum(rank + 1, n // 2)
+    return between(rank, inner), between(n - 1 - rank, n - 1 - inner)
 
 
 def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:

@@ -14,8 +14,10 @@ half.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,10 +97,15 @@ def _taken(samples: Floats) -> list[tuple[int, ...]]:
 def judged(
     base: Sequence[Value], new: Sequence[Value], chance: float | None = None
 ) -> list[Change]:
-    """What the rule says of each row, of which all vary, unless told at which chance."""
+    """What the rule says of each row, of which all vary, unless told at which chance: anything is
+    possible where samples are too few."""
     one = OF_ALL / len(base) if chance is None else chance
-    both = zip(base, new, strict=True)
-    return [change(before, after, CALM, z=0, chance=one) for before, after in both]
+    found = []
+    for before, after in zip(base, new, strict=True):
+        said = change(before, after, CALM, z=0, chance=one)
+        few = before.lacks(one) or after.lacks(one)
+        found.append(replace(said, low=0, high=math.inf) if few else said)
+    return found
 
 
 def draws(

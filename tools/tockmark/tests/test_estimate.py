@@ -18,7 +18,8 @@ NOISE = np.random.default_rng(21)
 @pytest.mark.parametrize("n", [12, 60, 400])
 def test_an_interval_holds_the_median_as_often_as_it_says(n: int, chance: float) -> None:
     """At least; of few samples more often, since ranks are whole."""
-    low, high = median_spans(NOISE.exponential(5000, (4000, n)).astype(np.int64), chance)
+    alone = np.full(4000, n)
+    low, high = median_spans(NOISE.exponential(5000, (4000, n)).astype(np.int64), alone, chance)
     missed = np.mean((low > 5000 * math.log(2)) | (high < 5000 * math.log(2)))
     assert missed <= chance + 3 * math.sqrt(chance / 4000)
     if n > 12:
@@ -29,19 +30,20 @@ def test_an_interval_holds_the_median_as_often_as_it_says(n: int, chance: float)
 def test_ranks_are_those_of_the_binomial_distribution(n: int) -> None:
     for chance in (0.05, 0.001):
         out = left_out(n, chance)
-        assert out == 0 or 2 * reference.binom.cdf(out, n, 0.5) <= chance
-        assert n < enough(chance) or 2 * reference.binom.cdf(out + 1, n, 0.5) > chance
+        assert out == 0 or 2 * reference.binom.cdf(int(out), n, 0.5) <= chance
+        assert n < enough(chance) or 2 * reference.binom.cdf(int(out) + 1, n, 0.5) > chance
         assert (2 * 0.5**n <= chance) == (n >= enough(chance))
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50))
 def test_an_interval_lies_about_the_median(samples: list[int]) -> None:
-    low, high = median_spans(np.array(samples), 0.05)
+    low, high = median_spans(np.array(samples), np.array(float(len(samples))), 0.05)
     assert min(samples) <= low <= np.median(samples) <= high <= max(samples)
 
 
 def test_equal_samples_leave_no_doubt() -> None:
-    assert [float(end) for end in median_spans(np.full(1000, 325), 1e-9)] == [325, 325]
+    found = median_spans(np.full(1000, 325), np.array(1000.0), 1e-9)
+    assert [float(end) for end in found] == [325, 325]
 
 
 def test_samples_that_hang_together_tell_as_much_as_fewer() -> None:

