@@ -85,7 +85,7 @@ class Cable:
 
 
 class SerialCable(Cable):
-    """The same by pyserial, which knows more rates."""
+    """The port by pyserial, which knows more rates than termios."""
 
     def __init__(self, path: str, baud: int) -> None:
         class Keeping(serial.Serial):  # type: ignore[misc]

@@ -139,6 +139,8 @@ class Program:
         """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
         debugging information cannot be read."""
         wanted = sorted(set(addresses) - self._scopes.keys())
+        if not wanted:
+            return
         found = self._dwarf_scopes(wanted)
         self.lines = self.lines or bool(found)
         self._scopes.update(found)

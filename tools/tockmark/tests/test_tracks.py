@@ -9,28 +9,15 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.latency import tracks
-from tockmark.latency.points import KernelFamily, Stage
+from tockmark.latency.points import KernelFamily
 from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import TracedSteps
 from tockmark.rig import board as boards
 from tockmark.rig.image import Image
+from tockmark.tests.test_waits import FAMILY
 
 TIMER, SERVE, QUEUE, CHOOSE, UPCALL, OTHER = 0x1C, 0x100, 0x200, 0x300, 0x4000, 0x5000
-FAMILY = KernelFamily(
-    "toy",
-    "main",
-    served="served",
-    by_process="chosen",
-    looks="served",
-    stage=(
-        Stage("taken", "it waits", own=("trap", "wake")),
-        Stage("served", "", symbol="serve"),
-        Stage("queued", "", symbol="queue"),
-        Stage("chosen", "", symbol="choose"),
-        Stage("upcall", "", app="tm_mark_upcall"),
-    ),
-)
 POINTS = {
     (False, SERVE): ["served"],
     (False, QUEUE): ["queued"],

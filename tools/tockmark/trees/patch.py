@@ -111,15 +111,19 @@ class Family(Part, frozen=True):
 
     @property
     def counters(self) -> dict[str, PatchPart]:
-        """Return the parts by which apps read cycles, by their names; the first one goes in if none
-        is named."""
+        """Return the parts by which apps read cycles, by their names."""
         named = {"Perf": self.perf, "CycleCount": self.cyclecount}
         return {name: part for name, part in named.items() if part is not None}
 
     @property
+    def usual(self) -> str:
+        """Return the counter that goes in if none is named."""
+        return next(iter(self.counters))
+
+    @property
     def main(self) -> PatchPart:
         """Return the part without which a tree is not patched."""
-        return next(iter(self.counters.values()))
+        return self.counters[self.usual]
 
     @property
     def parts(self) -> dict[str, PatchPart]:
@@ -151,12 +155,12 @@ def put_in(
     TockmarkError, with nothing changed, if the tree is of no family, a counter does not fit, what
     is in the tree is a part of the patch only, or a file cannot be written."""
     family = recognise(tree, board)
-    counters = counters or [next(iter(family.counters))]
+    counters = counters or [family.usual]
     now, _ = _stripped(TreeFiles(tree), family)
     if lacking := [name for name in counters if name not in family.counters]:
         raise TockmarkError(
             f"{family.board} of {family.versions} takes no {lacking[0]}",
-            f"--counter {next(iter(family.counters)).lower()} fits",
+            f"--counter {family.usual.lower()} fits",
         )
     left_out = {}
     parts = {
