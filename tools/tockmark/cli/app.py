@@ -56,14 +56,20 @@ HEADINGS = {
         "campaign": "checkout",
         "history": "read",
     },
-    "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},
+    "Show": {
+        "table": "read",
+        "site": "draw",
+        "list": "read",
+        "export": "read",
+        "help": "read",
+    },
     "Prepare": {"doctor": "dev", "patch": "checkout"},
 }
 
 
 @dataclass(frozen=True)
 class Group:
-    """Verbs behind a word of their own: `tockmark ci gate`."""
+    """Verbs behind a word of their own: `tockmark board image`."""
 
     help: str
     verbs: Mapping[str, str]
@@ -78,7 +84,7 @@ GROUPS = {
     ),
     "ci": Group(
         "What continuous integration asks for.",
-        {"gate": "read", "export": "read", "verify": "dev"},
+        {"verify": "dev"},
     ),
     "dev": Group(
         "What developers of tockmark ask for.",
@@ -108,6 +114,7 @@ class About:
 
     examples: tuple[str, ...]
     exits: dict[int, str]
+    alone: Mapping[str, str]  # what counts for options without their value, a .toml file
 
 
 P = ParamSpec("P")
@@ -116,16 +123,19 @@ _debug = False
 
 
 def verb(
-    *examples: str, exits: Mapping[int, str] | None = None
+    *examples: str,
+    exits: Mapping[int, str] | None = None,
+    alone: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare the function NAME_verb as the verb NAME. `exits` says what its exit codes mean where
-    that is not the usual."""
+    that is not the usual. `alone` has the options that take a .toml file or nothing, and the value
+    that nothing stands for."""
 
     def declared(function: Callable[P, None]) -> Callable[P, None]:
         usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
         means = sorted((usual | dict(exits or {})).items())
         _ABOUT[_name(function.__name__)] = About(
-            examples, {code: meaning for code, meaning in means if meaning != NEVER}
+            examples, {code: meaning for code, meaning in means if meaning != NEVER}, alone or {}
         )
         return function
 
@@ -184,6 +194,14 @@ def _callback(function: Callable[..., None]) -> Callable[..., None]:
 
 class Verb(TyperCommand):
     """A verb whose help ends in examples and exit codes."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        alone = about(str(self.name)).alone
+        given = [
+            f"{arg}={alone[arg]}" if arg in alone and not behind.endswith(".toml") else arg
+            for arg, behind in zip(args, [*args[1:], ""], strict=True)
+        ]
+        return super().parse_args(ctx, given)
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         said = about(str(self.name))

@@ -16,7 +16,6 @@ from typer import Argument, Exit, Option
 from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
-from tockmark.compare.by_commit import append_line, judged_line, load_commits
 from tockmark.compare.limits import load_limits
 from tockmark.errors import (
     INCOMPLETE,
@@ -190,7 +189,6 @@ class KernelPair:
     builders: tuple[Builder, ...] = ()  # none if the kernels were given
     pairs: Pairs | None = None
     unpaired: str = ""  # why there are no pairs
-    shas: tuple[str, str] | None = None  # of the commits; None if kernels were given
 
 
 @dataclass(frozen=True)
@@ -247,8 +245,7 @@ class PairGiven:
                         yield KernelPair(titles, (old, new), builders, unpaired=str(error))
                     else:
                         both = Paired(pairs, 0), Paired(pairs, 1)
-                        shas = old.commit.sha, new.commit.sha
-                        yield KernelPair(titles, both, builders, pairs, shas=shas)
+                        yield KernelPair(titles, both, builders, pairs)
             builds.took(tree, time.monotonic() - start)
         else:
             raise TockmarkError(
@@ -331,10 +328,6 @@ def judge_verb(
         Path | None,
         Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
-    history: Annotated[
-        Path | None,
-        Option(help="Append what moved over paired links to this file of a campaign, too."),
-    ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -343,10 +336,6 @@ def judge_verb(
         check_writable([comment])
     if output is not None:
         check_folder(output)
-    if history is not None:
-        load_commits(history)  # it is one of a campaign, or none yet
-        if given.base or given.head:
-            raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
@@ -377,12 +366,6 @@ def judge_verb(
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
-    if history is not None:
-        if pair.shas is None:
-            say(f"nothing is added to {paths.shown(history)}: the links are not paired")
-        else:
-            links = max(judged.gated.comparison.links)
-            append_line(history, judged_line(pair.shas, links, found.answer.lines))
     options.show(
         report.as_json(found)
         if as_json

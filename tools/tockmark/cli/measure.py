@@ -15,6 +15,7 @@ from typer import Argument, Exit, Option
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
+from tockmark.compare.verdict import Answer, in_order
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import against
@@ -41,6 +42,7 @@ from tockmark.rig.kernel import named, read_kernel, require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
+from tockmark.show.answer import first_line, lines_of
 from tockmark.show.screens import SCREENS
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
@@ -592,9 +594,7 @@ def latency_verb(
     ] = None,
     base: Annotated[
         Path | None,
-        Option(
-            "--against", help="What was stored of another kernel: say whose alarms wait longer."
-        ),
+        Option("--against", help="What was stored of another kernel: say which waits are worse."),
     ] = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
@@ -623,8 +623,10 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        rows = against.wait_rows(before, found)
+        answer = Answer(in_order(against.wait_verdicts(before, found)))
+        said = f"{first_line(answer)}; {found.kernel.title} against {before.kernel.title}"
         if not as_json:
-            print("\n".join(["", *against.table(rows).text()]), flush=True)
-        say(against.answer(before, found, rows))
-        raise Exit(REGRESSION if against.longer(rows) else OK)
+            lines = lines_of(answer, text.width_of_terminal(), every=True)
+            print("\n".join(["", *lines]), flush=True)
+        say(said)
+        raise Exit(answer.exit_code)

@@ -26,7 +26,6 @@ import msgspec
 from msgspec import Meta, structs
 
 from tockmark.compare import trends
-from tockmark.compare.answer import Certainty, Line
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.documents import (
     KINDS,
@@ -430,31 +429,6 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         return strictly(raw.decode(), make, where, TODO)
     except ValueError:
         return None
-
-
-def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> VerdictLine:
-    """Return what the file keeps of a verdict on two commits: the rows that moved, or may have."""
-    rows = []
-    for line in lines:
-        cycles = line.cycles
-        if line.is_news and cycles and cycles.ratio and cycles.base > 0:
-            rows.append(
-                CommitVerdict(
-                    id=line.row.id,
-                    base=cycles.base,
-                    head=cycles.new,
-                    estimate=cycles.ratio - 1,
-                    low=cycles.low - 1,
-                    high=cycles.high - 1,
-                    sure=line.certainty is Certainty.SURE,
-                    more=line.more,
-                    where=line.where,
-                    params=line.row.params,
-                    icache=line.row.icache,
-                    lang=line.row.lang,
-                )
-            )
-    return VerdictLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
 
 
 def append_line(path: Path, line: AnyLine) -> None:

@@ -17,8 +17,7 @@ from markupsafe import Markup
 
 from tockmark.compare import trends
 from tockmark.compare.by_commit import ByCommit, CommitTrail, Jump, largest
-from tockmark.compare.pairs import Pair
-from tockmark.compare.rule import VERDICTS
+from tockmark.compare.verdict import RowVerdict
 from tockmark.errors import TockmarkError
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, merged
@@ -240,10 +239,9 @@ def opt_level(result: Result) -> str:
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
 
 
-def moved(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return rows by how far they moved: those beyond the margin first, the largest change first;
-    those that no kernel touches last."""
-    return sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
+def moved(rows: Iterable[RowVerdict]) -> list[RowVerdict]:
+    """Return the rows of both sides by how far they moved, the worst first."""
+    return sorted((row for row in rows if row.before is not None), key=lambda row: row.place)
 
 
 # The section of a benchmark, on the page of its group.

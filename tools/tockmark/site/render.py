@@ -16,7 +16,7 @@ import jinja2
 
 from tockmark import __version__
 from tockmark.check import validation
-from tockmark.compare.rule import VERDICTS
+from tockmark.compare.verdict import MEANING
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
@@ -187,8 +187,8 @@ def _environment(site: Site) -> jinja2.Environment:
         "ICACHE": ICACHE,
         "LANGS": LANGS,
         "MOST": MOST,
-        "VERDICTS": VERDICTS,
-        "pair_cells": comparison.pair_cells,
+        "MEANING": MEANING,
+        "row_cells": comparison.row_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
         "commits_address": commits_address,
