@@ -24,14 +24,12 @@ from tockmark import paths
 from tockmark.compare.agree import Agreement, AgreePair, agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, OK, TockmarkError, one_line
-from tockmark.log.protocol import BootMark, Cut, decode
-from tockmark.log.rows import assemble
 from tockmark.result.build import result_of
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.boot_watcher import Watch, decode_line
+from tockmark.rig.boot_watcher import Watch
 from tockmark.rig.bundle import Bundle
 from tockmark.rig.capture import ENDED, Captured, CaptureLine, Loading, captured
 from tockmark.rig.image import AppBuild
@@ -43,6 +41,9 @@ from tockmark.show import text as words
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import BootMark, Cut, decode
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import decode_line
 
 HOLDS = {True: "yes", False: "NO", None: "not known"}
 UNSAID = "not said"
