@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from tockmark.log.rows import SERIES
 from tockmark.result import ladder
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
@@ -28,6 +27,7 @@ from tockmark.suite.catalogue import (
     Lang,
     row_key,
 )
+from tockmark.wire.rows import SERIES
 
 STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
 # Readings of the counters in other boots with the cache off: what no instruction makes dearer stays
