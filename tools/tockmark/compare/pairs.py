@@ -30,7 +30,6 @@ from tockmark.compare.rule import (
 )
 from tockmark.compare.spread import Spread, by_benchmark, logs_of
 from tockmark.errors import TockmarkError, say
-from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
 from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (
@@ -46,6 +45,7 @@ from tockmark.suite.catalogue import (
     RowName,
     aside,
 )
+from tockmark.wire.rows import SERIES
 
 REFUSED = ("machine", "clock", "timing", "counter")
 # Cycles of one machine, counted or checked: the simulator's and the board's can be compared.

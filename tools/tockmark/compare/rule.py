@@ -38,7 +38,6 @@ from tockmark.compare.spread import (
     logs_of,
     student,
 )
-from tockmark.log.rows import SERIES
 from tockmark.result.model import Result, Row, Series, alike, ratio
 from tockmark.result.stats import (
     Floats,
@@ -50,6 +49,7 @@ from tockmark.result.stats import (
     steady,
 )
 from tockmark.suite.catalogue import Catalogue, RowKey
+from tockmark.wire.rows import SERIES
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from tockmark.compare.pairs import Comparison, Lone, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
 from tockmark.errors import INCOMPLETE, OK, REGRESSION
-from tockmark.log.rows import Absent
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Key, RowName
 from tockmark.suite.selection import Selection
+from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # what samples must have in common for limits to hold
 BY_CONTROL = "by control"
