@@ -37,7 +37,7 @@ from interrupted import last_line
 from tockmark import paths
 from tockmark.check import interrupts_off
 from tockmark.check.conformance import MIXES, Plan, mixed_case, run_cases
-from tockmark.compare.limits import Level
+from tockmark.compare.limits import Limit
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
@@ -265,11 +265,11 @@ def judged_links(seed: int) -> PartFound:
     found = PartFound()
     for name in links.STANDING:
         say(f"  {name}")
-        for kind, levels in links.standing(name).items():
-            said = {level.words.word: levels.count(level) for level in sorted(set(levels))}
-            found.tries.append(Try(f"`{name}`, {kind}", len(levels), came=said))
-            if (hard := levels.count(Level.HARD)) > links.ALARMS * len(levels):
-                found.lost.append(f"{name}, {kind}: {hard} of {len(levels)} have a hard finding")
+        for kind, limits in links.standing(name).items():
+            said = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
+            found.tries.append(Try(f"`{name}`, {kind}", len(limits), came=said))
+            if (hard := limits.count(Limit.HARD)) > links.ALARMS * len(limits):
+                found.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
     return found
 
 

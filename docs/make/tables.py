@@ -8,7 +8,7 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- validation: results/v.json -->             what `tockmark dev validate -o` has stored
     <!-- end of table -->                           closes these two
 
-    <!-- output: tockmark ci gate a.json b.json --> the command, its output, its exit code if not 0
+    <!-- output: tockmark compare a.json b.json --limits --> the command, its output, its exit code if not 0
     <!-- end of output -->
 
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
@@ -46,7 +46,7 @@ from markupsafe import Markup
 
 from committed import markdown, retired
 from tockmark.cli.app import VERBS, about, spelled
-from tockmark.compare.limits import Level
+from tockmark.compare.limits import Limit
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -202,7 +202,7 @@ def links(argument: str) -> str:
     rows: dict[str, list[str]] = {}
     for one in tries:
         name = one["what"].rpartition(", ")[0].strip("`")
-        came = [str(one["came"].get(level.words.word, 0)) for level in (Level.SOFT, Level.HARD)]
+        came = [str(one["came"].get(limit.word, 0)) for limit in (Limit.SOFT, Limit.HARD)]
         rows.setdefault(name, [name]).extend([str(one["count"]), *came])
     heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
     return markdown(heads, list(rows.values()), words=(0,))

@@ -234,7 +234,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
     than noise, which no limits allow."""
     cycles = pair.cycles
     ratio = cycles.ratio
-    counted = pair.instret and _judge_count(pair, pair.instret, limits)
+    counted = _judge_count(pair, pair.instret, limits) if pair.instret else None
     found = RowVerdict(
         pair.row,
         of_change(cycles, pair.margin),

@@ -232,11 +232,11 @@ HEADS = (
 
 def from_to(line: RowVerdict) -> str:
     """Write the cycles of both sides: whole ones from 100 up, unless these are equal."""
-    ends = line.before, line.after
-    if ends[0] is None or ends[1] is None:
+    if line.before is None or line.after is None:
         return text.NONE
+    ends = (line.before, line.after)
     said = [f"{end:.0f}" if end >= 100 else text.number(end) for end in ends]
-    if said[0] == said[1] and ends[0] != ends[1]:
+    if said[0] == said[1] and line.before != line.after:
         said = [text.number(end) for end in ends]
     return " → ".join(said)
 

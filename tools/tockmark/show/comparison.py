@@ -142,7 +142,7 @@ def row_cells(row: RowVerdict) -> tuple[str, ...]:
         share = count.after / count.before - 1 if min(count.before, count.after) > 0 else None
         instret = _change(share, count.before, count.after)
         instret += ("<" if count.moved < 0 else ">") if count.moved else " "
-    sides = map(text.trimmed, (row.before, row.after))
+    sides = map(_count, (row.before, row.after))
     return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
@@ -161,10 +161,10 @@ def _side_by_side(compared: dict[str, tuple[Comparison, Answer]]) -> list[str]:
     for section, by_label in found.items():
         table = Table(columns, ends_at=text.LINE)
         for label, there in by_label.items():
-            cells = [label, text.trimmed(next(iter(there.values())).before)]
+            cells = [label, _count(next(iter(there.values())).before)]
             for letter in compared:
                 if one := there.get(letter):
-                    cells += [text.trimmed(one.after), _change(one.estimate, one.before, one.after)]
+                    cells += [_count(one.after), _change(one.estimate, one.before, one.after)]
                     cells.append(coloured(MARKS[one.verdict], one.verdict))
                 else:
                     cells += [text.NONE, text.NONE, ""]
@@ -229,6 +229,10 @@ def _comparison_json(comparison: Comparison, answer: Answer) -> dict[str, object
 def _mean_json(mean: Mean) -> dict[str, object]:
     low, high = mean.change.low, mean.change.high
     return {"ratio": mean.ratio, "low": low, "high": high, "benchmarks": mean.benchmarks}
+
+
+def _count(value: float | None) -> str:
+    return text.NONE if value is None else text.trimmed(value)
 
 
 def _change(share: float | None, before: float | None, after: float | None) -> str:
