@@ -17,7 +17,6 @@ from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
-from tockmark.latency import against
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.profile import file as profile_file
@@ -623,8 +622,8 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        rows = against.wait_rows(before, found)
+        rows = latency_report.wait_rows(before, found)
         if not as_json:
-            print("\n".join(["", *against.table(rows).text()]), flush=True)
-        say(against.answer(before, found, rows))
-        raise Exit(REGRESSION if against.longer(rows) else OK)
+            print("\n".join(["", *latency_report.waits_table(rows).text()]), flush=True)
+        say(latency_report.waits_answer(before, found, rows))
+        raise Exit(REGRESSION if latency_report.longer(rows) else OK)
