@@ -226,8 +226,7 @@ class AppChoice:
     "tockmark run --lang c,rust",
     "tockmark run --only kernel --json > run.json",
     exits={
-        INCOMPLETE: "rows failed or are missing, or boots from elsewhere were false; what was good"
-        " is kept",
+        INCOMPLETE: "rows failed or are missing; what was good is kept",
         INTERRUPTED: "Ctrl-C; what was measured is kept",
     },
 )
@@ -263,7 +262,7 @@ def run_verb(
         list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
     ] = None,
     every: options.EveryRow = False,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
     max_cycles: Annotated[
         int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -296,7 +295,7 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
     board = place.loaded(laid, limits)
     if known.suite is not None and board.kind == "sim":
         board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
@@ -333,9 +332,8 @@ def run_verb(
         icaches=_settings(icache, board),
         all_samples=all_samples,
         samples=samples,
-        jobs=workers.at_a_time(board),
+        jobs=run_options.at_a_time(jobs, board),
         fresh=fresh,
-        share=workers.share,
         laid=laid,
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
@@ -378,8 +376,7 @@ def run_verb(
     options.say_first(result.incomplete)
     if wrong := contradiction(result):
         say(f"no verb takes this result, for it contradicts itself: {wrong}")
-    discarded = ran.draw is not None and ran.draw.discarded
-    code = INCOMPLETE if discarded or wrong else options.incomplete_code(result)
+    code = INCOMPLETE if wrong else options.incomplete_code(result)
     code = INTERRUPTED if ran.interrupted else code
     if as_json:
         options.show(

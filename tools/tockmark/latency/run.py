@@ -233,7 +233,7 @@ def _run(
     marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
     target = options.board.target.configured(_limits(options, load.most))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-    session = cache.default(options.fresh, own=True).begin(target, start)
+    session = cache.default(options.fresh).begin(target, start)
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
@@ -262,7 +262,7 @@ def _trace(
     target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start_here(
+        tracing = target.start(
             begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
         )
         try:
