@@ -22,8 +22,8 @@ from tockmark import paths
 from tockmark.documents import Count
 from tockmark.errors import one_line, say
 from tockmark.files import read_plain, replace_soon
-from tockmark.rig.boot_watcher import parses_whole
 from tockmark.rig.protocol import Session, Start, Target
+from tockmark.wire.uart_line import parses_whole
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
 LIMIT = 1 << 30  # bytes of all files together, counted in blocks
