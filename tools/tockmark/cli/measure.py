@@ -26,7 +26,6 @@ from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, pr
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.result import file
 from tockmark.result.build import result_of
-from tockmark.result.checks import contradiction
 from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
@@ -374,9 +373,7 @@ def run_verb(
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
-    if wrong := contradiction(result):
-        say(f"no verb takes this result, for it contradicts itself: {wrong}")
-    code = INCOMPLETE if wrong else options.incomplete_code(result)
+    code = options.incomplete_code(result)
     code = INTERRUPTED if ran.interrupted else code
     if as_json:
         options.show(
