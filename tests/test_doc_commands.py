@@ -65,8 +65,6 @@ def arguments(command: Command) -> dict[str, Any]:
             group = verb.make_context(name, list(rest), parent=context)
             name, verb, rest = verb.resolve_command(group, rest)
         assert verb is not None
-        if words[0] in command_line.OLD:
-            raise UnusableError(f"it is now {command_line.OLD[words[0]]}")
         return {"verb": name, **verb.make_context(name, rest).params}
     except typer.Exit:  # --help, --version
         return {"verb": words[0], "help": True}
@@ -143,7 +141,7 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"takes minutes: {LONG[verb]}"
     if unknown := next((word for word in command.words if READERS.search(word)), None):
         return f"{unknown} is the reader's"
-    if elsewhere := [key for key in ("port", "cluster", "images") if given.get(key)]:
+    if elsewhere := [key for key in ("port", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
     other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
     known = given.get("board") and boards.load(given["board"])

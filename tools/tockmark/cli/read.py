@@ -197,8 +197,7 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
     "tockmark ci gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
         OK: "pass, or beyond a soft limit alone",
-        INCOMPLETE: "the new result is incomplete, apps or machine differ, or a result rests on"
-        " boots from elsewhere",
+        INCOMPLETE: "the new result is incomplete, or apps or machine differ",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
     },
@@ -345,16 +344,6 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     return problems
 
 
-@verb("tockmark fit results/new.json", exits={INCOMPLETE: "the result is incomplete"})
-def fit_verb(
-    file: Annotated[Path, Argument(help="Result file.")],
-    only: options.Only = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Fit straight lines through sweeps: the old name of `table --fit`."""
-    _fit(file, only, as_json)
-
-
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
@@ -401,8 +390,6 @@ def export_verb(
     else:
         write_whole({output: made})
         print(f"written {paths.shown(output)}")
-    for doubt in result.provenance.doubts:
-        say(f"{paths.shown(path)}: {doubt}")
     dropped = export.left_out(result)
     for reason in dropped:
         say(f"wrong: {reason}")

@@ -37,13 +37,12 @@ import msgspec
 
 from tockmark.documents import Count, Part
 from tockmark.errors import INCOMPLETE, TockmarkError, say
-from tockmark.log.marks import ARM, FULL, Mark
-from tockmark.log.protocol import Record, decode
 from tockmark.paths import by_make, shown
 from tockmark.profile.symbols import Program, Scope
 from tockmark.profile.timeline import VECTOR, Slice, moments
 from tockmark.profile.trace import TracedSteps
 from tockmark.rig.image import Image
+from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
 FAMILIES = Path(__file__).with_name("families.toml")
 ALARM, UART = "alarm", "uart"  # the chains

@@ -55,7 +55,6 @@ from tockmark.latency.report import (
     WorstAlarm,
     stored,
 )
-from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
@@ -66,6 +65,7 @@ from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import SYMBOL
 from tockmark.suite.catalogue import Boot
+from tockmark.wire.records import ARM
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
@@ -278,7 +278,7 @@ def _run(
     marks = mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
     target = options.board.target.configured(_limits(options, load.most))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-    session = cache.default(options.fresh, own=True).begin(target, start)
+    session = cache.default(options.fresh).begin(target, start)
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
@@ -307,7 +307,7 @@ def _trace(
     target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start_here(
+        tracing = target.start(
             begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
         )
         try:

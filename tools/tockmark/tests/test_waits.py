@@ -30,7 +30,6 @@ from tockmark.latency.report import (
     WorstAlarm,
 )
 from tockmark.latency.run import Follower
-from tockmark.log.marks import Mark
 from tockmark.profile.run import instructions
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
@@ -38,6 +37,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import Mark
 
 OWN = boards.load(boards.DEFAULT).kernels[2]
 FAMILY = KernelFamily(
