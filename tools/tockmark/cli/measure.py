@@ -18,7 +18,6 @@ from tockmark.cli.app import verb
 from tockmark.compare.verdict import Answer, in_order
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
-from tockmark.latency import against
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.profile import file as profile_file
@@ -227,8 +226,7 @@ class AppChoice:
     "tockmark run --lang c,rust",
     "tockmark run --only kernel --json > run.json",
     exits={
-        INCOMPLETE: "rows failed or are missing, or boots from elsewhere were false; what was good"
-        " is kept",
+        INCOMPLETE: "rows failed or are missing; what was good is kept",
         INTERRUPTED: "Ctrl-C; what was measured is kept",
     },
 )
@@ -264,7 +262,7 @@ def run_verb(
         list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
     ] = None,
     every: options.EveryRow = False,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
     max_cycles: Annotated[
         int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -297,7 +295,7 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
     board = place.loaded(laid, limits)
     if known.suite is not None and board.kind == "sim":
         board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
@@ -334,9 +332,8 @@ def run_verb(
         icaches=_settings(icache, board),
         all_samples=all_samples,
         samples=samples,
-        jobs=workers.at_a_time(board),
+        jobs=run_options.at_a_time(jobs, board),
         fresh=fresh,
-        share=workers.share,
         laid=laid,
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
@@ -377,8 +374,7 @@ def run_verb(
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
-    discarded = ran.draw is not None and ran.draw.discarded
-    code = INCOMPLETE if discarded else options.incomplete_code(result)
+    code = options.incomplete_code(result)
     code = INTERRUPTED if ran.interrupted else code
     if as_json:
         options.show(
@@ -620,7 +616,7 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        answer = Answer(in_order(against.wait_verdicts(before, found)))
+        answer = Answer(in_order(latency_report.wait_verdicts(before, found)))
         said = f"{first_line(answer)}; {found.kernel.title} against {before.kernel.title}"
         if not as_json:
             lines = lines_of(answer, text.width_of_terminal(), every=True)

@@ -208,9 +208,7 @@ def _baseline_first(files: Sequence[Path], baseline: str | None) -> list[tuple[s
     return [(paths.shown(file), load(file)) for file in files]
 
 
-def _by(
-    factor: str | None, named: Sequence[tuple[str, Result]]
-) -> Sequence[tuple[str, Result]]:
+def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
     """Return the results to compare: one result may stand for several that differ in a factor
     alone."""
     if factor is None:
@@ -376,8 +374,6 @@ def export_verb(
     else:
         write_whole({output: made})
         print(f"written {paths.shown(output)}")
-    for doubt in result.provenance.doubts:
-        say(f"{paths.shown(path)}: {doubt}")
     dropped = export.left_out(result)
     for reason in dropped:
         say(f"wrong: {reason}")

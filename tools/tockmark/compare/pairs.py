@@ -92,7 +92,6 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "tool": provenance.tool.version,
     }
     known = {"flags": kernel.flags, "rustc": kernel.rustc}
-    known["elsewhere"] = provenance.foreign_words
     known["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
     known["core"] = board.core.title if board.core else ""
     return {

@@ -10,9 +10,8 @@ from tockmark.compare.verdict import RowVerdict
 from tockmark.errors import say
 from tockmark.files import write_whole
 from tockmark.latency import run
-from tockmark.latency.against import wait_verdicts
-from tockmark.latency.points import check_points
-from tockmark.latency.report import StoredLatency, text_of
+from tockmark.latency.chain import check_points
+from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
 from tockmark.latency.run import LatencyOptions, RunLoad, loads_for
 from tockmark.profile.run import kernel_of
 from tockmark.rig.kernel import KernelElf
