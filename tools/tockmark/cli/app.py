@@ -197,7 +197,7 @@ class Verb(TyperCommand):
         alone = about(str(self.name)).alone
         given = [
             f"{arg}={alone[arg]}" if arg in alone and not behind.endswith(".toml") else arg
-            for arg, behind in zip(args, [*args[1:], ""], strict=True)
+            for arg, behind in zip(args, [*args[1:], ""], strict=False)
         ]
         return super().parse_args(ctx, given)
 

@@ -320,7 +320,7 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
     for lone in comparison.unusable:
         row = new.table.get(lone.row.key)
         if row is not None and row.sound:
-            yield f"{lone.name}: the base is not good: {lone.why}"
+            yield f"{lone.name}: {lone.why}"
     if moved := comparison.rule.moved:
         yield (
             "apps or machine differ: what no kernel touches moved, where the cache has no part in"

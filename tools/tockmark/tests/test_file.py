@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.cli import app
-from tockmark.compare import gate, limits, pairs, trends
+from tockmark.compare import limits, pairs, trends
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
@@ -25,7 +25,7 @@ from tockmark.result.stats import median
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
-from tockmark.tests.of_samples import CALM
+from tockmark.tests.of_samples import CALM, judged
 from tockmark.wire.records import decode
 from tockmark.wire.rows import assemble
 
@@ -81,8 +81,8 @@ VERBS: dict[str, list[str]] = {
     "export": ["ci", "export", "BAD", "--format", "csv", "-o", "OUT"],
     "compare, baseline": ["compare", "BAD", "GOOD"],
     "compare": ["compare", "GOOD", "BAD"],
-    "gate, base": ["ci", "gate", "BAD", "GOOD", "--markdown", "OUT"],
-    "gate": ["ci", "gate", "GOOD", "BAD", "--markdown", "OUT"],
+    "limits, base": ["compare", "BAD", "GOOD", "--limits", "--markdown", "OUT"],
+    "limits": ["compare", "GOOD", "BAD", "--limits", "--markdown", "OUT"],
     "history": ["history", "--add", "BAD", "-f", "OUT"],
     "fit": ["table", "--fit", "BAD"],
     "plot": ["site", "--picture", "all", "BAD", "-o", "OUT"],
@@ -208,9 +208,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
         lambda: pairs.compare(result, result, "b", KNOWN, limits.Margins(), CALM),
-        lambda: gate.gate(
-            [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
-        ),
+        lambda: judged(result, result, KNOWN),
         lambda: trends.sweeps(result, KNOWN),
         lambda: trends.add(tmp_path / "h.jsonl", result),
     ]

@@ -22,7 +22,7 @@ def main(files: list[str]) -> None:
     """Hold each file against each other, both ways."""
     stored = [report.load(Path(name)) for name in files]
     pairs = itertools.permutations(stored, 2)
-    rows = [row for base, new in pairs for row in report.wait_rows(base, new)]
+    rows = [row for base, new in pairs for row in report.wait_verdicts(base, new)]
     for of in report.WHICH:
         own = [row for row in rows if row.of == of]
         most = max(own, key=lambda row: row.after - row.before)
