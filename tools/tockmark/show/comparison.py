@@ -126,13 +126,13 @@ def _detailed(comparison: Comparison, answer: Answer) -> list[str]:
     for section, rows in _rows_of(comparison, answer):
         table = Table(columns, ends_at=text.LINE)
         for row in rows:
-            *values, verdict = row_cells(row)
+            *values, verdict = verdict_cells(row)
             table.add(row.row.label, *values, coloured(verdict, row.verdict))
         lines += [*table.text(section), ""]
     return lines
 
 
-def row_cells(row: RowVerdict) -> tuple[str, ...]:
+def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     """Write what is said of a row: cycles of both sides, their change and its range, the change of
     the instructions, and the verdict."""
     interval, instret = text.NONE, text.NONE

@@ -188,7 +188,7 @@ def _environment(site: Site) -> jinja2.Environment:
         "LANGS": LANGS,
         "MOST": MOST,
         "MEANING": MEANING,
-        "row_cells": comparison.row_cells,
+        "verdict_cells": comparison.verdict_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
         "commits_address": commits_address,

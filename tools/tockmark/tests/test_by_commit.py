@@ -29,8 +29,6 @@ from tockmark.show import commits, figures
 from tockmark.site import pages as site_pages
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, pages
-from tockmark.tests.test_judged import full_report
-from tockmark.tests.test_judged import judged as judged_of
 from tockmark.tests.test_site import NEW, called, stored
 
 KNOWN = catalogue.load()
@@ -253,28 +251,6 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     assert commits.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
     sure = commits.cycles_words(only_jump(*ends, judged(1, 2)))
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
-
-
-def test_what_judge_says_is_kept_of_the_rows_that_moved(tmp_path: Path) -> None:
-    report = full_report(judged_of("cost"))
-    kept = by_commit.judged_line((sha(1), sha(2)), 4, report.answer.lines)
-    news = [line for line in report.answer.lines if line.is_news]
-    assert [one.name for one in kept.rows] == [line.row.name for line in news]
-    assert {one.sure for one in kept.rows} == {True, False}
-    assert {one.where for one in kept.rows if one.id == "syscall.command"} == {"kernel"}
-    (one,) = (one for one in kept.rows if one.name == ROW)
-    assert (one.more, one.low < one.estimate < one.high) == (33, True)
-    by_commit.append_line(tmp_path / "a", kept)
-    assert by_commit.load_commits(tmp_path / "a")[0].judged == {(sha(1), sha(2)): kept}
-
-
-def test_judge_adds_to_a_campaign_only_what_it_can(path: Path) -> None:
-    held_before = path.read_bytes()
-    words = ["judge", "--history", str(path), "--base", "a.elf", "--head", "b.elf"]
-    done = CliRunner().invoke(app, words)
-    assert isinstance(done.exception, TockmarkError)
-    assert "--history takes what is said of commits" in str(done.exception)
-    assert path.read_bytes() == held_before
 
 
 def test_another_toolchain_is_said() -> None:

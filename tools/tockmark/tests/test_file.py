@@ -78,7 +78,7 @@ VERBS: dict[str, list[str]] = {
     "table": ["table", "BAD"],
     "table, all": ["table", "BAD", "--all"],
     "table, second": ["table", "GOOD", "BAD"],
-    "export": ["ci", "export", "BAD", "--format", "csv", "-o", "OUT"],
+    "export": ["export", "BAD", "--format", "csv", "-o", "OUT"],
     "compare, baseline": ["compare", "BAD", "GOOD"],
     "compare": ["compare", "GOOD", "BAD"],
     "limits, base": ["compare", "BAD", "GOOD", "--limits", "--markdown", "OUT"],

@@ -42,7 +42,7 @@ def test_every_page_can_be_shown(topic: str) -> None:
     ("topic", "told"),
     [
         ("findins", "did you mean findings?"),
-        ("gate", "it is a verb: `tockmark ci gate --help`"),
+        ("export", "it is a verb: `tockmark export --help`"),
         ("xyzzy", "`tockmark help` lists all"),
         ("../README", "`tockmark help` lists all"),
     ],

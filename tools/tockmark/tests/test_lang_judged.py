@@ -151,7 +151,8 @@ def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -
         '[[limit]]\nrows = ["* lang=rust"]\ncycles = { hard = "200 %" }\n'
     )
     worse = languages(1, 1.95)
-    assert not judged(both, worse, KNOWN, limits=load_limits(path, KNOWN)).limit
+    rows = judged(both, worse, KNOWN, limits=load_limits(path, KNOWN)).rows
+    assert not any(row.limit for row in rows)
     margins = Margins(0.01, ((select(KNOWN, "* lang=rust"), 0.9),))
     found = answer(compare(both, worse, "b", KNOWN, margins, CALM))
     assert found.that_are(*MOVED) == []
@@ -202,7 +203,7 @@ def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch)
     assert "differs: language  c -> rust" in done.output
     told = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
     rows = [row for row in told["comparisons"][0]["rows"] if row["id"] == COMMAND]
-    assert [row["cycles"]["ratio"] for row in rows] == [pytest.approx(1.3)] * 2
+    assert [row["estimate"] for row in rows] == [pytest.approx(0.3)] * 2
     for words, says in (
         (["--by", "abi", str(path)], "there is no by 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.compare.paired import paired, stray
-from tockmark.compare.rule import Deviation, Spread, Value, change
+from tockmark.compare.rule import Value, change
+from tockmark.compare.spread import Deviation, Spread, paired_spread, stray
 from tockmark.result.model import Row, Series
 from tockmark.rig.elf import Elf, Symbol
 from tockmark.rig.elf import Section as Output
@@ -243,7 +243,7 @@ def row_of(name: str, icache: bool = False) -> Row:
 
 
 def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
-    spread = paired(Spread(), load())
+    spread = paired_spread(Spread(), load())
     off = spread.of_row(row_of("syscall.command"))
     assert off is not None
     same = change(Value((1000.0,)), Value((1000.0,)), off)
@@ -280,7 +280,7 @@ def test_pairs_that_are_not_whole_say_nothing() -> None:
 
 
 def test_a_row_that_a_clock_sets_has_the_spread_of_its_links() -> None:
-    assert paired(Spread(), load()).of_row(row_of("console.write")) is None
+    assert paired_spread(Spread(), load()).of_row(row_of("console.write")) is None
 
 
 def test_the_same_kernel_twice_is_linked_once(unwritten: list[tuple[Elf, Elf]]) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
-from tockmark.compare import pairs, rule
+from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
-from tockmark.compare.paired import paired
 from tockmark.compare.pairs import Comparison, Pair
-from tockmark.compare.rule import Verdict
+from tockmark.compare.spread import known_spread, paired_spread
+from tockmark.compare.verdict import MEANING, MOVED, of_change
 from tockmark.result import file
 from tockmark.show import figures
 from tockmark.show.table import Named
@@ -70,8 +70,8 @@ class Bold(HTMLParser):
 def compared(base: Named, new: Named, links_paired: bool) -> Comparison:
     """The comparison of two committed results, read and judged anew."""
     one, two = (file.load(paths.RESULTS / f"{name}.json") for name in (base.name, new.name))
-    known = rule.known_spread(one)
-    known = paired(known, KNOWN) if links_paired else known
+    known = known_spread(one)
+    known = paired_spread(known, KNOWN) if links_paired else known
     return pairs.compare(one, two, new.name, KNOWN, Margins(), known)
 
 
@@ -98,7 +98,7 @@ def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
         if of == "mean":
             mean = found.mean
             assert mean is not None
-            assert mean.verdict is Verdict.RELEVANT
+            assert of_change(mean.change, found.margin) in MOVED
             assert abs(abs(mean.ratio - 1) * 100 - ends(text)[0]) <= 0.5
         elif way in ("lower", "higher"):
             rows = [
@@ -177,23 +177,23 @@ def test_verdicts_are_words_that_lead_to_their_meaning(made: Made) -> None:
     site, files = made
     reading = files["reading.html"]
     page = files[str(site.pairs[0].page)]
-    linked = set(re.findall(r"reading\.html#(verdict-[a-z]+)", page))
+    linked = set(re.findall(r"reading\.html#(verdict-[a-z-]+)", page))
     assert len(linked) >= 4
-    for verdict, words in rule.VERDICTS.items():
-        name = (verdict or "app").replace("?", "")
-        assert f'id="verdict-{name}">{verdict or "app"}</dt>' in reading
-        assert f'id="word-{name}">{verdict or "app"}</dt>' in page
-        assert words.meaning[1:] in reading
-    assert linked <= set(re.findall(r'id="(verdict-[a-z]+)"', reading))
+    for verdict, meaning in MEANING.items():
+        name = verdict.replace(" ", "-")
+        assert f'id="verdict-{name}">{verdict}</dt>' in reading
+        assert f'id="word-{name}">{verdict}</dt>' in page
+        assert meaning[1:] in reading
+    assert linked <= set(re.findall(r'id="(verdict-[a-z-]+)"', reading))
 
 
 def test_what_moved_most_is_in_both_directions_and_once(made: Made) -> None:
     pair = made[0].pairs[0]
     most = findings.moved_most(pair)
     for way, rows in most.items():
-        groups = [one.row.id.partition(".")[0] for one in rows]
+        groups = [one.group for one in rows]
         assert len(set(groups)) == len(groups)
-        assert all(one.cycles.lower is (way == "Faster") and is_sure(one) for one in rows)
+        assert {one.verdict.capitalize() for one in rows} == {way}
     assert pair.comparison is not None
     sure = [one for one in pair.comparison.judged if is_sure(one) and one.row.icache]
     assert len(most) == len({one.cycles.lower for one in sure})

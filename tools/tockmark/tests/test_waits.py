@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.compare.limits import Limit
+from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
+from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report, run
 from tockmark.latency.chain import Alarm, Clock, KernelFamily, Passings, Stage, WaitSpread, spread
 from tockmark.latency.report import (
@@ -36,6 +38,7 @@ from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
 from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.kernel import read_kernel
+from tockmark.show.answer import first_line, lines_of
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
 
@@ -379,15 +382,12 @@ def test_what_never_came_is_said_before_the_worst_that_came() -> None:
     )
     assert re.search("^behind +never$", report.text(found), re.MULTILINE)
     both = stored(loads=(beside(4800), beside(900, "behind")))
-    (longer,) = moved(both, found)
-    assert (longer.verdict, longer.why) == ("longer", "never comes, served")
-    assert str(longer) == (
-        "the alarm beside an app before it, i-cache on, never comes within 48,000 cycles, and took"
-        " 900 at most"
+    (gone,) = moved(both, found)
+    assert (gone.verdict, gone.limit) == (Verdict.GONE, Limit.HARD)
+    assert (gone.row.name, gone.why) == (
+        "wait.alarm load=behind of=worst icache=on",
+        "never comes within 48,000 cycles, the stage served was over",
     )
-    assert report.waits_table([longer]).text()[-1].split()[:7] == [
-        *("wait.alarm", "load=behind", "worst", "on", "900", "never", "longer:")
-    ]
     assert moved(found, both) == moved(found, found) == []
 
 
@@ -400,22 +400,21 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         report.load(path)
 
 
-def moved(base: StoredLatency, new: StoredLatency) -> list[report.WaitRow]:
-    return report.longer(report.wait_rows(base, new))
+def moved(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
+    """The waits that are a regression."""
+    return [row for row in report.wait_verdicts(base, new) if row.limit]
 
 
 def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
     (found,) = moved(stored(10_000), stored(12_000))
-    assert found.name == "wait.alarm load=nothing worst"
-    assert str(found) == (
-        "the worst alarm beside nothing, i-cache on: 10,000 → 12,000 cycles (+20.0 %), in the stage"
-        " served +2,000, most in serve"
-    )
+    assert found.row.name == "wait.alarm load=nothing of=worst icache=on"
+    assert (found.before, found.after, found.verdict) == (10_000, 12_000, Verdict.WORSE)
+    assert found.where == "served +2,000, most in serve"
     assert moved(stored(10_000), stored(10_500)) == []
     assert moved(stored(1000), stored(1200)) == []
     assert moved(stored(12_000), stored(10_000)) == []
-    (less, _) = report.wait_rows(stored(12_000), stored(10_000))
-    assert (less.verdict, less.why) == ("shorter", "served -2,000, most in serve")
+    (less, _) = report.wait_verdicts(stored(12_000), stored(10_000))
+    assert (less.verdict, less.where) == (Verdict.BETTER, "served -2,000, most in serve")
 
 
 def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
@@ -424,32 +423,24 @@ def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
     (load,) = new.loads
     stages = {**load.stages, "taken": WaitSpread(90, 2000, 100, 9)}
     slow = replace_part(load, whole=WaitSpread(100, 2110, 90_000, 9), stages=stages)
-    worst, most = report.wait_rows(base, replace_part(new, loads=(slow,)))
-    assert (worst.verdict, most.verdict) == (report.SAME, report.LONGER)
-    assert (most.before, most.after, most.grown, most.function) == (110, 2110, 1905, None)
-    assert str(most).startswith("99 % of the alarms beside nothing, i-cache on, come within 110 → ")
-    back = report.wait_rows(replace_part(new, loads=(slow,)), base)
-    assert [one.verdict for one in back] == [report.SAME, report.SHORTER]
-    assert (back[1].stage, back[1].grown) == ("taken", -1905)
+    worst, most = report.wait_verdicts(base, replace_part(new, loads=(slow,)))
+    assert (worst.verdict, most.verdict) == (Verdict.SAME, Verdict.WORSE)
+    assert (most.before, most.after, most.where) == (110, 2110, "taken +1,905")
+    back = report.wait_verdicts(replace_part(new, loads=(slow,)), base)
+    assert [one.verdict for one in back] == [Verdict.SAME, Verdict.BETTER]
+    assert back[1].where == "taken -1,905"
 
 
-def test_the_rows_are_a_table_and_records() -> None:
-    rows = report.wait_rows(stored(10_000), stored(12_000))
-    *_, worst, most = report.waits_table(rows).text()
-    assert worst.split() == [
-        *("wait.alarm", "load=nothing", "worst", "on", "10,000", "12,000", "+20.0", "%"),
-        *("longer:", "served", "+2,000,", "most", "in", "serve"),
+def test_waits_stand_in_the_table_of_an_answer() -> None:
+    rows = report.wait_verdicts(stored(10_000), stored(12_000))
+    answer = Answer(in_order(rows))
+    assert answer.exit_code == REGRESSION
+    assert first_line(answer) == "Regression: cycles worse on 1 row (+20.0 %); 2 rows"
+    (line,) = (line for line in lines_of(answer, 120) if " worse !!" in line)
+    assert line.split()[:8] == [
+        *("wait.alarm", "load=nothing", "of=worst", "on", "10000", "→", "12000", "+20.0"),
     ]
-    assert most.split()[2:] == ["99", "%", "on", "110", "110", "0", "%"]
-    said = "the worst alarm beside nothing, i-cache on: 10,000 → 12,000"
-    assert report.dearest([*rows, *rows]).startswith(said)
-    assert report.dearest([*rows, *rows]).endswith("most in serve; 1 more row waits longer")
-    assert report.waits_answer(stored(), stored(), rows[1:]) == (
-        "no alarm waits longer by more than 5%; toy against toy"
-    )
-    told = report.waits_records(rows)
-    assert [one["verdict"] for one in told] == ["longer", "as before"]
-    assert [one["row"] for one in told] == [one.name for one in rows]
+    assert line.endswith("served +2,000, most in serve")
 
 
 @pytest.mark.parametrize(
@@ -464,7 +455,7 @@ def test_the_rows_are_a_table_and_records() -> None:
 )
 def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        report.wait_rows(stored(), stored(**changes))
+        report.wait_verdicts(stored(), stored(**changes))
 
 
 @pytest.mark.parametrize("path", sorted((paths.DATA / "latency").glob("*.json")), ids=str)
