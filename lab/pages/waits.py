@@ -6,7 +6,8 @@ the kernel `unchanged` is Tock master's as the three changes found it, of as man
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 
-from committed import between, committed, left, markdown, number, retired
+from committed import between, committed, left, number, retired
+from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import LoadFound, StoredLatency

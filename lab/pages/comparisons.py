@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 import opt_levels
 import sample_parts
-from committed import CommittedResult, between, committed, markdown, number, retired, share
+from committed import CommittedResult, between, committed, number, retired, share
+from tables import markdown
 from tockmark.documents import Count, Part
 from tockmark.paths import DATA
 from tockmark.result.provenance import OptLevel

@@ -14,7 +14,7 @@ from tockmark.site.pages import BODIES, BOTH, Body
 from tockmark.suite.catalogue import load
 
 OBJDUMP, NM = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-nm"
-HEAD = "# The measured bodies. docs/make/bodies.py makes this file from the built apps.\n"
+HEAD = "# The measured bodies. tools/pages/bodies.py makes this file from the built apps.\n"
 _LINE = re.compile(r"\s*(?P<at>[0-9a-f]+):\t(?P<what>[^\n]*)")
 _RELOCATED = re.compile(r"\s*[0-9a-f]+: R_RISCV_(?P<kind>\w+)\t(?P<to>\S+)")
 _SYMBOL = re.compile(r"(?P<at>[0-9a-f]+) (?:(?P<size>[0-9a-f]+) )?\w (?P<name>\S+)")

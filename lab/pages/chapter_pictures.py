@@ -4,9 +4,11 @@ figures that the chapter's tables have, made by the same modules."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from statistics import median
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -16,8 +18,8 @@ import crypto
 import ladder
 import whole_programs
 from tockmark.check import instances as instancing
-from tockmark.paths import DATA
-from tockmark.show import programs
+from tockmark.paths import DATA, DOCS
+from tockmark.show import plot, programs
 from tockmark.show.crypto import APP, WAYS
 from tockmark.show.ladder import WAYS as IPC
 from tockmark.show.plot import GREY, STYLES, Sheet
@@ -295,3 +297,12 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "crypto": of_crypto,
     "core-features": of_cores,
 }
+
+
+def made() -> dict[Path, bytes]:
+    """Return every picture as it should be."""
+    with mpl.rc_context(plot.STYLE):
+        return {
+            DOCS / "pictures" / f"{name}.svg": plot.rendered(draw().figure, "svg")
+            for name, draw in PICTURES.items()
+        }

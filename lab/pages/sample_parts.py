@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from operator import attrgetter
 
-from committed import markdown, number
+from committed import number
+from tables import markdown
 from tockmark.paths import RESULTS
 from tockmark.profile import file
 from tockmark.profile.file import StoredProfile

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from committed import markdown, number
+from committed import number
+from tables import markdown
 from tockmark.compare.by_commit import (
     ByCommit,
     CommitTrail,

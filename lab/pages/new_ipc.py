@@ -4,7 +4,8 @@ bring it, over the links in results/ipc/."""
 
 from collections.abc import Iterable
 
-from committed import CommittedResult, between, committed, left, markdown, number, retired
+from committed import CommittedResult, between, committed, left, number, retired
+from tables import markdown
 from tockmark.show import text
 from tockmark.show.table import layout_nets
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Makes docs/findings.md with its picture: `make findings`.
 
-Templates beside it have the words. Every number is looked up in a committed result or profile,
+Templates in this folder have the words. Every number is looked up in a committed result or profile,
 through what `made` gives the templates.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 import jinja2
@@ -23,12 +25,16 @@ import over_commits
 import sample_parts
 import waits
 import whole_programs
-from committed import committed, markdown, multiples, number, per_op, share, times
-from tables import added
+from committed import committed, multiples, number, per_op, retired, share, times
+from tables import markdown
 from tockmark.check import programs
 from tockmark.check import validation as validations
-from tockmark.paths import DATA, DOCS
+from tockmark.paths import DATA, DOCS, ROOT
+from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.show import text
 from tockmark.show.table import layout_nets, spread
+from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 
@@ -43,7 +49,8 @@ PARTS = (
     "floor.md.j2",
     "languages.md.j2",
     "cores.md.j2",
-)  # in docs/, in the order of the page
+)  # in this folder, in the order of the page
+HERE = Path(__file__).parent
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 
@@ -57,7 +64,7 @@ def _render(part: str) -> str:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    template = environment.from_string((DOCS / part).read_text(encoding="utf-8"))
+    template = environment.from_string((HERE / part).read_text(encoding="utf-8"))
     functions = (
         *(compiled, table, of_kernel, bare, floors, beside),
         *(added, committed, number, times, share),
@@ -111,6 +118,36 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
 def of_kernel(id_: str) -> bool:
     """Return whether the benchmark touches the kernel."""
     return catalogues.load().benchmarks[id_].touches == "kernel"
+
+
+# What `added` shows: of the rows with the i-cache on or off, which figure.
+FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
+    "instructions": (False, retired),
+    "cycles, cache on": (True, attrgetter("per_op")),
+    "cycles, cache off": (False, attrgetter("per_op")),
+}
+
+
+def added(argument: str) -> str:
+    """Return net instructions and cycles of one operation by the first result, and how many more by
+    each of the others, which are called as their files. A row that no other has is left out."""
+    paths = [ROOT / name for name in argument.split()]
+    base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
+    names = [path.stem for path in paths]
+    heads = [head for what in FIGURES for head in (f"{what}: {names[0]}", *names[1:])]
+    calls = dict.fromkeys(r.label for r in base.values() if not (r.is_overhead or r.is_control))
+    rows = []
+    for call in calls:
+        if not any((call, True) in other for other in others):
+            continue
+        cells: list[str] = [text.quoted(call)]
+        for icache, figure in FIGURES.values():
+            own = figure(base[call, icache])
+            cells.append(NONE if own is None else f"{own:g}")
+            more = [figure(row) if (row := one.get((call, icache))) else None for one in others]
+            cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
+        rows.append(cells)
+    return markdown(["", *heads], rows, words=range(1 + len(heads)))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ over links, and bare programs, each on cores that differ in that feature alone."
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, markdown, number, percents
+from committed import CommittedResult, between, committed, number, percents
+from tables import markdown
 from tockmark.check import cores
 from tockmark.check.cores import BareCount
 from tockmark.paths import RESULTS

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from committed import between, markdown, number, share
+from committed import between, number, share
+from tables import markdown
 from tockmark.paths import DATA, RESULTS
 from tockmark.profile import isolation
 from tockmark.profile.isolation import Meanwhile

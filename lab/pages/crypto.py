@@ -4,7 +4,8 @@
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, markdown, number, percents
+from committed import CommittedResult, between, committed, number, percents
+from tables import markdown
 from tockmark.paths import RESULTS
 from tockmark.show import crypto, text
 from tockmark.show.crypto import APP, WAYS, Ways

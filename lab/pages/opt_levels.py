@@ -10,7 +10,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from committed import CommittedResult, between, committed, markdown, number, retired
+from committed import CommittedResult, between, committed, number, retired
+from tables import markdown
 from tockmark.compare import pairs, rule
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean

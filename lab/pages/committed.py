@@ -2,7 +2,7 @@
 """The committed results, as the pages that `make findings` makes ask for them: by the names of
 their rows, with figures as a page has them: one number, a range over links, a ratio, a share."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,16 +11,7 @@ from tockmark.result import file
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.show.table import layout_nets
-from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import Lang
-
-
-def markdown(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = (0,)
-) -> str:
-    """Write a table whose columns hold words, where `words` has their places, and else figures."""
-    columns = [TableColumn(head, left=place in words) for place, head in enumerate(heads)]
-    return "\n".join(Table(columns, rows).markdown()).rstrip()
 
 
 def number(value: float | None) -> str:

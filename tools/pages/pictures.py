@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws the pictures of docs/pictures/ from the committed results. A test draws them again and
-compares the bytes."""
+"""Draws the pictures of docs/pictures/ that show committed results by themselves. A test draws them
+again and compares the bytes."""
 
 from pathlib import Path
 
-import matplotlib as mpl
-
-import chapter_pictures
 from tockmark.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show import figures, plot
@@ -37,7 +34,4 @@ def made() -> dict[Path, bytes]:
         named = [Named(path.stem, file.load(path).leading) for path in paths]
         sheet = figures.draw(named, [name])[name]
         pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet.figure, "svg")
-    with mpl.rc_context(plot.STYLE):
-        for name, draw in chapter_pictures.PICTURES.items():
-            pictures[FOLDER / f"{name}.svg"] = plot.rendered(draw().figure, "svg")
     return pictures

@@ -4,7 +4,8 @@ results/sizes/, and from results that have IPC by size."""
 
 from dataclasses import dataclass
 
-from committed import committed, markdown, number
+from committed import committed, number
+from tables import markdown
 from tockmark.result.model import Row
 from tockmark.result.stats import StraightLine, fit_line
 from tockmark.show import text

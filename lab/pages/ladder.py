@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from committed import between, markdown, number
+from committed import between, number
+from tables import markdown
 from tockmark.check import instances as instancing
 from tockmark.paths import DATA, RESULTS
 from tockmark.result import file

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """docs/findings.md: its commands say what it says, and what it looks up is what the files hold.
-test_docs.py holds the page to what it is made of, byte for byte."""
+The last tests hold the page and its pictures to what they are made of, byte for byte."""
 
 import re
 import shlex
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import chapter_pictures
 import committed
 import comparisons
 import opt_levels
@@ -19,7 +20,7 @@ from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.profile.file import StoredProfile
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
 # Of one link, with all rows.
@@ -243,3 +244,16 @@ def test_profiles_of_the_versions_are_of_three_kernels() -> None:
     ]
     assert len({frozenset(one) for one in found}) == 1
     assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)
+
+
+@pytest.mark.parametrize("maker", ["findings", "chapter_pictures", "blocks"])
+def test_what_is_generated_is_that_of_the_committed_results(maker: str) -> None:
+    check = [sys.executable, str(ROOT / "lab" / "pages"), "--check", maker]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_page_shows_every_picture() -> None:
+    for name in chapter_pictures.PICTURES:
+        assert f"(pictures/{name}.svg)" in PAGE
+        assert (ROOT / "docs" / "pictures" / f"{name}.svg").stat().st_size < 60_000
