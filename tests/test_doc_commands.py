@@ -65,8 +65,6 @@ def arguments(command: Command) -> dict[str, Any]:
             group = verb.make_context(name, list(rest), parent=context)
             name, verb, rest = verb.resolve_command(group, rest)
         assert verb is not None
-        if words[0] in command_line.OLD:
-            raise UnusableError(f"it is now {command_line.OLD[words[0]]}")
         return {"verb": name, **verb.make_context(name, rest).params}
     except typer.Exit:  # --help, --version
         return {"verb": words[0], "help": True}

@@ -95,12 +95,6 @@ MORE = "Groups"  # the heading above them
 TOP = {verb: module for verbs in HEADINGS.values() for verb, module in verbs.items()}
 IN_GROUP = {verb: name for name, group in GROUPS.items() for verb in group.verbs}
 VERBS = TOP | {verb: module for group in GROUPS.values() for verb, module in group.verbs.items()}
-# Names that verbs had, which still run for a release, and what they are now.
-OLD = {verb: f"{group} {verb}" for verb, group in IN_GROUP.items()} | {
-    "plot": "site --picture",
-    "fit": "table --fit",
-}
-_OLD_MODULES = {"plot": "draw", "fit": "read"}
 
 
 def spelled(name: str) -> str:
@@ -140,7 +134,7 @@ def verb(
 
 def function_of(name: str) -> Callable[..., None]:
     """Load the verb's module and return the function that is the verb."""
-    module = importlib.import_module(f"tockmark.cli.{(VERBS | _OLD_MODULES)[name]}")
+    module = importlib.import_module(f"tockmark.cli.{VERBS[name]}")
     function: Callable[..., None] = getattr(module, f"{name.replace('-', '_')}_verb")
     return function
 
@@ -199,26 +193,13 @@ class Verb(TyperCommand):
         _write_exits(formatter, said.exits)
 
 
-def _command(name: str, callback: Callable[..., None] | None = None) -> "Command":
+def _command(name: str) -> "Command":
     """Return a verb as Typer runs it."""
-    callback = callback or _callback(function_of(name))
+    callback = _callback(function_of(name))
     info = typer.models.CommandInfo(name, cls=Verb, callback=callback)
     return typer.main.get_command_from_info(
         info, pretty_exceptions_short=True, rich_markup_mode=None
     )
-
-
-def _renamed(name: str) -> Callable[..., None]:
-    """Return what runs a verb by the name that it had: it says the new one first."""
-    called = _callback(function_of(name))
-
-    def told(*given: object, **options: object) -> None:
-        say(f"`tockmark {name}` is now `tockmark {OLD[name]}`; the old name goes with a release")
-        called(*given, **options)
-
-    told.__doc__ = called.__doc__
-    told.__signature__ = inspect.signature(called)  # type: ignore[attr-defined]
-    return told
 
 
 class VerbGroup(TyperGroup):
@@ -244,7 +225,7 @@ class Verbs(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # For a near name.
-        self.commands = dict.fromkeys([*TOP, *GROUPS, *OLD])  # type: ignore[assignment]
+        self.commands = dict.fromkeys([*TOP, *GROUPS])  # type: ignore[assignment]
 
     def list_commands(self, ctx: "Context") -> list[str]:
         return [*TOP, *GROUPS]
@@ -255,7 +236,7 @@ class Verbs(TyperGroup):
         if cmd_name in GROUPS:
             said = GROUPS[cmd_name].help
             return VerbGroup(cmd_name, help=said, no_args_is_help=True)
-        return _command(cmd_name, _renamed(cmd_name)) if cmd_name in OLD else None
+        return None
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         said = _first_sentences()
