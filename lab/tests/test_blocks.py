@@ -12,9 +12,9 @@ from msgspec import structs
 import blocks
 import findings
 from tables import refreshed
-from tockmark.log.protocol import compress
 from tockmark.result import file
 from tockmark.result.model import Row
+from tockmark.wire.records import compress
 
 ROOT = Path(__file__).parents[2]
 
