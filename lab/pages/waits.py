@@ -10,8 +10,7 @@ from committed import between, committed, left, number, retired
 from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import LoadFound, StoredLatency
-from tockmark.latency.stretches import KINDS, StackPart
+from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
 from tockmark.paths import DATA
 
 CHANGES = {
