@@ -23,7 +23,6 @@ from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
 from tockmark.rig.image_folder import (
     ImageManifest,
@@ -42,6 +41,7 @@ from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
+from tockmark.wire.uart_line import TEXT
 
 IMAGES = paths.WRITTEN / "image"
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan

@@ -34,7 +34,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
@@ -49,6 +48,7 @@ from tockmark.result.stats import (
     steady,
 )
 from tockmark.suite.catalogue import Catalogue, RowKey
+from tockmark.wire.rows import SERIES
 
 
 @dataclass(frozen=True)
@@ -476,7 +476,6 @@ class Verdict(StrEnum):
     RELEVANT = "relevant"
     LAYOUT = "layout?"
     INDETERMINATE = "indeterminate"
-    FOREIGN = "elsewhere?"
 
 
 @dataclass(frozen=True)
@@ -500,12 +499,6 @@ VERDICTS = {  # None: of a row of the apps' own, which has no verdict
     ),
     Verdict.INDETERMINATE: VerdictWords(
         "?", 1, "the interval lies across the edge of the margin", doubtful=True
-    ),
-    Verdict.FOREIGN: VerdictWords(
-        "e",
-        1,
-        "it rests on boots from elsewhere that nothing vouches for; --check all would",
-        doubtful=True,
     ),
     None: VerdictWords("a", 5, "no kernel touches it, so it has no verdict"),
 }

@@ -16,8 +16,6 @@ import msgspec
 
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError, file_name
-from tockmark.log.protocol import decode
-from tockmark.log.rows import StoredRow, assemble, samples_of
 from tockmark.profile import callgrind, file, report
 from tockmark.profile.follow import KERNEL, Graph, follow
 from tockmark.profile.sample import (
@@ -41,6 +39,8 @@ from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
+from tockmark.wire.records import decode
+from tockmark.wire.rows import StoredRow, assemble, samples_of
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
@@ -302,10 +302,10 @@ def run_both(
     """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
     or the plain simulator printed another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
-    plain = cache.default(options.fresh, own=True).begin(targets[0], start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
-        tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
+        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
         try:
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())

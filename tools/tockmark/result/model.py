@@ -28,18 +28,6 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.log.protocol import expand
-from tockmark.log.rows import (
-    EVENTS,
-    LENGTHS,
-    PASSES,
-    SERIES,
-    Absent,
-    CounterKind,
-    StoredRow,
-    StoredSamples,
-    counted,
-)
 from tockmark.result.provenance import Provenance
 from tockmark.result.stats import (
     Slope,
@@ -54,7 +42,6 @@ from tockmark.result.stats import (
 )
 from tockmark.suite.catalogue import (
     CONTROLS,
-    ICACHE,
     LANGS,
     OVERHEAD,
     OVERHEADS,
@@ -68,6 +55,18 @@ from tockmark.suite.catalogue import (
     label,
 )
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import expand
+from tockmark.wire.rows import (
+    EVENTS,
+    LENGTHS,
+    PASSES,
+    SERIES,
+    Absent,
+    CounterKind,
+    StoredRow,
+    StoredSamples,
+    counted,
+)
 
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
@@ -669,14 +668,6 @@ class Result:
                 key = control.row.icache, control.row.lang
                 found[key] = max(found.get(key, 0), control.stated)
         return found
-
-    def is_foreign(self, row: Row | Absent) -> bool:
-        """Return whether a row rests on a boot from elsewhere that nothing vouches for."""
-        if row.icache is None:  # of a boot without a mark, so of any
-            return bool(self.provenance.foreign)
-        layouts = row.layouts if isinstance(row, Row) else (0,)
-        boots = ((row.boot, row.lang, ICACHE[row.icache], layout) for layout in layouts)
-        return any(boot in self.provenance.foreign for boot in boots)
 
     @property
     def simulated(self) -> bool:

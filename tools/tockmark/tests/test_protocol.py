@@ -7,14 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, Problem, Record, compress, decode, expand, parse_record
-from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
-from tockmark.rig.boot_watcher import LINE_LIMIT, as_text, crc16, decode_line
-from tockmark.rig.protocol import Elsewhere
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import (
+    BootMark,
+    Mark,
+    Problem,
+    Record,
+    compress,
+    decode,
+    expand,
+    parse_record,
+)
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import LINE_LIMIT, as_text, crc16, decode_line
 
 samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)
 CHATTER = ["tock: a message", "#", "#tmx 1", "", "panic: #t"]
@@ -158,14 +165,6 @@ def test_other_records_are_refused(text: str) -> None:
 def test_a_word_too_long_for_a_line_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         Encoder("a").lines("x" * 60)
-
-
-def test_a_mark_says_who_simulated_a_boot() -> None:
-    for elsewhere in (Elsewhere("ssh a*b 'c d'=%"), Elsewhere("the cache", "checked")):
-        mark = BootMark("time", True, "time", True, "rust", elsewhere)
-        assert decode([mark.encode()]) == [mark]
-    altered = mark.encode().replace("the", "our")
-    assert isinstance(decode([altered])[0], Problem)
 
 
 def test_the_example_of_the_page_is_right() -> None:
