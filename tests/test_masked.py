@@ -12,7 +12,6 @@ from products import make
 
 from tockmark.check import conformance, interrupts_off
 from tockmark.check.interrupts_off import (
-    AFTER_SLEEP,
     CALL,
     INTERRUPT,
     MOST_CYCLES,
@@ -37,7 +36,7 @@ def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
     plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
     scenes = [interrupts_off.search(1), interrupts_off.SCENES[-1]]
     stretches = interrupts_off.measure(plan, [replace(scene, cycles=SHORT) for scene in scenes])
-    assert stretches.keys() >= {START, CALL, INTERRUPT, AFTER_SLEEP, PANIC}
+    assert stretches.keys() >= {START, CALL, INTERRUPT, PANIC}
     assert all(0 < worst.instructions < worst.cycles for worst in stretches.values())
     assert interrupts_off.too_long(stretches) == []
     assert f" of at most {MOST_CYCLES} cycles" in interrupts_off.longest(stretches)

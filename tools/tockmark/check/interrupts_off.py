@@ -16,7 +16,7 @@ from tockmark import paths
 from tockmark.check import conformance
 from tockmark.check.conformance import AttackCase
 from tockmark.errors import TockmarkError
-from tockmark.latency.stretches import WFI
+from tockmark.latency.run import WFI
 from tockmark.profile.run import simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC
 from tockmark.profile.symbols import Program
