@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a conformance app says, as protocol records (docs/trust.md), and what it remembers
- * over its own end.
+ * What an app that plays a part in a scene says, as protocol records, and what it remembers over
+ * its own end.
  */
-#ifndef CONFORMANCE_REPORT_H
-#define CONFORMANCE_REPORT_H
+#ifndef SCENE_REPORT_H
+#define SCENE_REPORT_H
 
 #include "calls.h"
 
@@ -30,26 +30,6 @@ extern struct kept {
     uint32_t words[16];
 } kept __asm__("_app_end");
 
-/* Here begins the check of a rule; all expectations up to the next are its. */
-void rule(const char *number);
-
-/* The kernel has nothing that this rule could be checked on. */
-void skip_rule(const char *number, const char *why);
-
-void expect_at(uint32_t line, uint32_t got, uint32_t want);
-#define expect(got, want) expect_at(__LINE__, got, want)
-#define expect_true(condition) expect_at(__LINE__, (condition) ? 1 : 0, 1)
-#define expect_error(answer, error) expect_error_at(__LINE__, answer, error)
-void expect_error_at(uint32_t line, struct answer answer, uint32_t error);
-#if TM_ABI != 1
-#define expect_pair(answer, first, second) expect_pair_at(__LINE__, answer, first, second)
-void expect_pair_at(uint32_t line, struct answer answer, uint32_t first, uint32_t second);
-#define expect_refused(answer, error, first, second)                                               \
-    expect_refused_at(__LINE__, answer, error, first, second)
-void expect_refused_at(uint32_t line, struct answer answer, uint32_t error, uint32_t first,
-                       uint32_t second);
-#endif
-
 /* A record of one's own: `kind words key=value key=value`; without a key, no value. */
 struct number {
     const char *key;
@@ -58,6 +38,14 @@ struct number {
 void say(const char *kind, const char *words, struct number first, struct number second);
 #define NONE ((struct number){0, 0})
 #define NUMBER(...) ((struct number){__VA_ARGS__})
+
+/* The same in parts: begin_record returns where its words go. */
+struct tm_out;
+struct tm_out *begin_record(const char *kind);
+void end_record(void);
+
+/* Called before the record of `say` and the last one; does nothing unless an app has its own. */
+void before_record(void);
 
 /* The end of an app: it never runs again. */
 _Noreturn void end_app(void);
@@ -74,8 +62,5 @@ extern volatile struct seen {
 
 void note_upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata);
 void forget_upcalls(void);
-
-/* start.S */
-bool registers_lost(const uint32_t words[5], uint32_t turns);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bare system calls for the conformance apps, in both versions of the interface: four words and a
- * class in, the four registers out. The numbers are written out again here on purpose: were they
- * the runtime's own, a mistake in its list would agree with itself.
+ * Bare system calls for apps that play a part in a scene, in both versions of the interface: four
+ * words and a class in, the four registers out. The numbers are written out again here on purpose:
+ * were they the runtime's own, a mistake in its list would agree with itself.
  */
-#ifndef CONFORMANCE_CALLS_H
-#define CONFORMANCE_CALLS_H
+#ifndef SCENE_CALLS_H
+#define SCENE_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The records of the conformance apps: see report.h. */
+/* The records of an app in a scene: see report.h. */
 #include "report.h"
 #include "protocol.h"
 
@@ -29,96 +29,29 @@ static void write_line(const char *line, uint32_t length) {
 
 static struct tm_out out = {.write = write_line};
 
-static struct {
-    const char *number;
-    bool wrong;
-    uint32_t line, got, want; /* of the first expectation that was not met */
-} current;
-
 volatile struct seen seen;
 
 /* The begin record comes with the first that follows it, so that the first checks see a console
  * that nobody has used. */
-static void begin_record(const char *kind) {
+struct tm_out *begin_record(const char *kind) {
     if (out.seq == 0) {
         tm_record(&out, "begin proto=1 lang=c abi=" TEXT(TM_ABI));
         tm_record_number(&out, "apps", identity.reporters);
         tm_record_end(&out);
     }
     tm_record(&out, kind);
+    return &out;
 }
 
-static void end_record(void) {
+void end_record(void) {
     tm_record_end(&out);
     kept.seq = out.seq;
 }
 
-static void close_rule(void) {
-    if (!current.number)
-        return;
-    begin_record("rule");
-    tm_record_words(&out, current.number);
-    tm_record_words(&out, current.wrong ? "wrong" : "ok");
-    if (current.wrong) {
-        tm_record_number(&out, "line", current.line);
-        tm_record_number(&out, "got", current.got);
-        tm_record_number(&out, "want", current.want);
-    }
-    end_record();
-    current.number = 0;
-    current.wrong = false;
-}
-
-void rule(const char *number) {
-    close_rule();
-    current.number = number;
-}
-
-void skip_rule(const char *number, const char *why) {
-    close_rule();
-    begin_record("rule");
-    tm_record_words(&out, number);
-    tm_record_words(&out, "skipped");
-    tm_record_quoted(&out, "why", why);
-    end_record();
-}
-
-void expect_at(uint32_t line, uint32_t got, uint32_t want) {
-    if (got == want || current.wrong)
-        return;
-    current.wrong = true;
-    current.line = line;
-    current.got = got;
-    current.want = want;
-}
-
-#if TM_ABI == 1
-void expect_error_at(uint32_t line, struct answer answer, uint32_t error) {
-    expect_at(line, answer.a0, -error);
-}
-#else
-void expect_error_at(uint32_t line, struct answer answer, uint32_t error) {
-    expect_at(line, answer.a0, FAILURE);
-    expect_at(line, answer.a1, error);
-}
-
-void expect_pair_at(uint32_t line, struct answer answer, uint32_t first, uint32_t second) {
-    expect_at(line, answer.a0, PAIR);
-    expect_at(line, answer.a1, first);
-    expect_at(line, answer.a2, second);
-}
-
-void expect_refused_at(uint32_t line, struct answer answer, uint32_t error, uint32_t first,
-                       uint32_t second) {
-    expect_at(line, answer.a0, FAILURE_PAIR);
-    expect_at(line, answer.a1, error);
-    expect_at(line, answer.a2, first);
-    expect_at(line, answer.a3, second);
-}
-#endif
+__attribute__((weak)) void before_record(void) {}
 
 void say(const char *kind, const char *words, struct number first, struct number second) {
-    close_rule();
+    before_record();
     begin_record(kind);
     tm_record_words(&out, words);
     if (first.key)
@@ -139,7 +72,7 @@ _Noreturn void end_app(void) {
 }
 
 _Noreturn void finish(void) {
-    close_rule();
+    before_record();
     begin_record("end ok");
     end_record();
     end_app();
