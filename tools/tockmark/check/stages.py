@@ -5,7 +5,7 @@ reached    each boot was loaded and said its begin
 readable   no line of a boot is torn, lost or said anew after a reset
 complete   each boot gave all its rows
 counts     rows have the simulator's instructions
-times      rows are within the bounds that the simulator states of itself (validation/bounds.toml)
+times      rows are within the bounds that the simulator claims (boards/earlgrey-sim/bounds.toml)
 
 The simulator runs the very images of the bundle; what it ran before comes from the cache. A stage
 before which nothing was left to look at is not known.

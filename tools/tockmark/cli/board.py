@@ -15,7 +15,7 @@ from typer import Argument, Exit, Option
 from tockmark import paths
 from tockmark.check import stages
 from tockmark.cli import options, run_options
-from tockmark.cli.app import NEVER, verb
+from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
@@ -474,7 +474,7 @@ def agree_verb(
 ) -> None:
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 
-    What is stated, and why, is in validation/bounds.toml."""
+    What is stated, and why, is in boards/earlgrey-sim/bounds.toml."""
     known = catalogues.load()
     if packed is not None:
         if len(files) > 1 or only is not None or icache is not None or force:
