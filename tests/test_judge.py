@@ -26,7 +26,7 @@ from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.result import file
-from tockmark.trees import remembered
+from tockmark.trees import builds
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
 NOPS = 40
@@ -255,7 +255,7 @@ def test_commits_are_built_and_judged(
     monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
     again = judge(tmp_path / "out", "plain", "dear", *options)
     assert again.out.splitlines()[:3] == said.out.splitlines()[:3]
-    known = remembered.recall(tree)
+    known = builds.recall(tree)
     assert known is not None
     assert (known.command, known.elf) == (build[1], "")
     assert known.seconds > 0

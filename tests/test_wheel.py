@@ -158,7 +158,7 @@ def test_results_and_caches_are_the_users_own(installed: Installed, measured: st
     [
         ("table one.json --all", "syscall.command"),
         ("compare one.json one.json", "equivalent"),
-        ("gate one.json one.json", "Pass"),
+        ("ci gate one.json one.json", "Pass"),
         (
             "judge --base kernel.elf --head other.elf --only syscall.command --icache on -o judged",
             "opt/baseline-3.json, 16 links",

@@ -31,7 +31,6 @@ BROUGHT = (
     "apps/runtime/app.ld",
     "boards/*.toml",
     "boards/earlgrey-sim/*.toml",
-    "boards/bundle/run.py",
     "build/apps/lib/*.a",
     *(f"build/apps/{way}-abi{abi}/*.[oa]" for way in ("c", "rust") for abi in (1, 2)),
     *(f"build/apps/{way}/*.[oa]" for way in ("c-abi2-cyclecount", "c-abi2-csr", "latency-abi2")),

@@ -25,7 +25,6 @@ from rich.progress import TaskID
 
 from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.log.rows import SERIES
 from tockmark.processes import Bounds, side_by_side
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -34,6 +33,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kinds.sim import made_by
 from tockmark.rig.progress import bars
+from tockmark.wire.rows import SERIES
 from tockmark_lab import limit
 from tockmark_lab.places import LAB, STUDIES, VALIDATION
 from tockmark_lab.validation import ValidationRow

@@ -41,10 +41,10 @@ from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names, only_one, select
-from tockmark.trees import patch, remembered
+from tockmark.trees import builds, patch
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
+from tockmark.trees.pairing import UnpairedError
 from tockmark.trees.patch import Done, put_in, release, take_out
-from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
@@ -249,7 +249,7 @@ class PairGiven:
                         both = Paired(pairs, 0), Paired(pairs, 1)
                         shas = old.commit.sha, new.commit.sha
                         yield KernelPair(titles, both, builders, pairs, shas=shas)
-            remembered.took(tree, time.monotonic() - start)
+            builds.took(tree, time.monotonic() - start)
         else:
             raise TockmarkError(
                 "give two commits or two kernels, not a mix",
@@ -259,7 +259,7 @@ class PairGiven:
 
 def _expected(tree: Path) -> str:
     """Say how long a judgement takes."""
-    known = remembered.recall(tree)
+    known = builds.recall(tree)
     if known is not None and known.seconds:
         return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
     return "builds two commits and runs them: some ten minutes on two cores"

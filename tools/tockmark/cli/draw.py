@@ -22,7 +22,6 @@ from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import of_names
 
-PLOTS = paths.WRITTEN / "plots"
 EVERY = 5.0  # seconds between its lines where no terminal shows them
 QUIET = 2.0  # seconds, after which it says how far it is
 STUDY = paths.RESULTS / "paper-2021.json"
@@ -33,27 +32,6 @@ class PictureFormat(StrEnum):
 
     SVG = "svg"
     PNG = "png"
-
-
-@verb(
-    "tockmark plot results/a.json",
-    exits={
-        OK: "all that was asked for is drawn",
-        INCOMPLETE: "a picture of --picture has no rows",
-        UNUSABLE: "unusable input, wrong usage, or nothing to draw",
-    },
-)
-def plot_verb(
-    files: Annotated[list[Path], Argument(metavar="RESULT...", help="Result files.")],
-    output: Annotated[Path, options.output_to("Folder; default: build/plots.")] = PLOTS,
-    form: Annotated[PictureFormat, Option("--format", help="Of the pictures.")] = PictureFormat.SVG,
-    picture: Annotated[
-        str | None, Option(help="Which, separated by commas; default: all there are.")
-    ] = None,
-    only: options.Only = None,
-) -> None:
-    """Draw results: the old name of `site --picture`."""
-    _draw(files, output, form, picture, only)
 
 
 def _draw(

@@ -346,16 +346,6 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     return problems
 
 
-@verb("tockmark fit results/new.json", exits={INCOMPLETE: "the result is incomplete"})
-def fit_verb(
-    file: Annotated[Path, Argument(help="Result file.")],
-    only: options.Only = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Fit straight lines through sweeps: the old name of `table --fit`."""
-    _fit(file, only, as_json)
-
-
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)

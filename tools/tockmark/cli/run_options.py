@@ -30,7 +30,7 @@ from tockmark.rig.protocol import Ability
 from tockmark.rig.run import SHARE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
-from tockmark.trees import remembered
+from tockmark.trees import builds
 from tockmark.trees.builds import LINK_ARGS, Patch, Recipe
 from tockmark.trees.patch import put_in
 
@@ -186,7 +186,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
     of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
     options cannot be meant, or nothing is known."""
-    known = remembered.recall(tree)
+    known = builds.recall(tree)
     if build is None and known is None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise TockmarkError(
@@ -194,14 +194,14 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
                 "give the command once with --build; later it is remembered",
             )
         build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
-    how = remembered.HowBuilt(build, elf or "") if build is not None else known
+    how = builds.HowBuilt(build, elf or "") if build is not None else known
     assert how is not None
     if elf is not None:
         how = replace(how, elf=elf)
     found = Recipe(
         how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
     )
-    remembered.remember(tree, how)
+    builds.remember(tree, how)
     return found
 
 

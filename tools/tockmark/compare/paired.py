@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How far the differences of paired links spread: of two kernels in which every function begins at
-the same address (trees/paired.py).
+the same address (trees/pairing.py).
 
 Where nothing that runs has changed, they do not: both sides have the same cycles, and the interval
 is that point. Where something has, what is behind it in its function lies otherwise in the flash

@@ -24,8 +24,8 @@ from math import ceil
 from statistics import median
 from typing import Literal, NamedTuple, get_args
 
-from tockmark.log.protocol import expand
-from tockmark.log.rows import REQUESTS, StoredRow
+from tockmark.wire.records import expand
+from tockmark.wire.rows import REQUESTS, StoredRow
 
 Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
 OWNERS: tuple[Owner, ...] = get_args(Owner)

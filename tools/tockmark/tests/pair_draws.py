@@ -36,8 +36,7 @@ from tockmark.suite.selection import select
 from tockmark.tests.links import KNOWN, LIMITS, layouts
 from tockmark.tests.trials import Held
 from tockmark.trees.builds import Paired, Pairs
-from tockmark.trees.paired import PairedLinks
-from tockmark.trees.relink import Linked, linkers
+from tockmark.trees.pairing import Linked, PairedLinks, linkers
 
 FOLDER = paths.WRITTEN / "pair-draws"
 PLANTED = 0.01  # of the cycles

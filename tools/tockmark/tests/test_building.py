@@ -11,7 +11,7 @@ from tockmark.cli.run_options import recipe
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
 from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides
-from tockmark.trees.relink import UnpairedError
+from tockmark.trees.pairing import UnpairedError
 from tockmark.trees.repository import repository, worktree
 
 

@@ -80,7 +80,7 @@ def test_what_cannot_be_written_is_told_before_anything_runs(
         "judge --base k.elf --head k.elf -o {}",
         "judge --base k.elf --head k.elf --markdown {}.md",
         "profile syscall.command -o {}",
-        "validate -o {}.json",
+        "dev validate -o {}.json",
     ],
 )
 @pytest.mark.parametrize("place", ["/proc/none/x", "a-file/x", "a-file/y/x"])

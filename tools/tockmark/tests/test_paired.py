@@ -19,11 +19,20 @@ from tockmark.rig.elf import Section as Output
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 from tockmark.tests.rows import recounted
-from tockmark.trees import paired as engine
+from tockmark.trees import pairing as engine
 from tockmark.trees.builds import Paired, Pairs
-from tockmark.trees.objects import MARK, InputSection, ObjectFile, digest, match, members, plain
-from tockmark.trees.paired import PairedLinks
-from tockmark.trees.relink import Linked, UnpairedError
+from tockmark.trees.pairing import (
+    MARK,
+    InputSection,
+    Linked,
+    ObjectFile,
+    PairedLinks,
+    UnpairedError,
+    digest,
+    match,
+    members,
+    plain,
+)
 
 TEXT, BSS = (1, 6), (8, 3)  # sh_type and sh_flags
 ORIGIN = 0x2000_0000

@@ -3,11 +3,13 @@
 
 What was built is kept in build/commits/, a folder each with its log, by all that is known to decide
 it: the commit, the command, the patch and what the linker was told. The toolchain is not known, so
-who changes it has to say that nothing kept is to be taken.
+who changes it has to say that nothing kept is to be taken. The tool remembers each checkout's
+command in the user's own folder; --build replaces it.
 """
 
 import hashlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -19,14 +21,13 @@ from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
 from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
-from tockmark.files import replace_whole, toml
+from tockmark.files import replace_whole, toml, write_whole
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
 from tockmark.rig.progress import task
-from tockmark.trees.paired import LinkPair, PairedLinks
-from tockmark.trees.relink import Linked, UnpairedError, linkers
+from tockmark.trees.pairing import Linked, LinkPair, PairedLinks, UnpairedError, linkers
 from tockmark.trees.repository import (
     Commit,
     Worktree,
@@ -292,7 +293,7 @@ class Built:
 
 @dataclass
 class Pairs:
-    """Links of two commits in pairs, made when they are asked for (paired.py)."""
+    """Links of two commits in pairs, made when they are asked for (pairing.py)."""
 
     plain: tuple[Path, Path]  # as the user's command links them
     links: PairedLinks
@@ -414,3 +415,55 @@ def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
                 bad = middle
             case False:
                 good = middle
+
+
+BUILDS = "builds.json"  # by the checkout's folder
+
+
+@dataclass(frozen=True)
+class HowBuilt:
+    """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
+    last judgement took, builds with it (0: there was none)."""
+
+    command: str
+    elf: str = ""
+    seconds: float = 0.0
+
+
+def recall(checkout: Path) -> HowBuilt | None:
+    """Return what was said of a checkout; None if nothing was, or it cannot be read."""
+    found = _known().get(str(checkout.resolve()))
+    if not isinstance(found, dict):
+        return None
+    try:
+        return HowBuilt(str(found["command"]), str(found["elf"]), float(found["seconds"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def remember(checkout: Path, how: HowBuilt) -> None:
+    """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
+    known = _known() | {str(checkout.resolve()): vars(how)}
+    try:
+        paths.config().mkdir(parents=True, exist_ok=True)
+        write_whole({_file(): json.dumps(known, indent=1) + "\n"})
+    except OSError:
+        return
+
+
+def took(checkout: Path, seconds: float) -> None:
+    """Keep how long a judgement of a checkout took."""
+    if how := recall(checkout):
+        remember(checkout, replace(how, seconds=round(seconds)))
+
+
+def _file() -> Path:
+    return paths.config() / BUILDS
+
+
+def _known() -> dict[str, object]:
+    try:
+        found = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
