@@ -197,10 +197,10 @@ check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 tables: setup apps
-	@.venv/bin/python docs/make tables pictures architecture bodies
+	@.venv/bin/python tools/pages
 
 findings: setup
-	@.venv/bin/python docs/make findings
+	@.venv/bin/python lab/pages
 
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site
