@@ -18,16 +18,10 @@ import pytest
 from products import make
 
 from tockmark import paths
-<<<<<<< HEAD:lab/tests/test_conformance.py
-=======
-from tockmark.check import conformance, interleavings
->>>>>>> cf28eea006b2592fbce644409d780b25c8cc0288:tests/test_conformance.py
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance, interleavings
-from tockmark_lab.bounds import PathBound
-from tockmark_lab.interrupts_off import Held, Stretches, Worst, longest
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 SOURCES = paths.ROOT / "apps" / "conformance"

@@ -10,10 +10,13 @@ from dataclasses import replace
 import pytest
 from products import make
 
-<<<<<<< HEAD:lab/tests/test_masked.py
-=======
-from tockmark.check import conformance, interrupts_off
-from tockmark.check.interrupts_off import (
+from tockmark.errors import TockmarkError
+from tockmark.profile.sample import HEADING
+from tockmark.profile.symbols import Program
+from tockmark.rig import board as boards
+from tockmark.rig.kernel import read_kernel
+from tockmark_lab import conformance, interrupts_off
+from tockmark_lab.interrupts_off import (
     CALL,
     INTERRUPT,
     MOST_CYCLES,
@@ -22,15 +25,6 @@ from tockmark.check.interrupts_off import (
     StretchWatch,
     Worst,
 )
->>>>>>> cf28eea006b2592fbce644409d780b25c8cc0288:tests/test_masked.py
-from tockmark.errors import TockmarkError
-from tockmark.profile.sample import HEADING
-from tockmark.profile.symbols import Program
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
-from tockmark_lab import bounds, conformance, interrupts_off
-from tockmark_lab.bounds import BoundedKernel, Model
-from tockmark_lab.interrupts_off import Scene, Stretches, StretchWatch
 
 SHORT = 600_000  # cycles of a boot
 

@@ -13,40 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tockmark import paths
-<<<<<<< HEAD:lab/tockmark_lab/interrupts_off.py
-from tockmark.errors import TockmarkError
-from tockmark.profile.run import kernel_of, simulators
-from tockmark.profile.sample import HEADING, MODE, PC
-from tockmark.profile.symbols import Program
-from tockmark.rig.kernel import with_words
-from tockmark.rig.protocol import Start
-from tockmark.suite.catalogue import Boot
-from tockmark_lab import conformance
-from tockmark_lab.bounds import (
-    AFTER_SLEEP,
-    FAULT,
-    INTERRUPTS,
-    JUMP,
-    MOST_CYCLES,
-    OTHERS,
-    PANIC,
-    SCHEDULE,
-    START,
-    SWITCH,
-    TIMER,
-    TRAP,
-    UART,
-    BoundedKernel,
-    LoopNote,
-    Model,
-    PathBound,
-    across,
-)
-from tockmark_lab.conformance import AttackCase
-from tockmark_lab.paths import Insn
-=======
-from tockmark.check import conformance
-from tockmark.check.conformance import AttackCase
 from tockmark.errors import TockmarkError
 from tockmark.latency.run import WFI
 from tockmark.profile.run import simulators
@@ -56,7 +22,8 @@ from tockmark.rig.board import Region
 from tockmark.rig.kernel import with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
->>>>>>> cf28eea006b2592fbce644409d780b25c8cc0288:tools/tockmark/check/interrupts_off.py
+from tockmark_lab import conformance
+from tockmark_lab.conformance import AttackCase
 
 BAUD_115200 = 2083  # cycles of a byte on the UART
 SEARCHED = 2_000_000  # cycles of a boot that searches
