@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu qemu-tools setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu qemu-tools setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores upstream tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -38,6 +38,7 @@ help:
 	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make cores   measure the baseline and programs on each configuration of Ibex; half an hour'
+	@echo 'make upstream  apps that show faults of Tock, for lab/upstream/reproduce.py'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
@@ -218,6 +219,11 @@ ladder: apps
 	$(call begin,build/apps/ladder-c-abi2,the clients and servers of the ladder)
 	@$(MAKE) $(SILENT) -f apps/ladder/build.mk
 	$(stamp) apps build/apps/ladder-c-abi2
+
+# Apps that show faults of Tock (lab/upstream).
+upstream: apps
+	@$(MAKE) $(SILENT) -f lab/upstream/build.mk
+	$(stamp) apps build/apps/upstream-abi2
 
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
