@@ -246,10 +246,10 @@ cores: build
 	@.venv/bin/python tools/measure_cores.py
 
 tables: setup apps
-	@.venv/bin/python docs/make tables pictures architecture bodies
+	@.venv/bin/python tools/pages
 
 findings: setup
-	@.venv/bin/python docs/make findings
+	@.venv/bin/python lab/pages
 
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site

@@ -41,7 +41,7 @@ class Command(NamedTuple):
     page: str  # from the root
     text: str  # without what leads to the program: tockmark run --only time
     is_whole: bool  # else it stands in a sentence, and may be a verb alone
-    is_shown: bool = False  # with its output, by docs/make/tables.py
+    is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
     def words(self) -> list[str]:

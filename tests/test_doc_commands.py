@@ -17,8 +17,8 @@ import pytest
 import scratch
 import typer
 import typer.main
-from pages import Command, commands, every
 
+from pages import Command, commands, every
 from tockmark.cli import app as command_line
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
@@ -141,7 +141,7 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"takes minutes: {LONG[verb]}"
     if unknown := next((word for word in command.words if READERS.search(word)), None):
         return f"{unknown} is the reader's"
-    if elsewhere := [key for key in ("port", "cluster", "images") if given.get(key)]:
+    if elsewhere := [key for key in ("port", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
     other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
     known = given.get("board") and boards.load(given["board"])

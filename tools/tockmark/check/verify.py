@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `verify`: does a stored result hold what its kernel, apps and simulator give?
 
-Boots of the result, drawn by a seed or all of them, are simulated again, never taken from the
-cache, and what they give is compared with what the result holds, byte for byte. With another
-kernel, other apps or another simulator nothing is compared: that is refused, and named.
+First the result is searched for contradictions. Then boots of the result, drawn by a seed or all
+of them, are simulated again, never taken from the cache, and what they give is compared with what
+the result holds, byte for byte. With another kernel, other apps or another simulator nothing is
+compared: that is refused, and named.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from tockmark.check.contradictions import contradiction
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
 from tockmark.result.build import board_of, boot_run, by_layout
@@ -97,9 +99,11 @@ def verify(
     seed: str,
     jobs: int,
 ) -> Verified:
-    """Simulate boots of a result again. TockmarkError if kernel, apps or simulator are not its own,
-    or a boot cannot be run."""
+    """Simulate boots of a result again. TockmarkError if the result contradicts itself, kernel,
+    apps or simulator are not its own, or a boot cannot be run."""
     every = places(result)
+    if wrong := contradiction(result, catalogue):
+        raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
     drawn = draw(every, count, seed)
     layouts = _layouts(result, kernels)
     options = RunOptions(
