@@ -18,6 +18,7 @@ from tockmark.paths import ROOT
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "lab").rglob("*.md")),
 ]
 MOST_WORDS = 26_000  # of all that are counted
 MOST_PAGES = 11  # README and those of docs/, but for the index and what is generated of the help

@@ -24,7 +24,6 @@ from tockmark.check import (
     verify,
 )
 from tockmark.check.conformance import MIXES, MOST_ATTACKERS
-from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
@@ -205,21 +204,21 @@ def conformance_verb(
         most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        bounded: Stretches | None = None
+        stretches: dict[str, interrupts_off.Worst] = {}
         if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
-            bounded = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-        held[version] = asdict(bounded)["held"] if bounded else []
+            stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
+        held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
         done[version] = conformance.run(plan)
-        done[version].lost += bounded.lost if bounded else []
+        done[version].lost += interrupts_off.too_long(stretches)
         by = step if step is not None else interleavings.STEP if plan.own else 0
         swept[version] = interleavings.run(plan, by) if by else []
         done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
-            stretches = interrupts_off.longest(bounded) if bounded else ""
+            off = interrupts_off.longest(stretches) if stretches else ""
             pairs = interleavings.sweeps_text(swept[version])
-            options.show(conformance.count_text(plan, done[version], stretches, pairs))
+            options.show(conformance.count_text(plan, done[version], off, pairs))
             options.say_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
