@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The one entry for everyday work. Products go to build/, .venv/ and .tools/, results to results/.
+# The one entry for everyday work. Products go to build/, .venv/ and .tools/, runs to build/results/.
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
@@ -44,7 +44,7 @@ help:
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
-	@echo 'make clean   remove all that was made, except results/'
+	@echo 'make clean   remove all that was made, except build/results/'
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
@@ -268,5 +268,6 @@ robustness: profile
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
 
 clean:
-	rm -rf build .venv .venvs .tools .hypothesis tools/*.egg-info
+	[ ! -d build ] || find build/ -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
+	rm -rf .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
