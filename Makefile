@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The one entry for everyday work. Products go to build/, .venv/ and .tools/, results to results/.
+# The one entry for everyday work. Products go to build/, .venv/ and .tools/, runs to build/results/.
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables findings site wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables site wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -32,10 +32,9 @@ help:
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
-	@echo 'make clean   remove all that was made, except results/'
+	@echo 'make clean   remove all that was made, except build/results/'
 	@$(MAKE) --no-print-directory --silent help-lab
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
@@ -199,9 +198,6 @@ check: apps
 tables: setup apps
 	@.venv/bin/python tools/pages
 
-findings: setup
-	@.venv/bin/python lab/pages
-
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site
 
@@ -210,7 +206,8 @@ wheel: profile
 	@.venv/bin/python tools/wheel.py
 
 clean:
-	rm -rf build .venv .venvs .tools .hypothesis tools/*.egg-info
+	[ ! -d build ] || find build/ -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
+	rm -rf .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 include lab/Makefile

@@ -210,7 +210,7 @@ def listen_verb(
         float | None, Option(min=0, help="For how long; default: until Ctrl-C.")
     ] = None,
     output: Annotated[
-        Path | None, options.output_to("Log; default: in results/, by its time.")
+        Path | None, options.output_to("Log; default: in build/results/, by its time.")
     ] = None,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.

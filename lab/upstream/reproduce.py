@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs an app that shows one fault of a kernel, for the texts in docs/upstream/.
+"""Runs an app that shows one fault of a kernel, for the texts in lab/upstream/.
 
-    .venv/bin/python tools/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
+    .venv/bin/python lab/upstream/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
 
-The apps are those of apps/upstream/, linked for the kernel at hand and laid behind it, on the
+The apps are those of lab/upstream/apps/, linked for the kernel at hand and laid behind it, on the
 simulated CW310 with the instruction cache off; with --tab the same apps as TABs, built by hand with
 libtock-c. Their lines go to stdout, how the boot ended, and
 after how many cycles, to stderr. The last line of stdout says "shown", and the exit code is 0, or
@@ -36,6 +36,7 @@ from tockmark.rig.kernel import KernelElf, read_kernel, room_of
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
+APPS = paths.APPS / "upstream-abi2"  # `make upstream`
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
 FDATA = "4008001c>"  # a store there, in a line of the trace
 LAST_BYTE = 0x44  # that the app writes
@@ -147,7 +148,7 @@ def lay(
     room = room_of(elf, board)
     moved = {"tm_flash_start": room.flash_start + case.gap + HEADER}
     boot = Boot(case.slots[0], "", case.slots, ())
-    image = build_image(boot, AppBuild.built(2), elf, board, folder, moved if case.gap else None)
+    image = build_image(boot, AppBuild(APPS, 2), elf, board, folder, moved if case.gap else None)
     if case.gap:  # for which tockloader has an app of its own, without a name
         lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
     return image.flash

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the apps of apps/upstream/ use of libtock-c's header of this name, by our own runtime: so
- * their sources are built here and in a libtock-c as they are. */
+/* What the apps of lab/upstream/apps/ use of libtock-c's header of this name, by our own runtime:
+ * so their sources are built here and in a libtock-c as they are. */
 #ifndef UPSTREAM_LIBTOCK_TOCK_H
 #define UPSTREAM_LIBTOCK_TOCK_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What the apps of this folder share. They show faults of a kernel, for the texts in
- * docs/upstream/.
+ * lab/upstream/.
  *
  * They are written for libtock-c: there, an app's folder has this file, and one of the others as
- * its main.c. Here `make apps` builds them with our runtime (shim/), and tools/reproduce.py runs
- * them. */
+ * its main.c. Here `make upstream` builds them with our runtime (shim/), and
+ * lab/upstream/reproduce.py runs them. */
 #ifndef UPSTREAM_APP_H
 #define UPSTREAM_APP_H
 

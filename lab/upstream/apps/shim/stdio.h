@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* printf for the apps of apps/upstream/ where they are built with our runtime: it knows %s and %lu,
- * and waits until all is out. A piece between two of them has at most 64 bytes. */
+/* printf for the apps of lab/upstream/apps/ where they are built with our runtime: it knows %s and
+ * %lu, and waits until all is out. A piece between two of them has at most 64 bytes. */
 #ifndef UPSTREAM_STDIO_H
 #define UPSTREAM_STDIO_H
 
