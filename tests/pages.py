@@ -3,7 +3,7 @@
 
     python tests/pages.py
 
-counts the words of each: tracked Markdown without CHANGELOG and docs/upstream, without tables and
+counts the words of each: tracked Markdown without CHANGELOG and lab/upstream, without tables and
 code.
 """
 

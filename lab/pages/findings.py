@@ -28,8 +28,6 @@ import waits
 import whole_programs
 from committed import STUDIES, committed, multiples, number, per_op, retired, share, times
 from tables import markdown
-from tockmark.check import programs
-from tockmark.check import validation as validations
 from tockmark.paths import DATA, DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -38,6 +36,8 @@ from tockmark.show.table import layout_nets, spread
 from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark_lab import validation as validations
+from tockmark_lab import validation_parts as programs
 
 PARTS = (
     "findings.md.j2",
