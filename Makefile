@@ -35,7 +35,7 @@ help:
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except build/results/'
-	@$(MAKE) --no-print-directory --silent help-lab
+	$(LAB_HELP)
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
