@@ -20,7 +20,6 @@ from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
 from tockmark.profile.sample import (
-    ECALL,
     INSN,
     MODE,
     PC,
@@ -39,6 +38,7 @@ from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import enough
+from tockmark.rig.rv32 import ECALL
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
 from tockmark.suite.selection import Selection

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tockmark.profile.run import Codes
-from tockmark.profile.sample import ECALL, MRET, Step, places, writes_pmp
+from tockmark.profile.sample import Step, places, writes_pmp
+from tockmark.rig.rv32 import ECALL, MRET
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
 TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
