@@ -45,9 +45,8 @@ _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 HEADINGS = {
     "Measure": {
         "run": "measure",
-        "profile": "measure",
-        "trace": "trace",
-        "latency": "measure",
+        "profile": "profile",
+        "latency": "profile",
     },
     "Compare": {
         "judge": "checkout",
