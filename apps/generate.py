@@ -37,9 +37,9 @@ from typing import Any
 
 NUMBER = (int, float)
 # The keys of a table by the types of their values; one with a "?" may be missing.
-TOP = {NUMBER: "budget", list: "sections benchmark boot?"}
+TOP = {str: "name?", int: "silence?", NUMBER: "budget?", list: "sections benchmark boot?"}
 BENCHMARK = {
-    str: "id section touches what counts unit? bytes? by? distribution? suite?"
+    str: "id section touches what counts unit? bytes? by? distribution?"
     " skip_v1? skip_c? skip_rust? skip_libtock_rs?",
     int: "samples inner passes?",
     NUMBER: "budget",

@@ -28,7 +28,6 @@ from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
-from tockmark.cli.measure import PROGRAM_CYCLES
 from tockmark.cli.run_options import ICache, Jobs, KernelClaims, KernelFile, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
@@ -343,13 +342,13 @@ def isolation_verb(
     program, and whose its cycles are. Needs what `make profile` builds."""
     if output is not None:
         check_writable([output], isolation.FORM)
-    known = catalogues.load(suite="programs")
-    board = boards.load(boards.DEFAULT).configured({"silence": PROGRAM_CYCLES})
+    known = catalogues.load(paths.ROOT / "lab" / "studies" / "programs" / "catalogue.toml")
+    board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     found: list[isolation.Meanwhile] = []
     for lang in catalogues.LANGS:
-        apps = AppBuild.built(2, lang, suite="programs")
+        apps = AppBuild.built(2, lang, catalogue="programs")
         for boot in isolation.boots(select(known, only), lang):
             found += isolation.meanwhile(elf, board, apps, cached, known, boot)
     if not found:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.log.rows import SERIES
-from tockmark.result import ladder
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -25,12 +24,10 @@ from tockmark.suite.catalogue import (
     ICACHE,
     LANGS,
     OF_BOOT,
-    SUITES,
     Benchmark,
     Catalogue,
     Lang,
     RowKey,
-    Suite,
     row_key,
 )
 
@@ -60,7 +57,6 @@ def contradiction(result: Result) -> str | None:
         _of_boots,
         _of_cycles,
         _of_catalogue,
-        _of_requests,
         _of_layouts,
         _of_readings,
     )
@@ -104,7 +100,7 @@ def _of_cycles(result: Result) -> Iterator[str]:
     boots = _boots(result)
     for row in result.rows:
         counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
-        if row.clock == "core" and not row.requests:
+        if row.clock == "core" and not row.extra:
             took[_place(row)] += sum(counted)
         else:  # these may lie within each other
             took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))
@@ -113,11 +109,9 @@ def _of_cycles(result: Result) -> Iterator[str]:
             yield f"row {row.name}: {boot}, and its samples more"
 
 
-@lru_cache(1 + len(SUITES))
-def _read(
-    path: Path, _changed: int, suite: Suite | None
-) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
-    known = catalogue.load(path, suite)
+@lru_cache(1)
+def _read(path: Path, _changed: int) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
+    known = catalogue.load(path)
     return known, {
         boot.name: frozenset(
             [row_key(id_, params) for id_, params in known.rows_given(boot)]
@@ -128,13 +122,12 @@ def _read(
 
 
 def _known(result: Result) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
-    """Return the catalogue of this checkout, read again when it has changed, and the rows of its
-    boots: of the suite that has the result's rows."""
+    """Return the catalogue of this checkout, read again when it has changed, with the benchmarks
+    that the result brings, and the rows of its boots."""
     path = paths.CATALOGUE
     changed = path.stat().st_mtime_ns if path.exists() else 0
-    ids = result.ids - OF_BOOT
-    every = [_read(path, changed, suite) for suite in (*SUITES, None)]
-    return next((one for one in every if ids & one[0].benchmarks.keys()), every[-1])
+    known, given = _read(path, changed)
+    return known.with_others(result.provenance.benchmarks), given
 
 
 def _of_catalogue(result: Result) -> Iterator[str]:
@@ -145,7 +138,7 @@ def _of_catalogue(result: Result) -> Iterator[str]:
     same = result.provenance.catalogue_sha256 == known.sha256
     asked: dict[Place, int] = defaultdict(int)
     for row in result.rows:
-        if not row.requests:  # of which clients may ask more
+        if not row.extra:  # of which more samples may be asked
             asked[_place(row)] = max(asked[_place(row)], row.asked)
     for row in result.rows:
         meant = known.benchmarks.get(row.id)
@@ -174,16 +167,8 @@ def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
         "by": "reading" if meant.by == "reading" else "sampler",
         "clock": "sim" if meant.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
-        # As many as its clients asked, which `_of_requests` looks at.
-        "asked": row.asked if row.requests else min(asked, meant.samples),
+        "asked": row.asked if row.extra else min(asked, meant.samples),
     }
-
-
-def _of_requests(result: Result) -> Iterator[str]:
-    """What a server served is what its clients asked, in their order, and no cycle is lost."""
-    for row in result.rows:
-        if row.requests and (why := ladder.wrong(row)):
-            yield f"row {row.name}: {why}"
 
 
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:

@@ -19,7 +19,6 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES
 from tockmark.log.rows import SERIES, Absent, StoredRow
 from tockmark.paths import shown
-from tockmark.result import ladder
 from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
@@ -158,8 +157,6 @@ def _contradiction(row: Row, has_figures: bool) -> str | None:
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
-    if row.requests and (wrong := ladder.wrong(row)):
-        return wrong
     if not has_figures:
         return "figures of a target that counts nothing" if lengths else None
     if not lengths:
@@ -177,8 +174,10 @@ def text(result: Result) -> str:
     """Return a result as the file holds it."""
     provenance = msgspec.to_builtins(result.provenance)
     provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
-    layouts = {"layouts": found} if (found := provenance.pop("layouts", None)) else {}
-    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")} | layouts
+    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
+    for name in ("layouts", "benchmarks"):
+        if found := provenance.pop(name, None):
+            blocks[name] = found
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}
