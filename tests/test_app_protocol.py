@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log import protocol
+from tockmark.wire import records
 
 RUNTIME = Path(__file__).parents[1] / "apps" / "runtime"
 LINE = re.compile(rb"#tm (\d+) ([a-z][a-z0-9_]*) (.+) \*([0-9a-f]{4})\n")
@@ -233,11 +233,11 @@ def test_a_series_comes_back(printer: Printer, values: list[int]) -> None:
 def test_the_tool_reads_what_an_app_prints(printer: Printer, values: list[int]) -> None:
     lines = printer.record("app", series(values), "data cycles")
     lines += printer.record("app", lambda code, out: None, "end ok", seq=len(lines))
-    data, end = protocol.decode(line.decode() for line in lines)
-    assert isinstance(data, protocol.Record)
-    assert isinstance(end, protocol.Record)
+    data, end = records.decode(line.decode() for line in lines)
+    assert isinstance(data, records.Record)
+    assert isinstance(end, records.Record)
     assert (data.kind, data.words[0], end.kind) == ("data", "cycles", "end")
-    assert protocol.expand(" ".join(data.words[1:])) == values
+    assert records.expand(" ".join(data.words[1:])) == values
 
 
 @pytest.mark.parametrize(

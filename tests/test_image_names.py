@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.rig import board as boards
-from tockmark.rig.boot_watcher import LINE_LIMIT
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import LINE_LIMIT
 
 BOOT = next(boot for boot in catalogue.load().boots() if boot.name == "time")
 LONGEST = "a-boot_with-23-letters0"

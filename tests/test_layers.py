@@ -38,9 +38,9 @@ def test_every_folder_is_a_layer() -> None:
 @pytest.mark.parametrize(
     ("own", "other", "fine"),
     [
-        ("tockmark.log.rows", "tockmark.suite.catalogue", True),
-        ("tockmark.log.rows", "tockmark.log.marks", True),
-        ("tockmark.log.rows", "tockmark.result.model", False),
+        ("tockmark.wire.rows", "tockmark.suite.catalogue", True),
+        ("tockmark.wire.rows", "tockmark.wire.records", True),
+        ("tockmark.wire.rows", "tockmark.result.model", False),
         ("tockmark.show.table", "tockmark.compare.rule", True),
         ("tockmark.check.programs", "tockmark.judge.engine", False),
         ("tockmark.site.pages", "tockmark.cli.app", False),

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The bare kernels of the floor (docs/findings.md): their paths do what Tock's interface asks for,
 whatever traps, and each of their cycles is one that the page has a rule for, by the core's own
-trace. No way to tell a command from all else is shorter than theirs. That the measurements are what
-is stored, and so what the page says, tests/test_validation.py holds."""
+trace. That the measurements are what is stored, and so what the page says, tests/test_validation.py
+holds."""
 
-import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,36 +195,3 @@ def test_a_path_never_runs_into_the_words_of_the_interrupts() -> None:
         ran = {step.pc - kernel for step in steps(elf)}
         assert 0 in ran
         assert not ran & set(range(28, 128))
-
-
-@pytest.fixture(scope="module")
-def search(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("search") / "search"
-    options = ("-std=c++20", "-O3", "-Wno-psabi", "-o", str(made))
-    subprocess.run(["g++", *options, str(programs.LIMIT / "search.cc")], check=True)
-    return made
-
-
-def ways(search: Path, *asked: str) -> tuple[int, int]:
-    """How many there were, and how many are left."""
-    done = subprocess.run([search, *asked], capture_output=True, text=True, check=True)
-    found = re.fullmatch(r"(\d+) ways, (\d+) left", done.stdout.splitlines()[-1])
-    assert found
-    return int(found[1]), int(found[2])
-
-
-@pytest.mark.parametrize(
-    ("computing", "branches", "least"), [("0", "5", 1), ("1", "4", 1000), ("2", "3", 2_000_000)]
-)
-def test_no_shorter_way_tells_the_command_apart(
-    search: Path, computing: str, branches: str, least: int
-) -> None:
-    """Of three that compute and more, docs/findings.md has what the search gave by hand."""
-    number, left = ways(search, computing, branches)
-    assert number >= least
-    assert left == 0
-
-
-def test_the_search_finds_what_there_is(search: Path) -> None:
-    """With two that compute and five branches there are some: mcause is shifted by the number."""
-    assert ways(search, "2", "5", "few")[1] > 0

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log import marks
-from tockmark.log.marks import Mark
+from tockmark.wire import records
+from tockmark.wire.records import Mark
 
 
 def listed(*names_and_cycles: tuple[str, int]) -> list[Mark]:
@@ -15,9 +15,9 @@ def listed(*names_and_cycles: tuple[str, int]) -> list[Mark]:
 
 def test_a_line_is_a_mark_only_in_its_very_form() -> None:
     whole = Mark(7, 1200, "irq").encode()
-    assert marks.decode(whole + "\n", 7) == Mark(7, 1200, "irq")
+    assert records.decode_mark(whole + "\n", 7) == Mark(7, 1200, "irq")
     for raw in (f" {whole}", f"{whole} x", whole.replace("1200", "1201"), whole[:-1], "#sim 1 irq"):
-        assert marks.decode(raw, 7) is None
+        assert records.decode_mark(raw, 7) is None
 
 
 def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
@@ -34,8 +34,8 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
         ("upcall", 73),
         ("irq", 90),
     )
-    assert marks.durations(seen, "irq", "upcall", 2) == [12, 13]
-    assert marks.durations(seen, "irq", "upcall", 1) == [12]
+    assert records.durations(seen, "irq", "upcall", 2) == [12, 13]
+    assert records.durations(seen, "irq", "upcall", 1) == [12]
 
 
 @pytest.mark.parametrize(
@@ -50,23 +50,23 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
 )
 def test_a_sample_that_is_not_whole_spoils_the_row(seen: list[Mark], word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        marks.durations(seen, "irq", "upcall", 1)
+        records.durations(seen, "irq", "upcall", 1)
 
 
 def test_the_start_from_reset_is_one_sample_without_arm() -> None:
     seen = listed(("reset", 0), ("start", 4000), ("arm", 5000), ("start", 6000))
-    assert marks.durations(seen, "reset", "start", 1) == [4000]
+    assert records.durations(seen, "reset", "start", 1) == [4000]
 
 
 def test_only_what_stands_between_two_records_belongs_to_a_row() -> None:
-    seen = marks.Marks()
+    seen = records.Marks()
     for line in (3, 4, 8, 9):
         seen.append(Mark(line, 0, "arm"))
     assert [mark.line for mark in seen.of_row("irq", "upcall", 4, 9)] == [8]
 
 
 def test_a_row_from_reset_has_the_first_mark_behind_it_wherever_that_stands() -> None:
-    seen = marks.Marks()
+    seen = records.Marks()
     for line, name in enumerate(["start", "reset", "arm", "start", "start", "full"], 1):
         seen.append(Mark(line, 0, name))
     assert [mark.line for mark in seen.of_row("reset", "start", 5, 9)] == [2, 4, 6]
@@ -86,4 +86,4 @@ def test_whatever_lies_around_does_not_change_the_samples(
         seen += [("irq", start + length), ("upcall", start + length), ("irq", start + length)]
         now = start + length + after
     expected = [length for _, length, _ in spans]
-    assert marks.durations(listed(*seen), "irq", "upcall", len(spans)) == expected
+    assert records.durations(listed(*seen), "irq", "upcall", len(spans)) == expected

@@ -10,10 +10,10 @@ import pytest
 from msgspec import structs
 
 from tables import refreshed
-from tockmark.log.protocol import compress
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.tests.rows import of_another_kernel
+from tockmark.wire.records import compress
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,8 +9,6 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import trends
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
@@ -19,6 +17,8 @@ from tockmark.rig import board as boards
 from tockmark.rig.kinds.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import committed
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 JSON = committed(".json")
 FILES = [path for path in JSON if path.parent == RESULTS]

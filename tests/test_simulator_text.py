@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from test_simulator import SIMULATOR, START, address, simulate
 
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, decode
 from tockmark.rig.kinds.sim import OWN, SimTarget
 from tockmark.rig.protocol import Start
+from tockmark.wire.records import BootMark, Mark, decode
 
 
 def printing(text: str) -> str:

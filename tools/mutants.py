@@ -74,7 +74,7 @@ _CHIP = [
     MutantTest(_pytest("kernel", "tests")[0].test, ("cargo", "kernel", "--quiet")),
     MutantTest((sys.executable, "tools/mutants.py")),
 ]
-_LOG, _RESULT, _RIG = "tools/tockmark/log", "tools/tockmark/result", "tools/tockmark/rig"
+_WIRE, _RESULT, _RIG = "tools/tockmark/wire", "tools/tockmark/result", "tools/tockmark/rig"
 PLACES = {
     "kernel": MutantPlace(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
     "chip": MutantPlace(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
@@ -84,10 +84,12 @@ PLACES = {
     "log parser": MutantPlace(
         2,
         {
-            f"{_LOG}/marks.py": [*_pytest("marks", "tests"), *_pytest("rows samples")],
-            f"{_LOG}/protocol.py": _pytest("protocol captured rows fuzz_logs"),
-            f"{_LOG}/rows.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
-            f"{_LOG}/study.py": _pytest("study_logs study"),
+            f"{_WIRE}/records.py": [
+                *_pytest("protocol captured rows samples fuzz_logs"),
+                *_pytest("marks", "tests"),
+            ],
+            f"{_WIRE}/rows.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
+            "tools/tockmark/log/study.py": _pytest("study_logs study"),
         },
     ),
     "result reader": MutantPlace(

@@ -31,7 +31,6 @@ BROUGHT = (
     "apps/conformance/rules.toml",
     "apps/runtime/app.ld",
     "boards/*.toml",
-    "boards/bundle/run.py",
     "build/apps/lib/*.a",
     *(
         f"build/apps/{way}-abi{abi}/*.[oa]"

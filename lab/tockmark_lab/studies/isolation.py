@@ -18,8 +18,6 @@ from pathlib import Path
 from tockmark import documents, paths
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
 from tockmark.profile.sample import (
     ECALL,
@@ -44,6 +42,8 @@ from tockmark.rig.run import enough
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 FORM, VERSION = "tockmark-isolation", 1
 MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace

@@ -26,12 +26,12 @@ from statistics import median
 from typing import Literal, NamedTuple, get_args
 
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import expand
-from tockmark.log.rows import StoredRow
 from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
+from tockmark.wire.records import expand
+from tockmark.wire.rows import StoredRow
 
 Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
 OWNERS: tuple[Owner, ...] = get_args(Owner)

@@ -23,13 +23,13 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import Problem, Record, decode
 from tockmark.processes import side_by_side
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import NO_APP, AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
+from tockmark.wire.records import Problem, Record, decode
 
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
 SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns

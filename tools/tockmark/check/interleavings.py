@@ -21,14 +21,12 @@ from itertools import pairwise
 from tockmark import paths
 from tockmark.check.conformance import Plan, logs_of
 from tockmark.errors import TockmarkError
-from tockmark.log.marks import Mark
-from tockmark.log.marks import decode as decode_mark
-from tockmark.log.protocol import Record, decode
 from tockmark.processes import side_by_side
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import OWN_MARKS
 from tockmark.suite.catalogue import Boot
+from tockmark.wire.records import Mark, Record, decode, decode_mark
 
 ALARM, CONSOLE, FIRST, SECOND, ANY = range(5)  # as in apps/conformance/pairs.h
 NAMES = ("alarm", "console", "first sender", "second sender")

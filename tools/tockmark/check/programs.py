@@ -27,7 +27,6 @@ from tockmark import paths, processes
 from tockmark.check import limit
 from tockmark.check.validation import ValidationRow
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.log.rows import SERIES
 from tockmark.paths import VALIDATION
 from tockmark.processes import Bounds, side_by_side
 from tockmark.result import file
@@ -37,6 +36,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kinds.sim import made_by
 from tockmark.rig.progress import bars
+from tockmark.wire.rows import SERIES
 
 BUILD = paths.WRITTEN / "validate"
 LONGEST_BUILD = 3600.0  # seconds

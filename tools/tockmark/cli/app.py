@@ -72,9 +72,7 @@ class Group:
 GROUPS = {
     "board": Group(
         "Images for boards, and what boards print.",
-        dict.fromkeys(
-            ["image", "bundle", "install", "listen", "parse", "agree", "run-tab"], "board"
-        ),
+        dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
     ),
     "ci": Group(
         "What continuous integration asks for.",

@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs for boards: image, bundle, install, listen, run-tab, parse, agree."""
+"""The verbs for boards: image, install, listen, run-tab, parse, agree."""
 
-import hashlib
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.check import stages
 from tockmark.cli import options, run_options
 from tockmark.cli.app import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
-from tockmark.files import check_writable, folder_for_a_while, reading, write_whole
+from tockmark.files import folder_for_a_while, write_whole
 from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
-from tockmark.rig import bundle, image_folder
+from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
 from tockmark.rig.image_folder import (
     ImageManifest,
@@ -44,6 +41,7 @@ from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
+from tockmark.wire.uart_line import TEXT
 
 IMAGES = paths.WRITTEN / "image"
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
@@ -143,35 +141,6 @@ def image_verb(
     with run_options.ended_once():
         manifest = lay(profiled, elf, chosen, known, suited.samples, output, also or ())
     print(f"{_say_laid(manifest)}: {paths.shown(output)}/")
-
-
-@verb(
-    "tockmark board bundle --board cw310",
-    "tockmark board bundle --board cw310 --kernel ~/tock/earlgrey-cw310.elf -o mine.tar.gz",
-)
-def bundle_verb(
-    *,
-    board: Annotated[str, options.one_of(boards.names, "Board profile: whom it is for.")],
-    suited: Suited,
-    claims: run_options.KernelClaims,
-    output: Annotated[
-        Path | None, options.output_to("Archive; default: tockmark-<board>.tar.gz.")
-    ] = None,
-) -> None:
-    """Pack all that a person with a board needs into one archive, and a page that tells them how.
-
-    They need Python and the board's loader, and send back one log: `board agree --bundle` reads
-    it. The same inputs give the same bytes."""
-    profiled, known = boards.load(board), catalogues.load()
-    bundle.heard(profiled)
-    out = output or Path(f"tockmark-{board}.tar.gz")
-    chosen, elf = suited.boots(profiled, known), suited.elf(claims, profiled)
-    with run_options.ended_once():
-        manifest = bundle.pack(profiled, elf, chosen, known, suited.samples, out)
-    with reading(out):
-        data = out.read_bytes()
-    sha256 = hashlib.sha256(data).hexdigest()
-    print(f"{_say_laid(manifest)}: {paths.shown(out)}, {len(data) / 1e6:.1f} MB, sha256 {sha256}")
 
 
 @verb(
@@ -435,7 +404,6 @@ def parse_verb(
 @verb(
     "tockmark board agree sim.json board.json",
     "tockmark board agree sim.json board.json --only app --icache off --all",
-    "tockmark board agree --bundle tockmark-cw310.tar.gz tockmark-cw310.log -o report.md",
     exits={
         OK: "every row is there and within its bound",
         INCOMPLETE: "a row is outside or missing, or a result is incomplete",
@@ -443,25 +411,8 @@ def parse_verb(
     },
 )
 def agree_verb(
-    files: Annotated[
-        list[Path],
-        Argument(
-            metavar="SIM BOARD|LOG",
-            help="Result files of the simulator and of the board, of the same kernel; with"
-            " --bundle its log.",
-        ),
-    ],
-    packed: Annotated[
-        Path | None,
-        Option(
-            "--bundle",
-            help="What the log is of: simulate its images, and say how far the board agrees, by"
-            " stage.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, options.output_to("With --bundle: the report, in Markdown.")
-    ] = None,
+    sim: Annotated[Path, Argument(help="Result file of the simulator.")],
+    board: Annotated[Path, Argument(help="Result file of the board, of the same kernel.")],
     only: options.Only = None,
     icache: Annotated[
         options.Switch | None, Option(help="Rows with this cache setting only.")
@@ -476,20 +427,8 @@ def agree_verb(
 
     What is stated, and why, is in validation/bounds.toml."""
     known = catalogues.load()
-    if packed is not None:
-        if len(files) > 1 or only is not None or icache is not None or force:
-            raise TockmarkError(
-                "--bundle takes all of one log", "leave out other files, --only, --icache, --force"
-            )
-        _agree_by_stage(packed, files[0], known, output, every, as_json)
-    if output is not None:
-        raise TockmarkError("-o is for the report on a bundle", "add --bundle, or leave it out")
-    if len(files) != 2:
-        raise TockmarkError(
-            f"{len(files)} files are given", "give SIM and BOARD, or --bundle and one log"
-        )
-    names = [paths.shown(path) for path in files]
-    _, results = options.selected(known, only, [file.load(path) for path in files])
+    names = [paths.shown(path) for path in (sim, board)]
+    _, results = options.selected(known, only, [file.load(path) for path in (sim, board)])
     if icache is not None:
         cached = select(known, f"* icache={icache}", options.rows_of(results))
         results = [result.only(cached) for result in results]
@@ -500,19 +439,4 @@ def agree_verb(
         options.show(comparison.agree_json(names, found))
     else:
         options.show(comparison.agree_text(names, results, found, known, every))
-    raise Exit(found.exit_code)
-
-
-def _agree_by_stage(
-    packed: Path, log: Path, known: Catalogue, output: Path | None, every: bool, as_json: bool
-) -> NoReturn:
-    """Say by stage what the log of a bundle shows, and end with the exit code of that."""
-    if output is not None:
-        check_writable([output])
-    settled(log)
-    with run_options.ended_once(), folder_for_a_while(paths.RUNS) as folder:
-        found = stages.staged(bundle.unpack(packed, folder), log, known)
-    if output is not None:
-        write_whole({output: stages.markdown(found, known, every)})
-    options.show(stages.as_json(found) if as_json else stages.text(found, known, every))
     raise Exit(found.exit_code)

@@ -15,10 +15,10 @@ from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
 from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.log.rows import SERIES
 from tockmark.result.model import Result, Row, alike
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
+from tockmark.wire.rows import SERIES
 
 # What must be the same, besides the kernel: else cycles or code are others.
 REFUSED = ("machine", "clock", "ABI", "i-cache", "counter", "core")

@@ -22,10 +22,10 @@ from tockmark.compare.pairs import (
 )
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
-from tockmark.log.rows import Absent
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Catalogue, Key
 from tockmark.suite.selection import Selection
+from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # what samples have to have in common
 BY_CONTROL = "readings by the control"

@@ -20,11 +20,11 @@ from msgspec import Meta
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import toml
-from tockmark.log.rows import SERIES
 from tockmark.paths import shown
 from tockmark.result.model import Row, allowance
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.selection import Selection, select
+from tockmark.wire.rows import SERIES
 
 T = TypeVar("T")
 Tone = Literal["good", "doubtful", "bad"]  # the colour of a word

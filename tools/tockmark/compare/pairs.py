@@ -35,7 +35,6 @@ from tockmark.compare.rule import (
     value_of,
 )
 from tockmark.errors import TockmarkError, say
-from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
 from tockmark.result.provenance import BootRun, same_simulator
 from tockmark.suite.catalogue import (
@@ -50,6 +49,7 @@ from tockmark.suite.catalogue import (
     aside,
 )
 from tockmark.suite.selection import Selection
+from tockmark.wire.rows import SERIES
 
 REFUSED = ("machine", "clock", "timing", "counter")
 # Cycles of one machine, counted or checked: the simulator's and the board's can be compared.

@@ -34,7 +34,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
@@ -49,6 +48,7 @@ from tockmark.result.stats import (
     steady,
 )
 from tockmark.suite.catalogue import Catalogue, RowKey
+from tockmark.wire.rows import SERIES
 
 
 @dataclass(frozen=True)

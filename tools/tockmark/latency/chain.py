@@ -25,8 +25,7 @@ from math import ceil
 from tockmark.documents import Count, Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.latency.points import KernelFamily
-from tockmark.log.marks import ARM, FULL, Mark
-from tockmark.log.protocol import Record, decode
+from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
 IRQ, UPCALL = "irq", "upcall"
 WORD = 1 << 32

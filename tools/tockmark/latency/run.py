@@ -25,7 +25,6 @@ from tockmark.latency.chain import IRQ, Alarm, alarms, lines_sent, never_came, s
 from tockmark.latency.points import ALARM, UART, KernelFamily
 from tockmark.latency.report import NOUN, LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
-from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, kernel_of, simulators
 from tockmark.profile.sample import MODE, PC
 from tockmark.profile.symbols import Program
@@ -36,6 +35,7 @@ from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import SYMBOL
 from tockmark.suite.catalogue import Boot
+from tockmark.wire.records import ARM
 
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from tockmark.errors import TockmarkError, say
 from tockmark.latency.chain import UPCALL, Alarm, Passings, alarm
 from tockmark.latency.points import KernelFamily, addresses, family_of
-from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
 from tockmark.profile.timeline import VECTOR, Slice, moments
 from tockmark.profile.trace import TracedSteps
 from tockmark.rig.image import Image
+from tockmark.wire.records import Mark
 
 ALARMS = "alarms"
 RISE, TRAP, WAKE = "irq", "trap", "wake"  # what the simulator's own marks are called

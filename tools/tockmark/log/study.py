@@ -24,9 +24,9 @@ import msgspec
 from msgspec.structs import replace
 
 from tockmark.documents import Part
-from tockmark.log.protocol import MAX_SAMPLES, Problem, compress
-from tockmark.log.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow
 from tockmark.suite.catalogue import OVERHEAD, Params
+from tockmark.wire.records import MAX_SAMPLES, Problem, compress
+from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow
 
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")

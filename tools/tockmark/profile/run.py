@@ -16,8 +16,6 @@ import msgspec
 
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError, file_name
-from tockmark.log.protocol import decode
-from tockmark.log.rows import StoredRow, assemble, samples_of
 from tockmark.profile import callgrind, file, report
 from tockmark.profile.follow import KERNEL, Graph, follow
 from tockmark.profile.sample import (
@@ -41,6 +39,8 @@ from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
+from tockmark.wire.records import decode
+from tockmark.wire.rows import StoredRow, assemble, samples_of
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.log.marks import Mark, Marks, intervals
-from tockmark.log.protocol import Record, decode
-from tockmark.log.rows import StoredRow, samples_of
 from tockmark.profile.run import (
     Codes,
     ProfileOptions,
@@ -37,13 +34,15 @@ from tockmark.profile.timeline import (
 )
 from tockmark.result.stats import summarise
 from tockmark.rig import cache
-from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text
 from tockmark.rig.image import NO_CONTROLS, Image, build_image, stopping_early
 from tockmark.rig.kinds import sim
 from tockmark.rig.progress import ProgressLine
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import mark_options
 from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.wire.records import Mark, Marks, Record, decode, intervals
+from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.uart_line import BY_SIMULATOR, as_text
 
 Which = Literal["worst", "median"]
 MOST_CYCLES = 500_000  # of a window: its events are kept in memory, and shown by a browser

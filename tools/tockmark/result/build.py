@@ -16,18 +16,6 @@ from msgspec import structs
 
 from tockmark import __version__
 from tockmark.errors import showable
-from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import (
-    SERIES,
-    Absent,
-    App,
-    Booted,
-    Measured,
-    StoredRow,
-    assemble,
-    is_whole,
-    series_of,
-)
 from tockmark.paths import commit_of_checkout
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
@@ -43,7 +31,6 @@ from tockmark.result.provenance import (
     gathered,
 )
 from tockmark.rig import board as boards
-from tockmark.rig.boot_watcher import as_text
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.protocol import Draw
@@ -61,6 +48,19 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import BootMark, decode
+from tockmark.wire.rows import (
+    SERIES,
+    Absent,
+    App,
+    Booted,
+    Measured,
+    StoredRow,
+    assemble,
+    is_whole,
+    series_of,
+)
+from tockmark.wire.uart_line import as_text
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"

@@ -16,7 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.log.rows import SERIES
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -30,6 +29,7 @@ from tockmark.suite.catalogue import (
     RowKey,
     row_key,
 )
+from tockmark.wire.rows import SERIES
 
 STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
 # Readings of the counters in other boots with the cache off: what no instruction makes dearer stays

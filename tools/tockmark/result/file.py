@@ -16,13 +16,13 @@ from msgspec import structs
 
 from tockmark.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import MAX_SAMPLES
-from tockmark.log.rows import SERIES, Absent, StoredRow
 from tockmark.paths import shown
 from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF
+from tockmark.wire.records import MAX_SAMPLES
+from tockmark.wire.rows import SERIES, Absent, StoredRow
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were

@@ -28,18 +28,6 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.log.protocol import expand
-from tockmark.log.rows import (
-    EVENTS,
-    LENGTHS,
-    PASSES,
-    SERIES,
-    Absent,
-    CounterKind,
-    StoredRow,
-    StoredSamples,
-    counted,
-)
 from tockmark.result.provenance import Provenance
 from tockmark.result.stats import (
     Slope,
@@ -70,6 +58,18 @@ from tockmark.suite.catalogue import (
     load,
 )
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import expand
+from tockmark.wire.rows import (
+    EVENTS,
+    LENGTHS,
+    PASSES,
+    SERIES,
+    Absent,
+    CounterKind,
+    StoredRow,
+    StoredSamples,
+    counted,
+)
 
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off

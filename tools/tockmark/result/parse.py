@@ -16,8 +16,6 @@ from tockmark import BASELINE
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading
 from tockmark.log import study
-from tockmark.log.protocol import BootMark, decode, decode_mark
-from tockmark.log.rows import App, Measured, assemble, series_of
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, board_of, boot_run, build, kernel_of
@@ -31,6 +29,8 @@ from tockmark.rig.protocol import Ability
 from tockmark.rig.run import BootKey, Earlier
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.wire.records import BootMark, decode, decode_boot_mark
+from tockmark.wire.rows import App, Measured, assemble, series_of
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 
@@ -232,7 +232,7 @@ def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:
     begin: BootMark | None = None
     inside: list[str] = []
     for line in lines:
-        mark = decode_mark(line)
+        mark = decode_boot_mark(line)
         if mark is None:
             inside.append(line)
         elif not mark.ends:

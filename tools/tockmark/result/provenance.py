@@ -18,7 +18,7 @@ from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
-from tockmark.rig.protocol import Draw, Elsewhere
+from tockmark.rig.protocol import Draw
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -28,6 +28,7 @@ from tockmark.suite.catalogue import (
     CounterName,
     Lang,
 )
+from tockmark.wire.records import Elsewhere
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]

@@ -1,100 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Lines of the UART protocol are taken here as they come from a board. They tell
-whether they came in intact, which boot speaks, when its suite is over, whether the kernel panicked.
+which boot speaks, when its suite is over, whether the kernel panicked.
 
-A checksum ends every line that has numbers in it. What lines mean together is for tockmark/log/;
-who waits for a boot's end needs no more than this. The suite is over when the app that reports has
-said `end`, or another has panicked; where it is not known which reports, when as many apps have
-ended as the first `begin` says. `as_text` keeps what apps print from passing as a mark of the log.
+What lines mean together is for tockmark/wire/; who waits for a boot's end needs no more than this.
+The suite is over when the app that reports has said `end`, or another has panicked; where it is not
+known which reports, when as many apps have ended as the first `begin` says.
 """
 
-import binascii
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
-BY_SIMULATOR = "#sim "  # begins a mark of the simulator's clock
-OWN = ("#boot ", "#end ", BY_SIMULATOR)  # what marks of a log begin with: no app writes one
-TEXT = "\\"  # stands before a line of an app that could pass as one
-RESET = "reset"  # the simulator's mark of where it began; the core comes by once
-
-_LINE = re.compile(
-    r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
-    r"\*(?P<crc>[0-9a-f]{4})"
-)
-
-
-@dataclass(frozen=True)
-class UartLine:
-    """One intact protocol line."""
-
-    seq: int
-    app: str
-    text: str
-
-    def encode(self) -> str:
-        """Return the line as it goes over the wire, without its newline."""
-        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
-
-
-def decode_line(raw: str) -> UartLine | None:
-    """Return the intact protocol line that `raw` ends with, if there is one.
-
-    A kernel message without a newline may stand before it on the same line; the CRC decides. The
-    spaces that fill up a line which another follows in the same write stand behind it.
-    """
-    raw = raw.rstrip("\r\n").rstrip(" ")
-    if not (raw.isascii() and raw.isprintable()):
-        return None
-    start = raw.find("#tm ")
-    while start >= 0:
-        match = _LINE.fullmatch(raw, start) if len(raw) - start < LINE_LIMIT else None
-        if match:
-            line = UartLine(int(match["seq"]), match["app"], match["text"])
-            if line.encode() == raw[start:]:
-                return line
-        start = raw.find("#tm ", start + 1)
-    return None
-
-
-def as_text(line: str) -> str:
-    """Return a line of the UART as a log keeps it: one that could pass as a mark, whole or torn, or
-    that begins as what follows does, has TEXT before it."""
-    is_odd = line.startswith(TEXT) or ("#" in line and any(own in line for own in OWN))
-    return f"{TEXT}{line}" if is_odd else line
-
-
-def crc16(data: bytes) -> int:
-    """Return CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
-    return binascii.crc_hqx(data, 0xFFFF)
-
-
-def sealed(head: str) -> str:
-    """Return a line of the log: what it says, up to the space behind it, and its checksum."""
-    return f"{head}*{crc16(head.encode('ascii')):04x}"
-
-
-def parses_whole(lines: Iterable[str]) -> bool:
-    """Return whether no line of an app is torn, lost or out of order."""
-    expected: dict[str, int] = {}
-    for raw in lines:
-        line = decode_line(raw)
-        if line is None:
-            if _START in raw:
-                return False
-            continue
-        again = line.seq == 0 and line.text.startswith("begin ")  # the app began anew
-        if line.seq != expected.get(line.app, 0) and not again:
-            return False
-        expected[line.app] = line.seq + 1
-    return True
-
+from tockmark.wire.uart_line import START, UartLine, as_text, decode_line
 
 _PAIR = re.compile(r"\b(apps|boot|image)=(\S+)")
 _PANIC = "tockmark-kernel: panic: "  # of the baseline kernel; Tock's goes on with this line
 _PANIC_OF_TOCK = "\tKernel version "
-_START = "#tm "  # of whatever an app says
 PANICKED = "the kernel or an app printed a panic"  # which of them, text does not tell
 
 
@@ -183,7 +103,7 @@ class Watch:
         if self._begin is not None:
             self._held.append(raw)
             return []
-        return [raw] if self._own or _START not in raw else []
+        return [raw] if self._own or START not in raw else []
 
     def _decide(self, last: bool) -> list[str]:
         """Say whose a begin is, as soon as it says its image, at the latest with its last line."""

@@ -24,8 +24,9 @@ from tockmark.documents import Count
 from tockmark.errors import one_line, say
 from tockmark.files import read_plain, replace_soon
 from tockmark.rig import trust
-from tockmark.rig.boot_watcher import parses_whole
-from tockmark.rig.protocol import Elsewhere, Session, Start, Target, elsewhere_of
+from tockmark.rig.protocol import Session, Start, Target, elsewhere_of
+from tockmark.wire.records import Elsewhere
+from tockmark.wire.uart_line import parses_whole
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
 LIMIT = 1 << 30  # bytes of all files together, counted in blocks

@@ -35,7 +35,7 @@ from tockmark.paths import shown
 from tockmark.processes import PIPE, Bounds, Child
 from tockmark.rig import cluster_worker, trust
 from tockmark.rig.cluster_worker import ANSWER, CORES, HELLO, ORDER, SAID, UART
-from tockmark.rig.protocol import Elsewhere
+from tockmark.wire.records import Elsewhere
 
 CONNECT = 30.0  # seconds for a worker to say hello
 SILENCE = 60.0  # seconds without a sign of life

@@ -419,8 +419,11 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
         f"The kernel is {kernel.name or kernel.file}, sha256 {kernel.sha256}.\n"
         f"All apps are linked for this kernel: version {manifest.abi} of the system-call"
         " interface, its free flash and RAM. With another kernel they do not run.",
-        "## Measure",
     ]
+    if board.connect:
+        steps = enumerate(board.connect, 1)
+        parts += ["## Connect", "\n".join(f"{number}. {step}" for number, step in steps)]
+    parts += ["## Measure"]
     if board.load is None:
         parts += [f"    {run}"]
     else:

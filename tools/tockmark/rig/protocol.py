@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol, Self
-
-import msgspec
+from typing import Protocol, Self
 
 from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
+from tockmark.wire.records import Elsewhere
 
 
 class Ability(StrEnum):
@@ -41,14 +40,6 @@ class Start:
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
     reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
     panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
-
-
-class Elsewhere(msgspec.Struct, frozen=True):
-    """Where a boot was simulated that was not simulated here, and what vouches for it: a MAC by the
-    user's key, or that it was simulated again here with the same outcome. None: nothing does."""
-
-    by: str  # the command that reaches a worker; or the cache
-    vouched: Literal["mac", "checked"] | None = None
 
 
 class Draw(Part, frozen=True):

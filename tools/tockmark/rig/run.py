@@ -29,14 +29,13 @@ from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
-from tockmark.rig.boot_watcher import RESET
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.kernel_on_core import check_core
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, Draw, Elsewhere, Session, Start, elsewhere_of
+from tockmark.rig.protocol import Ability, Draw, Session, Start, elsewhere_of
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -48,6 +47,8 @@ from tockmark.suite.catalogue import (
     Lang,
     aside,
 )
+from tockmark.wire.records import Elsewhere
+from tockmark.wire.uart_line import RESET
 
 # Samples of a row on a simulator: enough for a median where they never repeat
 # (docs/method.md), and where the kernel takes no part in what is measured.
@@ -64,7 +65,7 @@ _ABSENT = re.compile(
 )
 
 # The simulator is asked to mark where an app's functions begin and what the core does unasked;
-# log/marks.py reads the lines that come of it.
+# wire/records.py reads the lines that come of it.
 SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
 ENTRY = "_start"  # and this one that of the mark start
 OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address

@@ -16,10 +16,10 @@ import json
 from collections.abc import Callable
 
 from tockmark.errors import TockmarkError
-from tockmark.log.rows import SERIES
 from tockmark.result.model import Result, Row, Series, microseconds
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import ICACHE, Catalogue, named
+from tockmark.wire.rows import SERIES
 
 NOTHING = Series(())
 STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Records to the lines of the UART protocol: the tests' twin of the apps' own printing."""
 
-from tockmark.rig.boot_watcher import LINE_LIMIT, UartLine
+from tockmark.wire.uart_line import LINE_LIMIT, UartLine
 
 
 class Encoder:

@@ -18,13 +18,13 @@ from tockmark.compare.gate import Gated, gate
 from tockmark.compare.limits import Level, Margins, load_limits
 from tockmark.compare.pairs import compare
 from tockmark.compare.rule import Spread, Verdict, known_spread, over_links
-from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Series
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 from tockmark.tests.rows import recounted
+from tockmark.wire.rows import SERIES
 
 FOLDER = RESULTS / "links"
 STANDING = {  # kernels whose links are judged by each other, and how many links they have at least

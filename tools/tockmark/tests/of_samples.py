@@ -10,13 +10,13 @@ from typer.testing import Result as Done
 
 from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import BootMark, compress, decode
-from tockmark.log.rows import assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import encoded
+from tockmark.wire.records import BootMark, compress, decode
+from tockmark.wire.rows import assemble
 
 READ = [194, *[169] * 11]
 KERNEL = Kernel("one 1.0", "one.elf", "a" * 64)

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.log.protocol import compress, expand
-from tockmark.log.rows import PASSES, SERIES, App, StoredRow
 from tockmark.result.model import Result, Row, Series
 from tockmark.suite.catalogue import Params
+from tockmark.wire.records import compress, expand
+from tockmark.wire.rows import PASSES, SERIES, App, StoredRow
 
 
 def stored(

@@ -14,7 +14,6 @@ from tockmark.cli.app import app
 from tockmark.compare.agree import Agreement, Standing, agree
 from tockmark.compare.limits import last_that_means, load_bounds
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
@@ -23,6 +22,7 @@ from tockmark.show import comparison
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
 from tockmark.tests.rows import recounted
+from tockmark.wire.rows import Absent
 
 KNOWN = load()
 BOARD = Board("cw310", "cw310", 24_000_000, "hardware")

@@ -5,10 +5,9 @@ from itertools import product
 
 import pytest
 
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import Measured, assemble, is_whole, samples_of
 from tockmark.tests.conftest import encoded
+from tockmark.wire.records import BootMark, Mark, decode
+from tockmark.wire.rows import Measured, assemble, is_whole, samples_of
 
 A, B = "0000000a", "0000000b"  # images
 

@@ -22,9 +22,10 @@ from tockmark.errors import TockmarkError
 from tockmark.rig import cache, trust
 from tockmark.rig.cache import Cache, CachedBoot
 from tockmark.rig.kinds import sim
-from tockmark.rig.protocol import Elsewhere, Session, Start
+from tockmark.rig.protocol import Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.wire.records import Elsewhere
 
 BOOT = CachedBoot(
     ("kernel: began", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True

@@ -15,8 +15,6 @@ from typer.testing import CliRunner, Result
 from tockmark import BASELINE
 from tockmark.cli.app import app
 from tockmark.errors import INCOMPLETE, UNUSABLE, TockmarkError
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark
 from tockmark.result import file, parse, provenance
 from tockmark.result.model import Result as Measured
 from tockmark.rig.board import Room
@@ -28,6 +26,7 @@ from tockmark.suite.catalogue import OVERHEAD, load
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
+from tockmark.wire.records import BootMark, Mark
 
 RECORDS = [
     'begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3"',

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from tockmark.log.rows import Booted, Measured, StoredSamples
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, linked
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
+from tockmark.wire.rows import Booted, Measured, StoredSamples
 
 KNOWN = load()
 READ = 1000

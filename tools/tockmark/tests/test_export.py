@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 from msgspec import structs
 
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board
 from tockmark.show import export
 from tockmark.suite.catalogue import Catalogue
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 # What Bencher publishes as the form of its metrics, in our words.
 BMF = {

@@ -18,16 +18,16 @@ import pytest
 
 from tockmark.cli.options import incomplete_code, say_first
 from tockmark.errors import INCOMPLETE, OK
-from tockmark.log.protocol import BootMark, decode, decode_mark
-from tockmark.log.rows import assemble
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
-from tockmark.rig.boot_watcher import UartLine, decode_line
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection
 from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
 from tockmark.tests.wire import session
+from tockmark.wire.records import BootMark, decode, decode_boot_mark
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import UartLine, decode_line
 
 LOG = Path(__file__).with_name("four-boots.log")  # of our kernel, as `run` wrote it
 RECORDED = ("time", "loop", "call")  # boots of it, the cache on
@@ -62,7 +62,7 @@ def recorded() -> list[Stream]:
     found: dict[str, list[str]] = {}
     inside: list[str] = []
     for line in LOG.read_text(encoding="latin-1").splitlines():
-        mark = decode_mark(line)
+        mark = decode_boot_mark(line)
         if mark is None:
             inside.append(line)
         elif mark.ends:

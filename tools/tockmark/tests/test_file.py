@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from tockmark.cli import app
 from tockmark.compare import gate, limits, pairs, trends
 from tockmark.errors import UNUSABLE, TockmarkError
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.build import build
@@ -28,6 +26,8 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
 from tockmark.tests.of_samples import CALM
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 TEXT = json.dumps(WHOLE)
 SCHEMA = ROOT / "docs" / "result.schema.json"

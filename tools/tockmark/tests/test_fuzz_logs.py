@@ -20,18 +20,18 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.log import study
-from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import assemble
 from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
 from tockmark.result.parse import parse
-from tockmark.rig.boot_watcher import LINE_LIMIT, UartLine, crc16
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in
 from tockmark.tests.told import Tell, tell
+from tockmark.wire.records import BootMark, decode
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import LINE_LIMIT, UartLine, crc16
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))
 BYTES = [chr(byte) for byte in range(256) if chr(byte) not in "\n0123456789"]

@@ -21,12 +21,12 @@ from tockmark.compare.limits import Level, Limits, load_limits
 from tockmark.compare.pairs import Factor
 from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
-from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.selection import Selection
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, steady, with_provenance
+from tockmark.wire.rows import Absent
 
 NOISE = np.random.default_rng(9)
 

@@ -16,8 +16,6 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE, TockmarkError
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import build
@@ -29,6 +27,8 @@ from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import exit_code, made
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 STRANGE = "ünï ∑ 漢"
 

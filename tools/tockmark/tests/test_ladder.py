@@ -4,10 +4,10 @@
 import pytest
 from msgspec.structs import replace
 
-from tockmark.log.protocol import compress, decode
-from tockmark.log.rows import REQUESTS, RequestSeries, StoredRow, assemble
 from tockmark.result.ladder import ALLOWED, OWNERS, Rung, Served, wrong
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import compress, decode
+from tockmark.wire.rows import REQUESTS, RequestSeries, StoredRow, assemble
 
 CLOSED = (  # two clients, the server runs as soon as it is asked
     Served(0, 0, 0, 10, 30, 40, 45),

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from tockmark.cli import draw
 from tockmark.cli.app import app
-from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
 from tockmark.result.provenance import Kernel
@@ -21,6 +20,7 @@ from tockmark.site import pages
 from tockmark.suite.catalogue import OF_BOOT, load
 from tockmark.suite.selection import SCREEN, only_one, short
 from tockmark.tests.of_samples import CC, made, of_both, steady
+from tockmark.wire.rows import Absent
 
 KNOWN = load()
 COMMAND, MEMOP = "syscall.command", "syscall.memop"

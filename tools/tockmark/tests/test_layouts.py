@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import Context, build, joined
 from tockmark.result.model import Result, Row, linked
@@ -17,6 +15,8 @@ from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import WHOLE
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
 
 LAYOUTS = tuple(Layout(f"k{n}.elf", link=digit * 64, seed=n) for n, digit in enumerate("aab"))
 

@@ -7,13 +7,12 @@ from functools import partial
 import pytest
 
 from tockmark.log import study
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import decode, parse_record
-from tockmark.log.rows import assemble
 from tockmark.result.build import build
-from tockmark.rig.boot_watcher import UartLine
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import seconds
+from tockmark.wire.records import Mark, decode, parse_record
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import UartLine
 
 TITLE = "benchmark: made up\nrun, cycles\n0, 7\n"
 

@@ -14,7 +14,6 @@ from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import compare
 from tockmark.compare.rule import OF_ALL, OF_ONE, Value, Verdict, change, known_spread
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
-from tockmark.log.protocol import expand
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.result.stats import independent, middle, steady
@@ -24,6 +23,7 @@ from tockmark.tests.noise_draws import CALM, LIMIT, NOISES
 from tockmark.tests.of_samples import CALM as CALM_LINKS
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made
 from tockmark.tests.of_samples import steady as equal
+from tockmark.wire.records import expand
 
 FOLDER = os.environ.get("TOCKMARK_STUDY_LOGS", "")
 LONG = paths.VALIDATION / "samples" / "long-series.txt"

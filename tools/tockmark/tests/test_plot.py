@@ -194,7 +194,7 @@ def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(file.text(new))
     with pytest.raises(TockmarkError, match=r"no rows that make a picture; give two results$"):
-        draw.plot_verb([path], tmp_path, picture="before-after")
+        draw.site_verb([path], tmp_path, picture="before-after")
 
 
 def committed(*names: str) -> list[Named]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from tockmark.log.rows import Booted, Measured, StoredRow
 from tockmark.result.build import Context, build, joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel, Layout
@@ -13,6 +12,7 @@ from tockmark.show import programs
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Params
 from tockmark.tests.rows import app_of, stored
+from tockmark.wire.rows import Booted, Measured, StoredRow
 
 KNOWN = catalogue.load(suite="programs")
 READ = 100

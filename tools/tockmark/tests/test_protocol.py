@@ -7,14 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, Problem, Record, compress, decode, expand, parse_record
-from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
-from tockmark.rig.boot_watcher import LINE_LIMIT, as_text, crc16, decode_line
-from tockmark.rig.protocol import Elsewhere
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import (
+    BootMark,
+    Elsewhere,
+    Mark,
+    Problem,
+    Record,
+    compress,
+    decode,
+    expand,
+    parse_record,
+)
+from tockmark.wire.rows import assemble
+from tockmark.wire.uart_line import LINE_LIMIT, as_text, crc16, decode_line
 
 samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)
 CHATTER = ["tock: a message", "#", "#tmx 1", "", "panic: #t"]

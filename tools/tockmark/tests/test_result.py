@@ -13,8 +13,6 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.files import write_whole
-from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, Series, ratio
@@ -23,6 +21,8 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
+from tockmark.wire.records import BootMark, decode
+from tockmark.wire.rows import assemble
 
 
 def result_of(lines: list[str], catalogue: Catalogue) -> Result:

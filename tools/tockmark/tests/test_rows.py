@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.documents import MAX_COUNT
-from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, Problem, decode
-from tockmark.log.rows import App, Measured, StoredRow, assemble, boot_of, is_whole, samples_of
-from tockmark.rig.boot_watcher import sealed
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.rows import samples
+from tockmark.wire.records import BootMark, Mark, Problem, decode
+from tockmark.wire.rows import App, Measured, StoredRow, assemble, boot_of, is_whole, samples_of
+from tockmark.wire.uart_line import sealed
 
 
 def measured(lines: list[str]) -> Measured:

@@ -15,7 +15,6 @@ from tockmark import paths
 from tockmark.cli import measure
 from tockmark.cli.measure import default_path
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import BootMark
 from tockmark.paths import commit_of_checkout
 from tockmark.result import file
 from tockmark.result.build import result_of
@@ -27,6 +26,7 @@ from tockmark.suite.selection import select
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.stand_in import end, ran
+from tockmark.wire.records import BootMark
 
 options = pytest.fixture(stand_in.options)
 

@@ -17,7 +17,6 @@ import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import decode_mark
 from tockmark.result import file
 from tockmark.result.build import result_of
 from tockmark.result.model import Result
@@ -33,6 +32,7 @@ from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.test_serial import HELLO, said, sent
 from tockmark.tests.wire import SOON
+from tockmark.wire.records import decode_boot_mark
 
 IMAGE = "0" * 8  # of all that stand_in lays
 
@@ -131,7 +131,7 @@ def test_resume_runs_only_what_is_not_whole(
     assert board.loaded == ["mem"]
     assert result.incomplete == ()
     assert sum(job.taken == "log" for job in done.jobs[0]) == 2
-    marks = [mark for line in whole.splitlines() if (mark := decode_mark(line))]
+    marks = [mark for line in whole.splitlines() if (mark := decode_boot_mark(line))]
     assert len(marks) == 6
 
 

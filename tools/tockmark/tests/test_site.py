@@ -14,7 +14,6 @@ from typer.testing import Result as Done
 
 from tockmark import paths
 from tockmark.cli.app import app
-from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, figures
@@ -25,6 +24,7 @@ from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE
 from tockmark.tests import made
 from tockmark.tests.pages import check_links, contents, pages
+from tockmark.wire.rows import Absent
 
 KNOWN = catalogue.load()
 OLD, NEW = made.result(KNOWN, 1.2), made.result(KNOWN)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.rows import Booted, Measured, StoredRow
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, recounted, stored
+from tockmark.wire.rows import Booted, Measured, StoredRow
 
 small = st.integers(0, 10_000)
 

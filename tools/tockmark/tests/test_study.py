@@ -7,13 +7,14 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.log import protocol, study
+from tockmark.log import study
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.parse import LogClaims, parse
 from tockmark.suite import catalogue
 from tockmark.tests.conftest import seconds
 from tockmark.tests.study_logs import read
+from tockmark.wire import records
 
 KNOWN = study.facts()
 STUDY = LogClaims(study=True)
@@ -250,7 +251,7 @@ def test_corrections_hold_their_arithmetic(paper: Result) -> None:
 
 
 def test_a_longer_table_takes_longer_in_proportion() -> None:
-    rows = [f"{i}, {2000 + i % 7}\n" for i in range(protocol.MAX_SAMPLES // 8)]
+    rows = [f"{i}, {2000 + i % 7}\n" for i in range(records.MAX_SAMPLES // 8)]
     text = f"{MADE_UP}\n{CYCLES}"
     some = seconds(lambda: read(text + "".join(rows[: len(rows) // 4])))
     assert seconds(lambda: read(text + "".join(rows))) < 2 * 4 * some

@@ -9,8 +9,6 @@ from markupsafe import Markup
 from msgspec import structs
 
 from tockmark import paths
-from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row
@@ -18,6 +16,8 @@ from tockmark.result.provenance import Board, Kernel
 from tockmark.show import listing, table, text
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, committed, encoded
+from tockmark.wire.records import BootMark, decode
+from tockmark.wire.rows import assemble
 
 CONTEXT = Context(
     Kernel("tockmark-baseline 0.1.0", "tockmark-kernel", "a" * 64, opt_level="3"),

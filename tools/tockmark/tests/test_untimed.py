@@ -12,7 +12,6 @@ from msgspec import structs
 
 from tockmark.compare import gate, limits, pairs
 from tockmark.errors import TockmarkError
-from tockmark.log.rows import Booted, Measured
 from tockmark.result import file
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
@@ -21,6 +20,7 @@ from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM
 from tockmark.tests.rows import app_of, stored
+from tockmark.wire.rows import Booted, Measured
 
 CYCLES, INSTRUCTIONS = 7777, 123
 

@@ -28,13 +28,13 @@ from tockmark.latency.stretches import (
     LongestStretch,
     StackPart,
 )
-from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
 from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import Mark
 
 OWN = boards.load(boards.DEFAULT).kernels[2]
 FAMILY = KernelFamily(

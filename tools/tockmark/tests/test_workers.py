@@ -33,7 +33,7 @@ from tockmark.rig.cluster import AnswerReader, DiscardedError
 from tockmark.rig.cluster_worker import ANSWER, CORES, HELLO, SAID, UART
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kinds import sim
-from tockmark.rig.protocol import Draw, Elsewhere, Start
+from tockmark.rig.protocol import Draw, Start
 from tockmark.show import comparison as shown
 from tockmark.show import table
 from tockmark.show.answer import first_line
@@ -42,6 +42,7 @@ from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.rows import of_another_kernel
 from tockmark.tests.stand_in import options as options_fixture
+from tockmark.wire.records import Elsewhere
 
 options = pytest.fixture(options_fixture)
 HONEST = "sh -c"
@@ -51,7 +52,7 @@ GREETING = HELLO + CORES.pack(1)
 LIAR = """
 import re, sys
 sys.path[:0] = [{tools!r}]
-from tockmark.rig.boot_watcher import UartLine, decode_line
+from tockmark.wire.uart_line import UartLine, decode_line
 
 def altered(uart):
     lines = uart.decode("latin-1").split("\\n")
@@ -410,7 +411,7 @@ def test_a_boot_cannot_print_the_mark_of_another(options: run.RunOptions, tmp_pa
 
 
 def marks_of(name: str) -> list[str]:
-    from tockmark.log.protocol import BootMark
+    from tockmark.wire.records import BootMark
 
     return [BootMark(name, True, name, ends).encode() for ends in (False, True)]
 

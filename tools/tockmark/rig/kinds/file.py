@@ -16,7 +16,6 @@ import msgspec
 from tockmark.errors import TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
-from tockmark.rig import capture
 from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.protocol import Ability, Start, fields
 
@@ -46,7 +45,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return None: the log is there, and a cache would be a copy of it."""
 
     def start(self, start: Start) -> "FileSession":
-        return FileSession(start, capture.lines_of(read(self.log).split("\n"), start.image))
+        return FileSession(start, read(self.log).split("\n"))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         return {}

@@ -22,11 +22,12 @@ from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
 from tockmark.rig import cluster, sources
 from tockmark.rig import core as cores
-from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text, sealed
 from tockmark.rig.cluster import ClusterRun
 from tockmark.rig.core import Core
-from tockmark.rig.protocol import Ability, Elsewhere, Start, fields
+from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
+from tockmark.wire.records import Elsewhere
+from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
 _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means for the suite

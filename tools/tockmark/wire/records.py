@@ -1,26 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The UART protocol (docs/contributing.md): lines to records and back, and nothing guessed.
+"""The UART protocol (docs/contributing.md): lines to records, nothing guessed; and marks of a log.
 
 A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
 messages in between. A line that comes twice in a row counts once. A record is kept only when all
 its lines came in intact and the line after it did too, because only then is it certain that no
 continuation was lost; everything else becomes a `Problem` that says what was lost. Two kinds need
 no line after them: `end`, behind which none comes, and `data` that closes with a full stop.
+
+Marks say what no app can. A `BootMark` says which boot printed what follows. A `Mark` is of the
+simulator's own clock: the core's counters stand still while it sleeps, and an app cannot see when
+an interrupt rose. The simulator can: a log has `#sim <cycle> <name> *<crc>` between the UART's
+lines where the core came by an address that has a name, or where an interrupt rose or was taken.
+docs/contributing.md says how a row whose `bench` record has `clock=sim from=<name> to=<name>` gets
+its samples from them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Literal
 from urllib.parse import quote, unquote
 
-from tockmark.errors import showable
-from tockmark.log import marks
-from tockmark.rig.boot_watcher import OWN, TEXT, UartLine, decode_line, sealed
-from tockmark.rig.protocol import Elsewhere
-from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
+import msgspec
 
-STARTS = ("#tm ", *OWN)  # a line with one that is none of ours is damaged
+from tockmark.errors import showable
+from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
+from tockmark.wire.uart_line import (
+    BY_SIMULATOR,
+    OWN,
+    RESET,
+    START,
+    TEXT,
+    UartLine,
+    decode_line,
+    sealed,
+)
+
+STARTS = (START, *OWN)  # a line with one that is none of ours is damaged
 CLOSED = "."  # the last word of a data record, which is whole then
+ARM = "arm"  # passed before each sample: what was marked before does not count
+FULL = "full"  # the simulator's last mark: it prints no more
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 
 _COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
@@ -32,10 +53,19 @@ _BOOT = re.compile(
     r"(?: by=(?P<by>[A-Za-z0-9_.~/:@%-]{1,300})(?: vouched=(?P<vouched>mac|checked))?)? "
     r"\*(?P<crc>[0-9a-f]{4})"
 )
+_MARK = re.compile(r"#sim (?P<cycle>\d{1,20}) (?P<name>[a-z0-9_]+) \*(?P<crc>[0-9a-f]{4})")
 _PART = re.compile(  # of a record, and the space behind it
     r"""(?:(?P<key>[a-z_][a-z0-9_]*)=(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))"""
     r"""|(?P<word>[^ ="]+))(?: |$)"""
 )
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Where a boot was simulated that was not simulated here, and what vouches for it: a MAC by the
+    user's key, or that it was simulated again here with the same outcome. None: nothing does."""
+
+    by: str  # the command that reaches a worker; or the cache
+    vouched: Literal["mac", "checked"] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +136,100 @@ class Record:
     line: int
 
 
-Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
+@dataclass(frozen=True)
+class Mark:
+    """One mark: its line in the log, the simulator's cycle, and what was passed."""
+
+    line: int
+    cycle: int
+    name: str
+
+    def encode(self) -> str:
+        """Return it as a log has it, without its newline."""
+        return sealed(f"{BY_SIMULATOR}{self.cycle} {self.name} ")
 
 
-def decode_mark(raw: str) -> BootMark | None:
+def decode_mark(raw: str, line: int) -> Mark | None:
+    """Return the mark that a line of the log is, if it is one."""
+    match = _MARK.fullmatch(raw.rstrip("\r\n"))
+    mark = Mark(line, int(match["cycle"]), match["name"]) if match else None
+    return mark if mark and mark.encode() == raw.rstrip("\r\n") else None
+
+
+@dataclass
+class Marks:
+    """The marks of a boot in the order of the log. A row takes a look at its own only."""
+
+    every: list[Mark] = field(default_factory=list)
+    since_reset: dict[str, Mark] = field(default_factory=dict)  # the first of each name
+
+    def __len__(self) -> int:
+        return len(self.every)
+
+    def append(self, mark: Mark) -> None:
+        self.every.append(mark)
+        if mark.name == RESET or RESET in self.since_reset:
+            self.since_reset.setdefault(mark.name, mark)
+
+    def of_row(self, start: str, end: str, before: int, line: int) -> list[Mark]:
+        """Return the marks of a row: they stand between the record before it, at line `before` of
+        the log, and its own; those of a start from reset stand anywhere before the row."""
+        if start == RESET:
+            found = [
+                self.since_reset[name] for name in (RESET, end, FULL) if name in self.since_reset
+            ]
+            return sorted((mark for mark in found if mark.line < line), key=attrgetter("line"))
+        first = bisect_right(self.every, before, key=attrgetter("line"))
+        return self.every[first : bisect_left(self.every, line, key=attrgetter("line"))]
+
+
+def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
+    """Return `count` samples, in cycles. ValueError as of `intervals`."""
+    return [stop - begin for begin, stop in intervals(marks, start, end, count)]
+
+
+def intervals(marks: Sequence[Mark], start: str, end: str, count: int) -> list[tuple[int, int]]:
+    """Return the first and the last cycle of `count` samples: after each `arm` from the first
+    `start` to the next `end`.
+
+    From `reset` there is one, and no `arm`. ValueError if a sample lacks one of its marks, or there
+    are too few: then none of the row can be believed.
+    """
+    samples: list[tuple[int, int]] = []
+    started: int | None = None
+    armed = start == RESET
+    for mark in marks:
+        if len(samples) == count:
+            break
+        if mark.name == FULL:
+            raise ValueError("the simulator stopped marking: the boot has too many marks")
+        if mark.name == ARM and start != RESET:
+            if armed:
+                raise ValueError(
+                    f"sample {len(samples) + 1} has no {_missing(start, end, started)}"
+                )
+            armed, started = True, None
+        elif armed and started is None and mark.name == start:
+            started = mark.cycle
+        elif armed and started is not None and mark.name == end:
+            samples.append((started, mark.cycle))
+            if not 0 <= mark.cycle - started < 2**32:
+                raise ValueError(f"sample {len(samples)} has {mark.cycle - started} cycles")
+            armed = False
+    if len(samples) < count:
+        missing = f": no {_missing(start, end, started)}" if armed else ""
+        raise ValueError(f"{len(samples)} of {count} samples have their marks{missing}")
+    return samples
+
+
+def _missing(start: str, end: str, started: int | None) -> str:
+    return f"mark {start if started is None else end}"
+
+
+Item = Record | Problem | BootMark | Mark  # what a log is made of
+
+
+def decode_boot_mark(raw: str) -> BootMark | None:
     """Return the intact boot mark that a line is, if it is one."""
     match = _BOOT.fullmatch(raw.rstrip("\r\n"))
     if not match:
@@ -223,11 +343,11 @@ class Decoder:
         if line is not None:
             yield from self._take(line)
         elif raw.startswith(TEXT):
-            if STARTS[0] in raw:
+            if START in raw:
                 yield self._torn(raw)
-        elif (seen := marks.decode(raw, self._number)) is not None:
+        elif (seen := decode_mark(raw, self._number)) is not None:
             yield seen
-        elif (mark := decode_mark(raw)) is not None:
+        elif (mark := decode_boot_mark(raw)) is not None:
             yield from self.close()
             self._apps = {}
             yield mark

@@ -17,22 +17,6 @@ import msgspec
 from msgspec import Meta, structs
 
 from tockmark.documents import DIGITS, MAX_COUNT, Count, Figure, Part, Positive, SomeParams
-from tockmark.log.marks import Mark, Marks, durations
-from tockmark.log.protocol import (
-    BOOT_NAME,
-    CLOSED,
-    Back,
-    BootMark,
-    Cut,
-    Gap,
-    Item,
-    Problem,
-    Record,
-    Restart,
-    compress,
-    expand,
-)
-from tockmark.rig.protocol import Elsewhere
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -45,6 +29,24 @@ from tockmark.suite.catalogue import (
     Params,
     Reader,
     language,
+)
+from tockmark.wire.records import (
+    BOOT_NAME,
+    CLOSED,
+    Back,
+    BootMark,
+    Cut,
+    Elsewhere,
+    Gap,
+    Item,
+    Mark,
+    Marks,
+    Problem,
+    Record,
+    Restart,
+    compress,
+    durations,
+    expand,
 )
 
 Clock = Literal["core", "sim"]  # sim: the simulator's own, which goes on while the core sleeps
