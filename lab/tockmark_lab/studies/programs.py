@@ -12,13 +12,14 @@ from functools import cached_property
 from math import exp, log
 from statistics import median
 
+from tockmark_lab.studies import crypto
+
 from tockmark.compare import trends
 from tockmark.result.model import Result, Row, catalogue_of
 from tockmark.show import listing, text
 from tockmark.show.table import skipped
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
-from tockmark_lab.studies import crypto
 
 BARE = "bare"  # how the name begins of what is in a kernel's place
 ERROR, BY_CACHE = "!", "~"  # behind a ratio below 1
