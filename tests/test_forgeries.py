@@ -24,10 +24,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.check import verify
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.result import file
+from tockmark_lab import verify
 
 Json = dict[str, Any]
 LINKS = paths.RESULTS / "links"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Builds the apps of `tockmark latency`, not yet linked, into build/apps/latency-abi2: those that wait for an alarm and for
 # a line's end, and the one that disturbs them. They report as the conformance apps do. Run from the top of the repository, when
-# apps/conformance/build.mk has run:
+# lab/conformance/apps/build.mk has run:
 #     make -f apps/latency/build.mk
 
 CC := riscv64-unknown-elf-gcc

@@ -25,12 +25,12 @@ import waits
 import whole_programs
 from committed import committed, markdown, multiples, number, per_op, share, times
 from tables import added
-from tockmark.check import programs
-from tockmark.check import validation as validations
 from tockmark.paths import DATA, DOCS
 from tockmark.show.table import layout_nets, spread
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark_lab import validation as validations
+from tockmark_lab import validation_parts as programs
 
 PARTS = (
     "findings.md.j2",

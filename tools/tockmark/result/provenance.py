@@ -44,7 +44,7 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
-SIMULATORS = paths.VALIDATION / "simulators.toml"
+SIMULATORS = paths.SIMULATOR / "simulators.toml"
 
 
 class Tool(Part, frozen=True):
