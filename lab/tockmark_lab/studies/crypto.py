@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The study crypto: where crypto should live, what it costs by size in the app, and what each other way costs more.
+"""The study crypto: where crypto should live. What it costs by size in the app, and what each other
+way costs more.
 
 A way's cost is a + b · size. The app's own comes with the work; of the others only what they cost
 more than it is fitted, since the work is the same. Two ways cross at the size where their lines do.

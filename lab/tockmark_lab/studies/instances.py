@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How many instances of a small program a kernel runs, how fast each is, and what gives out first.
+"""The study instances: how many instances of a small program a kernel runs, how fast each is, and
+what gives out first.
 
 Boots with one instance more each time, until one of them does not run. What was full is what the
 image's build or the kernel says of it, in its own words, or the size of Tock's table of processes,
@@ -13,15 +14,21 @@ what a scheduler gives to each.
 import re
 from pathlib import Path
 from statistics import median
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from typer import Option
 
 from tockmark import documents, paths
+from tockmark.cli import options
+from tockmark.cli.program import verb
+from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
 from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
+from tockmark.files import check_writable, write_whole
 from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
+from tockmark.rig import board as boards
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image
 from tockmark.rig.kernel import KernelElf, room_of, slots_of
@@ -30,7 +37,7 @@ from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Boot
 
 PROGRAM, LONG = "instance", "long_instance"
-RUNS, LONG_RUNS = 16, 64  # of each instance (apps/ladder/instance.c)
+RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
 WAKER = "waker"  # the app with the alarm
 BESIDE_ALARM = (1, 3)  # so many instances; a kernel has four slots
 MOST = 9  # one more than any kernel that is known runs
@@ -262,7 +269,7 @@ def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
 def load(path: Path) -> StoredInstances:
     """Read such a file. TockmarkError if it is none."""
     return documents.read(
-        path, StoredInstances, FORM, VERSION, "give a file that `dev instances` made"
+        path, StoredInstances, FORM, VERSION, "give a file that `tockmark-lab instances` made"
     )
 
 
@@ -302,3 +309,51 @@ def text(found: list[Attempt], icache: bool) -> str:
 def as_json(found: list[Attempt]) -> object:
     """Return the same as records."""
     return msgspec.to_builtins(found)
+
+
+@verb(
+    "make ladder && tockmark-lab instances",
+    "tockmark-lab instances --kernel ~/tock/earlgrey-cw310.elf --opt-level z",
+    "tockmark-lab instances --stack 40960 --icache off",
+    "tockmark-lab instances --alarm",
+)
+def instances_verb(
+    *,
+    kernel: KernelFile = None,
+    claims: KernelClaims,
+    stack: Annotated[
+        list[int] | None,
+        Option(min=512, help="Bytes of stack of each instance; default: 2048. May be given again."),
+    ] = None,
+    alarm: Annotated[
+        bool,
+        Option(
+            "--alarm",
+            help="One instance, then three, of 64 runs each, behind an app whose alarm is due every"
+            " 96,000 cycles: what the scheduler gives to each, and how late the alarm is.",
+        ),
+    ] = False,
+    icache: ICache = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Run more and more instances of a small program until one is refused, and say what gave out.
+
+    Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
+    if alarm and stack:
+        raise TockmarkError("--alarm takes no --stack", "give one of them")
+    if output is not None:
+        check_writable([output], FORM)
+    board = boards.load(boards.DEFAULT)
+    elf = claims.read(kernel or board.kernels[2])
+    cached = board.target.icache if icache is None else icache is options.Switch.ON
+    found = []
+    for one in stack or [STACK]:
+        tried = beside_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        found += tried
+        if not as_json:
+            print(text(tried, cached), flush=True)
+    if as_json:
+        options.show(as_json(found))
+    if output is not None:
+        write_whole({output: stored(found, elf, board)})

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This counts what a kernel did while a whole program ran: traps, switches of process, upcalls and
-writes to the PMP, and whose the cycles were. `dev isolation` runs programs for it, and
-docs/data/isolation-*.json has what a page shows of them.
+"""The study isolation: what a kernel did while a whole program ran: traps, switches of process,
+upcalls and writes to the PMP, and whose the cycles were.
 
 All comes from the instruction trace of one steady run, from the program's first instruction to its
 last: the readings before and behind it are not in it. Each cycle belongs to the instruction that
@@ -14,10 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from typer import Option
 
 from tockmark import documents, paths
+from tockmark.cli import options
+from tockmark.cli.program import verb
+from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.files import check_writable, write_whole
 from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
 from tockmark.profile.sample import (
     ECALL,
@@ -35,15 +42,18 @@ from tockmark.profile.sample import (
 from tockmark.profile.symbols import Program
 from tockmark.result import build
 from tockmark.result.provenance import Kernel
+from tockmark.rig import board as boards
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import enough
 from tockmark.show.text import Table, TableColumn, figures
+from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
-from tockmark.suite.selection import Selection
+from tockmark.suite.selection import Selection, select
 from tockmark.wire.records import decode
 from tockmark.wire.rows import assemble
+from tockmark_lab.places import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1
 MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
@@ -251,7 +261,7 @@ def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -
 def load(path: Path) -> StoredIsolation:
     """Read such a file. TockmarkError if it is none."""
     return documents.read(
-        path, StoredIsolation, FORM, VERSION, "give a file that `dev isolation` made"
+        path, StoredIsolation, FORM, VERSION, "give a file that `tockmark-lab isolation` made"
     )
 
 
@@ -280,3 +290,41 @@ def text(found: Iterable[Meanwhile], icache: bool) -> str:
     """Show it in a terminal."""
     title = f"One run of each program, i-cache {ICACHE[icache]}; program, others, kernel: cycles"
     return "\n".join(table(found).text(title, ""))
+
+
+@verb(
+    "make programs profile && tockmark-lab isolation",
+    "tockmark-lab isolation --only towers,aes --kernel ~/tock/earlgrey-cw310.elf",
+)
+def isolation_verb(
+    *,
+    only: Annotated[str | None, Option(help="Programs, such as towers,aes; default: all.")] = None,
+    kernel: KernelFile = None,
+    claims: KernelClaims,
+    icache: ICache = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
+
+    Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
+    program, and whose its cycles are. Needs what `make profile` builds."""
+    if output is not None:
+        check_writable([output], FORM)
+    known = catalogues.load(STUDIES / "programs" / "catalogue.toml")
+    board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
+    elf = claims.read(kernel or board.kernels[2])
+    cached = board.target.icache if icache is None else icache is options.Switch.ON
+    found: list[Meanwhile] = []
+    for lang in catalogues.LANGS:
+        apps = AppBuild.built(2, lang, catalogue="programs")
+        for boot in boots(select(known, only), lang):
+            found += meanwhile(elf, board, apps, cached, known, boot)
+    if not found:
+        raise TockmarkError(f"no row of '{only}' is a whole program", "give one of their names")
+    if as_json:
+        options.show(msgspec.to_builtins(found))
+    else:
+        print(text(found, cached))
+    if output is not None:
+        write_whole({output: stored(found, elf, board)})

@@ -22,10 +22,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from pathlib import Path
 from statistics import median
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
-from tockmark.errors import TockmarkError
+from typer import Argument, Exit
+
+from tockmark import paths
+from tockmark.cli import options
+from tockmark.cli.program import verb
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.result.file import load
 from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures
@@ -307,3 +314,14 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
             more = f" (and {len(why_not) - 1} more)" if len(why_not) > 1 else ""
             out += text.wrap(f"INCOMPLETE: {why_not[0]}{more}", "    ", width)
     return "\n".join([*out, *text.wrap(LEGEND, "", width)]).rstrip() + "\n"
+
+
+@verb(
+    "tockmark-lab ladder lab/studies/ladder/data/tock-2.2.json",
+    exits={INCOMPLETE: "a result is incomplete"},
+)
+def ladder_verb(files: Annotated[list[Path], Argument(help="Result files.")]) -> None:
+    """Show what clients get of one server, how long they wait, and whose the cycles are."""
+    named = [(paths.shown(path), load(path)) for path in files]
+    print(screen(named, text.width_of_terminal()), end="")
+    raise Exit(options.incomplete_code(*(result for _, result in named)))

@@ -10,16 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, log
+from pathlib import Path
 from statistics import median
+from typing import Annotated
 
-from tockmark_lab.studies import crypto
+from typer import Argument, Exit
 
+from tockmark import paths
+from tockmark.cli import options
+from tockmark.cli.program import verb
 from tockmark.compare import trends
+from tockmark.errors import INCOMPLETE
+from tockmark.result.file import load
 from tockmark.result.model import Result, Row, catalogue_of
 from tockmark.show import listing, text
 from tockmark.show.table import skipped
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
+from tockmark_lab.studies import crypto
 
 BARE = "bare"  # how the name begins of what is in a kernel's place
 ERROR, BY_CACHE = "!", "~"  # behind a ratio below 1
@@ -253,3 +261,17 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE: {why[0]}{more}", "    ", width)
     return "\n".join(out).rstrip() + "\n"
+
+
+@verb(
+    "tockmark-lab programs tock.json bare.json",
+    "tockmark-lab programs lab/studies/crypto/data/tock-2.2.json",
+    exits={INCOMPLETE: "a result is incomplete"},
+)
+def programs_verb(files: Annotated[list[Path], Argument(help="Result files.")]) -> None:
+    """Show what isolation costs whole programs; of crypto and of sizes what results have of them.
+
+    A result without a kernel leads: the others are held against it."""
+    named = [(paths.shown(path), load(path)) for path in files]
+    print(screen(named, text.width_of_terminal()), end="")
+    raise Exit(options.incomplete_code(*(result for _, result in named)))

@@ -11,6 +11,8 @@
 
 #include "bench.h"
 
+#include "programs_rows.h" /* of its catalogue */
+
 /* How much stack the app gets, a plain number of bytes: app.ld asks for it. */
 #define TM_STACK(bytes) __asm__(".globl tm_stack\n\t.set tm_stack, " #bytes)
 

@@ -6,6 +6,11 @@
 
 use tock::runtime::{Outcome, Run, Stage, program};
 
+/// What the catalogue says of every benchmark, and the bodies in assembly: apps/generate.py.
+pub mod rows {
+    include!(concat!(env!("OUT_DIR"), "/rows.rs"));
+}
+
 /// A program, with its input and its answer.
 pub trait Program: Sized + 'static {
     /// By the row's second parameter, 0 if it has none.
@@ -66,7 +71,7 @@ macro_rules! program {
     ($group:literal, $row:ident, $benches:ident, $stack:literal, $type:ty) => {
         mod app {
             use super::*;
-            use ::suite::rows;
+            use $crate::rows;
 
             static STAGE: ::tock::runtime::Stage<$type> = ::tock::runtime::Stage::new();
             ::tock::bench!(
@@ -76,7 +81,7 @@ macro_rules! program {
                 finish: |run| ::tock::runtime::program::end(run),
             );
             ::tock::stack!($stack);
-            ::suite::app!($group, ::suite::$benches!());
+            ::suite::app!($group, $crate::$benches!());
         }
     };
 }

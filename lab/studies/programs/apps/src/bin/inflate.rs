@@ -11,8 +11,7 @@ use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
-use programs::Program;
-use suite::rows;
+use programs::{Program, rows};
 
 const DEFLATED: &[u8] = include_bytes!("../text.z");
 const KNOWN: u32 = 0x719e3c7e;

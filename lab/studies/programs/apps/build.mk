@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds whole programs as apps that are not linked yet: one object a program (apps/programs/c/*.c,
-# apps/programs/src/bin/*.rs), with what it is made of, and beside them the libtockmark.a of the apps.
+# Builds whole programs as apps that are not linked yet: one object a program (c/*.c, src/bin/*.rs), with what it is made of, and beside them the libtockmark.a of the apps.
 # Foreign sources come from packages: IBEX is the folder of Ibex's, Cargo says where a crate's are. Run
 # from the top of the repository, when apps/build.mk has run:
-#     make -f apps/programs/build.mk IBEX=…/vendor
-#     make -f apps/programs/build.mk IBEX=…/vendor ONLY="aes towers"
+#     make -f lab/studies/programs/apps/build.mk IBEX=…/vendor
+#     make -f lab/studies/programs/apps/build.mk IBEX=…/vendor ONLY="aes towers"
 # They go to build/apps/programs-c-abi2 and programs-rust-abi2; those behind -csr are the very same
 # objects with the library that reads the core's counters in machine mode, as bare programs do.
 
 include apps/code.mk
 
-SOURCE := apps/programs
+SOURCE := lab/studies/programs/apps
+CATALOGUE := lab/studies/programs/catalogue.toml
 C := build/apps/programs-c-abi2
 RUST := build/apps/programs-rust-abi2
 BARE := build/apps/bare.elf
@@ -23,11 +23,11 @@ TESTS := $(IBEX)/riscv-tests/benchmarks
 COREMARK := $(IBEX)/eembc_coremark
 
 ifeq ($(wildcard $(TESTS)),)
-$(error apps/programs/build.mk: IBEX is not the vendor folder of the Ibex package; call `make programs`)
+$(error lab/studies/programs/apps/build.mk: IBEX is not the vendor folder of the Ibex package; call `make programs`)
 endif
 
 OWN_FLAGS := -std=gnu11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -MMD -MP
-INCLUDE := -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(SAID)"'
+INCLUDE := -I$(C) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(SAID)"'
 STRICT := -Wall -Wextra -Werror
 # Foreign code is taken as it is.
 FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/common -I$(IBEX)/riscv-test-env
@@ -88,7 +88,7 @@ $(call part,$(1),$(2)): $(2) $(PORT) $(SOURCE)/build.mk | $(C)/parts/$(1)
 endef
 define program
 $(C)/parts/$(1): ; @mkdir -p $$@
-$(C)/parts/$(1)/own.o: $(SOURCE)/c/$(if $(filter $(1),$(PADS)),pad,$(1)).c $(SOURCE)/build.mk | $(C)/parts/$(1)
+$(C)/parts/$(1)/own.o: $(SOURCE)/c/$(if $(filter $(1),$(PADS)),pad,$(1)).c $(SOURCE)/build.mk | $(C)/parts/$(1) $(C)/programs_rows.h
 	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) $(FLAGS_$(1)) -I$(SOURCE)/port -isystem $(COREMARK) -isystem $(TESTS) -isystem $(TESTS)/common -c $$< -o $$@
 $(foreach one,$(PARTS_$(1)),$(eval $(call foreign,$(1),$(one))))
 $(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay size pad $(PADS),$(1)),$(C)/parts/program.o)
@@ -97,7 +97,12 @@ $(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),
 endef
 $(foreach one,$(NAMES_C),$(eval $(call program,$(one))))
 
-$(C)/parts/program.o: $(SOURCE)/program.c $(SOURCE)/build.mk
+# What the apps take from the catalogue.
+$(C)/programs_rows.h: $(CATALOGUE) apps/generate.py
+	@mkdir -p $(@D)
+	@python3 apps/generate.py $< $@
+
+$(C)/parts/program.o: $(SOURCE)/program.c $(SOURCE)/build.mk | $(C)/programs_rows.h
 	@mkdir -p $(@D)
 	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) -c $< -o $@
 -include $(C)/parts/program.d
@@ -107,6 +112,7 @@ RUSTC := $(wordlist 1,2,$(shell rustc --version))
 LEVEL := 3
 cargo: export TM_CC := $(RUSTC) -Copt-level=$(LEVEL) -Clto=fat -Ccodegen-units=1 $(TARGET)
 cargo: export TM_APPS := $(abspath apps)
+cargo: export TM_CATALOGUE := $(abspath $(CATALOGUE))
 cargo:
 	@$(CARGO) build --release --locked --manifest-path $(SOURCE)/Cargo.toml --target $(TARGET) \
 	    --target-dir $(CARGO_OUT) $(foreach one,$(NAMES_RUST) $(if $(filter crypto,$(NAMES_C)),cipher),--bin $(one))

@@ -14,9 +14,8 @@ use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
-use programs::Program;
+use programs::{Program, rows};
 use sha2::{Digest, Sha256};
-use suite::rows;
 use tock::runtime::{Outcome, Run, Stage, program};
 
 const MOST: usize = rows::length_aes::size::MAX as usize;
@@ -158,4 +157,4 @@ row!(length_aes, AES, Aes);
 row!(length_sha256, SHA256, Sha256Of);
 row!(length_inflate, INFLATE, Inflate);
 tock::stack!(24576);
-suite::app!(c"length", suite::benches_length!());
+suite::app!(c"length", programs::benches_length!());

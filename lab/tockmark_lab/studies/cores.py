@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Measures a kernel and bare programs on each core that this builds: `make cores`.
+"""The study cores: a kernel and bare programs on each configuration of Ibex. `make cores` runs it.
 
-Rows of the baseline go to results/cores/ (of another kernel with --kernel and --name), counts of
-the programs to docs/data/cores.json; docs/make/core_features.py makes tables of both. A program
-checks its own answer: a wrong one ends this with an error.
+A program checks its own answer: a wrong one ends this with an error.
 """
 
-import argparse
 import hashlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Literal
+
+from typer import Argument, Option
 
 from tockmark import documents, paths, processes
-from tockmark.check.cores import FORMAT, STORED, VERSION, BareCount, StoredCores
+from tockmark.cli.program import verb
+from tockmark.documents import Part, Positive, Sha256
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import core as cores
 from tockmark.rig.core import Core
 from tockmark.rig.kernel_on_core import HAS
+from tockmark_lab import places
 from tockmark_lab import validation_parts as programs
+
+DATA = places.STUDIES / "cores" / "data"
+STORED = DATA / "programs.json"
+FORMAT: Literal["tockmark-cores"] = "tockmark-cores"
+VERSION: Literal[1] = 1
 
 OWN = ""  # the machine's own core
 ALL = "maxperf-pmp-bmfull-icache"  # the configuration with each feature but the predictor
@@ -47,6 +54,38 @@ ITERATIONS = 4
 RETIRED = re.compile(r"\binstret=(\d+)")
 
 
+class BareCount(Part, frozen=True):
+    """One run of a program whose answer it found right."""
+
+    program: str
+    isa: str  # that it was compiled for
+    icache: bool
+    simulator_sha256: Sha256
+    iterations: Positive
+    cycles: Positive  # of all iterations
+    instructions: Positive  # of the whole run, start and check of the answer among them
+    core: Core | None = None  # None: the machine's own
+
+    @property
+    def name(self) -> str:
+        """The core's name; empty: the machine's own."""
+        return self.core.name if self.core else ""
+
+
+class StoredCores(Part, frozen=True):
+    """All runs, as a file."""
+
+    format: Literal["tockmark-cores"]
+    version: Literal[1]
+    compiler: str
+    rows: tuple[BareCount, ...]
+
+
+def load() -> tuple[BareCount, ...]:
+    """Read the committed counts."""
+    return documents.read(STORED, StoredCores, FORMAT, VERSION, "run `make cores`").rows
+
+
 def call(*command: str) -> None:
     """Run a command in the checkout. TockmarkError if it fails, but for rows that are off."""
     print(f"cores: {' '.join(command)}", flush=True)
@@ -68,7 +107,7 @@ def measure_kernel(
 ) -> None:
     """Run the rows of a kernel on a core that can run it."""
     title = (name or "baseline").lower().replace(" ", "-")
-    out = paths.RESULTS / "cores" / f"{title}{core and '-on-'}{core}.json"
+    out = DATA / f"{title}{core and '-on-'}{core}.json"
     if known is not None and not known.pmp_regions:
         return
     command = [sys.executable, "-m", "tockmark", "run", "--only", ROWS, "-o", str(out)]
@@ -108,39 +147,44 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
             )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="tools/measure_cores.py", description="Measures on each core."
-    )
-    parser.add_argument("cores", nargs="*", metavar="CORE", help="these alone, of a kernel's")
-    parser.add_argument("--kernel", type=Path, action="append", default=[], help="ELF of another")
-    parser.add_argument("--name", help="what its results are called")
-    parser.add_argument("--manifest", type=Path, help="what it was made of, as `run` takes it")
-    parser.add_argument("--programs", action="store_true", help="the bare programs alone")
-    given = parser.parse_args()
-    every = (OWN, *CONFIGURATIONS, *CHANGED)
-    try:
-        found: list[BareCount] = []
-        kernels = given.kernel
-        if not kernels and not given.programs:
-            call("make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}")
-            kernels = sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf"))
-        for core in given.cores or every:
-            core = "" if core == "own" else core
-            call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
-            known = cores.beside(programs.simulator(folder_of(core)))
-            if not given.programs:
-                measure_kernel(core, known, kernels, given.name, given.manifest)
-            found += counts(core, known) if not given.name else ()
-        if not given.cores and not given.name:
-            said = processes.run([paths.GCC, "--version"]).text.splitlines()[0]
-            stored = StoredCores(FORMAT, VERSION, said, tuple(found))
-            write_whole({STORED: documents.text_of(stored, ("rows",))})
-    except TockmarkError as error:
-        print(f"cores: {error}", file=sys.stderr)
-        return 1
-    return 0
+@verb(
+    "tockmark-lab cores",
+    "tockmark-lab cores own maxperf-pmp --kernel ~/tock/earlgrey-cw310.elf --name 'Tock 2.2'",
+    "tockmark-lab cores --programs",
+)
+def cores_verb(
+    some: Annotated[
+        list[str] | None,
+        Argument(metavar="CORE", help="These cores alone; `own` is the machine's own."),
+    ] = None,
+    kernel: Annotated[
+        list[Path] | None,
+        Option(help="ELF of another kernel than the baseline; again for further links."),
+    ] = None,
+    name: Annotated[str | None, Option(help="What the results of that kernel are called.")] = None,
+    manifest: Annotated[
+        Path | None, Option(help="What that kernel was made of, as `tockmark run` takes it.")
+    ] = None,
+    only_programs: Annotated[
+        bool, Option("--programs", help="Measure bare programs alone.")
+    ] = False,
+) -> None:
+    """Measure a kernel and bare programs on each configuration of the core.
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Builds the simulators. Results go to lab/studies/cores/data."""
+    found: list[BareCount] = []
+    kernels = kernel or []
+    if not kernels and not only_programs:
+        call("make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}")
+        kernels = sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf"))
+    for core in some or (OWN, *CONFIGURATIONS, *CHANGED):
+        core = "" if core == "own" else core
+        call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
+        known = cores.beside(programs.simulator(folder_of(core)))
+        if not only_programs:
+            measure_kernel(core, known, kernels, name, manifest)
+        found += counts(core, known) if not name else ()
+    if not some and not name:
+        said = processes.run([paths.GCC, "--version"]).text.splitlines()[0]
+        stored = StoredCores(FORMAT, VERSION, said, tuple(found))
+        write_whole({STORED: documents.text_of(stored, ("rows",))})

@@ -14,6 +14,8 @@
 #include "peer.h"
 #include "reading.h"
 
+#include "ladder_rows.h" /* of its catalogue */
+
 #define CLIENTS_MAX 7
 #define EACH 8 /* requests of each client in a rung */
 #ifdef TM_EIGHT

@@ -6,8 +6,7 @@
 #![no_main]
 
 use chacha20poly1305::{AeadInPlace, ChaCha20Poly1305, KeyInit, Tag};
-use programs::Program;
-use suite::rows;
+use programs::{Program, rows};
 
 const MESSAGE: &[u8; 114] =
     b"Ladies and Gentlemen of the class of '99: If I could offer you only one \

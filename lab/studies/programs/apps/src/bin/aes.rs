@@ -8,8 +8,7 @@
 
 use aes::cipher::{BlockEncrypt, KeyInit};
 use aes::{Aes128, Aes256, Block};
-use programs::Program;
-use suite::rows;
+use programs::{Program, rows};
 
 const KEY_128: [u8; 16] = 0x2b7e1516_28aed2a6_abf71588_09cf4f3c_u128.to_be_bytes();
 const KEY_256: [u128; 2] = [
