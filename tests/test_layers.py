@@ -53,15 +53,14 @@ def test_what_may_import_what(own: str, other: str, fine: bool) -> None:
 
 
 def test_one_module_starts_foreign_programs() -> None:
-    """What it starts ends with the tool; so nobody else starts any. (A worker of a cluster has
-    nothing of ours.)"""
+    """What it starts ends with the tool; so nobody else starts any."""
     starts = re.compile(
         r"^\s*(?:import|from) (?:subprocess|multiprocessing|pty)\b"
         r"|\bos\.(?:system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)\("
         r"|\b(?:ProcessPoolExecutor|create_subprocess_\w+)\b",
         re.MULTILINE,
     )
-    allowed = {"processes.py", "watcher.py", "rig/cluster_worker.py"}
+    allowed = {"processes.py", "watcher.py"}
     found = {
         str(path.relative_to(PACKAGE)) for path in modules() if starts.search(path.read_text())
     }

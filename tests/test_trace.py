@@ -14,7 +14,7 @@ import pytest
 from products import make
 
 from tockmark import paths
-from tockmark.latency.points import families
+from tockmark.latency.chain import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 CLOCK = 24_000_000

@@ -9,8 +9,7 @@ from functools import cache
 from committed import between, committed, left, markdown, number, retired
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import LoadFound, StoredLatency
-from tockmark.latency.stretches import KINDS, StackPart
+from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
 from tockmark.paths import DATA
 
 CHANGES = {

@@ -107,8 +107,7 @@ PLACES = {
     "cache": MutantPlace(
         2,
         {
-            f"{_RIG}/cache.py": _pytest("cache trust run"),
-            f"{_RIG}/trust.py": _pytest("trust cache"),
+            f"{_RIG}/cache.py": _pytest("cache run"),
             "tools/tockmark/files.py": _pytest("files cache"),
         },
     ),

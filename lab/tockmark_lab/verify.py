@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `verify`: does a stored result hold what its kernel, apps and simulator give?
 
-Boots of the result, drawn by a seed or all of them, are simulated again, never taken from the
-cache, and what they give is compared with what the result holds, byte for byte. With another
-kernel, other apps or another simulator nothing is compared: that is refused, and named.
+First the result is searched for contradictions. Then boots of the result, drawn by a seed or all
+of them, are simulated again, never taken from the cache, and what they give is compared with what
+the result holds, byte for byte. With another kernel, other apps or another simulator nothing is
+compared: that is refused, and named.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ from tockmark.rig.kernel import KernelElf, RunLayout
 from tockmark.rig.run import Job, RunOptions, Suite, enough
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
 from tockmark.suite.selection import Selection
+from tockmark_lab.contradictions import contradiction
 
 BOOTS = 4  # that are simulated again, unless told otherwise
 DERIVED = {"further", "stated", "published", "overhead", "clock_hz"}  # that no boot says
@@ -97,9 +99,11 @@ def verify(
     seed: str,
     jobs: int,
 ) -> Verified:
-    """Simulate boots of a result again. TockmarkError if kernel, apps or simulator are not its own,
-    or a boot cannot be run."""
+    """Simulate boots of a result again. TockmarkError if the result contradicts itself, kernel,
+    apps or simulator are not its own, or a boot cannot be run."""
     every = places(result)
+    if wrong := contradiction(result, catalogue.with_others(result.provenance.benchmarks)):
+        raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
     drawn = draw(every, count, seed)
     layouts = _layouts(result, kernels)
     options = RunOptions(

@@ -15,7 +15,7 @@ from perfetto import VIEWER, opened
 from products import make
 
 from tockmark import paths
-from tockmark.latency.points import families
+from tockmark.latency.chain import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 OF_TRACKS = """

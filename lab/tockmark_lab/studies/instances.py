@@ -306,11 +306,6 @@ def text(found: list[Attempt], icache: bool) -> str:
     return "\n".join([*table.text(title, ""), "", *ends])
 
 
-def as_json(found: list[Attempt]) -> object:
-    """Return the same as records."""
-    return msgspec.to_builtins(found)
-
-
 @verb(
     "make ladder && tockmark-lab instances",
     "tockmark-lab instances --kernel ~/tock/earlgrey-cw310.elf --opt-level z",
@@ -354,6 +349,6 @@ def instances_verb(
         if not as_json:
             print(text(tried, cached), flush=True)
     if as_json:
-        options.show(as_json(found))
+        options.show(msgspec.to_builtins(found))
     if output is not None:
         write_whole({output: stored(found, elf, board)})

@@ -17,7 +17,6 @@ from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
-from tockmark.latency import against
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.profile import file as profile_file
@@ -26,7 +25,6 @@ from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, pr
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.result import file
 from tockmark.result.build import result_of
-from tockmark.result.checks import contradiction
 from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
@@ -200,8 +198,7 @@ class AppChoice:
     "tockmark run --lang c,rust",
     "tockmark run --only kernel --json > run.json",
     exits={
-        INCOMPLETE: "rows failed or are missing, or boots from elsewhere were false; what was good"
-        " is kept",
+        INCOMPLETE: "rows failed or are missing; what was good is kept",
         INTERRUPTED: "Ctrl-C; what was measured is kept",
     },
 )
@@ -237,7 +234,7 @@ def run_verb(
         list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
     ] = None,
     every: options.EveryRow = False,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
     max_cycles: Annotated[
         int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -268,7 +265,7 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
     board = place.loaded(laid, limits)
     if known.silence is not None and board.kind == "sim":
         board = board.configured({"silence": max_cycles or known.silence})
@@ -299,9 +296,8 @@ def run_verb(
         icaches=_settings(icache, board),
         all_samples=all_samples,
         samples=samples,
-        jobs=workers.at_a_time(board),
+        jobs=run_options.at_a_time(jobs, board),
         fresh=fresh,
-        share=workers.share,
         laid=laid,
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
@@ -343,10 +339,7 @@ def run_verb(
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
-    if wrong := contradiction(result):
-        say(f"no verb takes this result, for it contradicts itself: {wrong}")
-    discarded = ran.draw is not None and ran.draw.discarded
-    code = INCOMPLETE if discarded or wrong else options.incomplete_code(result)
+    code = options.incomplete_code(result)
     code = INTERRUPTED if ran.interrupted else code
     if as_json:
         options.show(
@@ -590,8 +583,8 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        rows = against.wait_rows(before, found)
+        rows = latency_report.wait_rows(before, found)
         if not as_json:
-            print("\n".join(["", *against.table(rows).text()]), flush=True)
-        say(against.answer(before, found, rows))
-        raise Exit(REGRESSION if against.longer(rows) else OK)
+            print("\n".join(["", *latency_report.waits_table(rows).text()]), flush=True)
+        say(latency_report.waits_answer(before, found, rows))
+        raise Exit(REGRESSION if latency_report.longer(rows) else OK)

@@ -190,8 +190,7 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
     "tockmark ci gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
         OK: "pass, or beyond a soft limit alone",
-        INCOMPLETE: "the new result is incomplete, apps or machine differ, or a result rests on"
-        " boots from elsewhere",
+        INCOMPLETE: "the new result is incomplete, or apps or machine differ",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
     },
@@ -384,8 +383,6 @@ def export_verb(
     else:
         write_whole({output: made})
         print(f"written {paths.shown(output)}")
-    for doubt in result.provenance.doubts:
-        say(f"{paths.shown(path)}: {doubt}")
     dropped = export.left_out(result)
     for reason in dropped:
         say(f"wrong: {reason}")

@@ -11,7 +11,7 @@ from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import check_writable, write_whole
-from tockmark.latency.tracks import alarm_tracks
+from tockmark.latency.chain import alarm_tracks
 from tockmark.paths import shown
 from tockmark.profile.run import ProfileOptions, default_out
 from tockmark.profile.timeline import FORM, chrome

@@ -262,7 +262,6 @@ class CommitSearch:
     say: Callable[[str], None]
     figures: dict[str, float] = field(default_factory=dict)  # of one operation, by commit
     reasons: dict[str, str] = field(default_factory=dict)  # why there is none
-    doubts: dict[str, list[str]] = field(default_factory=dict)  # of boots from elsewhere
 
     @property
     def unit(self) -> str:
@@ -309,8 +308,6 @@ class CommitSearch:
             said = row.unsound or f"nothing counted its {self.unit}"
             raise TockmarkError(f"{self.row} of {commit.short} is of no use: {said}")
         self.figures[commit.sha] = series.per_op
-        if doubts := result.provenance.doubts:
-            self.doubts[commit.sha] = doubts
         return series.per_op
 
     def _is_bad(self, commit: Commit) -> bool | None:
@@ -332,8 +329,6 @@ class CommitSearch:
         good, figure = self.figures[self.line[0].sha], self.figures[commit.sha]
         change = _difference(good, figure) if figure != good else ""
         self.say(f"{verdict:8} {commit}\n         {figure:,g} {self.unit}{change}")
-        for doubt in self.doubts.get(commit.sha, ()):
-            self.say(f"         {doubt}")
 
     def text(self, suspects: range) -> str:
         """Return what was found, in words."""
@@ -363,7 +358,6 @@ class CommitSearch:
                     "subject": commit.subject,
                     "figure": self.figures.get(commit.sha),
                     "skipped": self.reasons.get(commit.sha),
-                    **({"doubts": found} if (found := self.doubts.get(commit.sha)) else {}),
                 }
                 for commit in self.line
                 if commit.sha in self.figures or commit.sha in self.reasons

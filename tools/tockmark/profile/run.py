@@ -302,10 +302,10 @@ def run_both(
     """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
     or the plain simulator printed another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
-    plain = cache.default(options.fresh, own=True).begin(targets[0], start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
-        tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
+        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
         try:
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())

@@ -270,7 +270,7 @@ class _TracedBoot:
     def log(self, marks: tuple[str, ...]) -> str:
         """Return what the plain simulator prints, with marks."""
         start = replace(self._start, marks=marks)
-        session = cache.default(self._options.fresh, own=True).begin(self._plain, start)
+        session = cache.default(self._options.fresh).begin(self._plain, start)
         shown, said = ProgressLine(QUIET), []
         try:
             for line in session.lines():
@@ -290,7 +290,7 @@ class _TracedBoot:
             more += ["--to", str(end), "--max-cycles", str(end + BEHIND)]
         with tempfile.TemporaryDirectory() as folder:
             uart = Path(folder) / "uart.log"
-            simulation = self._tracing.start_here(self._start, "--uart", str(uart), *more)
+            simulation = self._tracing.start(self._start, "--uart", str(uart), *more)
             try:
                 for line in instructions(simulation.lines()):
                     yield line

@@ -22,18 +22,15 @@ from tockmark.result.provenance import (
     Apps,
     Board,
     BootRun,
-    ElsewhereBoots,
     Kernel,
     Layout,
     Provenance,
     Slot,
     Tool,
-    gathered,
 )
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.protocol import Draw
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import (
     ICACHE,
@@ -106,7 +103,6 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
-    draws: tuple[Draw, ...] = ()
 
 
 def build(
@@ -180,7 +176,6 @@ def build(
             },
             apps=_said(measured),
             counter=counter,
-            elsewhere=_elsewhere(measured),
             **vars(context),
         ),
         rows=tuple(rows.values()),
@@ -193,15 +188,6 @@ def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmar
     """Return the benchmarks of rows, if they are not of the usual catalogue."""
     ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
     return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
-
-
-def _elsewhere(measured: Measured) -> tuple[ElsewhereBoots, ...]:
-    """Return the boots that were not simulated by whoever made the log, as its marks say."""
-    return gathered(
-        (boot.elsewhere, (boot.name, boot.lang or "c", "on" if boot.icache else "off", 0))
-        for boot in measured.boots
-        if boot.elsewhere and boot.name and boot.icache is not None
-    )
 
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:
@@ -319,7 +305,6 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         abi=options.abi,
         boots=_boots(ran.jobs[0]),
         cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
-        draws=(ran.draw,) if ran.draw else (),
     )
     made, logs = [], []
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
@@ -339,12 +324,12 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
 
 def _lines(job: Job, options: RunOptions) -> list[str]:
     """Return what a boot said, between its marks; these say its language, unless all are in C. A
-    line that looks like one of these, as a forged cache may hold it, is text."""
+    line that looks like one of these is text."""
     if not job.started or job.skipped is not None:
         return []
     lang = None if options.langs == ["c"] else job.apps.lang
     begin, end = (
-        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang, job.elsewhere).encode()
+        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
         for ends in (False, True)
     )
     said = [as_text(line) if line.startswith(MARKS) else line for line in job.lines]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The result file: one JSON document, one row a line, raw samples and provenance only.
 
-Loading is validating: every figure is derived from the samples (model.py), never read, and whatever
-contradicts itself is refused by name. docs/contributing.md tells what the fields mean; `schema` is
-the published JSON Schema, made from the types that the file is read with.
+Loading checks types, bounds, lengths, encodings and duplicates, and refuses what is wrong by name.
+Every figure is derived from the samples (model.py), never read. docs/contributing.md says what the
+fields mean; `schema` is the published JSON Schema, made from the types that the file is read with.
 """
 
 import json
@@ -17,17 +17,16 @@ from msgspec import structs
 from tockmark.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
-from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF
-from tockmark.wire.records import MAX_SAMPLES
+from tockmark.suite.catalogue import PERF
+from tockmark.wire.records import MAX_SAMPLES, expand
 from tockmark.wire.rows import SERIES, Absent, StoredRow
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
 VERSIONS = (4, VERSION)
-ROUNDED = 1e-6  # a stated figure may be off by as much
+LEAST = 1e-6  # of a stated figure that is not 0
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
 GIVE_ONE = "give a .json as `tockmark run` or `tockmark board parse` wrote it"
 OR_PARSE = (
@@ -92,7 +91,7 @@ def _check_kind(path: Path, data: object) -> None:
 
 
 def _result(document: Document) -> Result:
-    """Return the result of a document. RefusedError if that contradicts itself."""
+    """Return the result of a document. RefusedError if a row or a boot stands twice."""
     rows = tuple(_checked_rows(document))
     lists: dict[str, tuple[Row | Absent, ...]] = {"rows": rows}
     lists |= {name: getattr(document, name) for name in GONE}
@@ -106,10 +105,7 @@ def _result(document: Document) -> Result:
     boots = [(run.boot, run.lang) for run in document.provenance.boots]
     if len(set(boots)) < len(boots):
         raise RefusedError(f"the boot {max(boots, key=boots.count)[0]} stands twice")
-    result = Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
-    if wrong := contradiction(result):
-        raise RefusedError(wrong)
-    return result
+    return Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
 
 
 def _checked_rows(document: Document) -> Iterator[Row]:
@@ -148,26 +144,33 @@ def _contradiction(row: Row, has_figures: bool) -> str | None:
         if max(counts) > row.asked:
             return f"{max(counts)} samples of {name}, but {row.asked} asked"
         stated = series.stated
-        if stated and abs(stated) < ROUNDED:  # a ratio to it would overflow
+        if stated and abs(stated) < LEAST:  # a ratio to it would overflow
             return f"net {name} is stated as {stated:g}: too small"
-        if stated is not None and (series.own is None or abs(stated - series.own) > ROUNDED):
-            return f"net {name} is stated as {stated:g}, samples say {series.own}"
+        if stated is not None and series.samples:
+            return f"net {name} is stated, and has samples"
         if (slope := series.slope) and max(len(slope.short), len(slope.long)) > row.asked:
             return "more samples of several passes than asked"
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
+    if row.extra and (wrong := _wrong_extra(row)):
+        return wrong
     if not has_figures:
         return "figures of a target that counts nothing" if lengths else None
     if not lengths:
         return "no samples, nor figures in their place"
     if len(lengths) > 1 and not row.faults:
         return "cycles and instret differ in their number of samples"
-    if row.clock == "sim" and row.instret is not None:
-        return "the simulator's clock counts no instructions"
-    if row.counter == CYCLES_ALONE and row.instret is not None:
-        return f"{COUNTERS[row.counter]} counts no instructions"
     return None
+
+
+def _wrong_extra(row: Row) -> str | None:
+    """Return what is wrong with the further series of a row."""
+    try:
+        lengths = {len(expand(runs)) for runs in row.extra.values()}
+    except ValueError as error:
+        return f"its further series: {error}"
+    return "its further series have different lengths" if len(lengths) > 1 else None
 
 
 def text(result: Result) -> str:

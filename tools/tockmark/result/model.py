@@ -42,7 +42,6 @@ from tockmark.result.stats import (
 )
 from tockmark.suite.catalogue import (
     CONTROLS,
-    ICACHE,
     LANGS,
     OVERHEAD,
     OVERHEADS,
@@ -671,14 +670,6 @@ class Result:
                 key = control.row.icache, control.row.lang
                 found[key] = max(found.get(key, 0), control.stated)
         return found
-
-    def is_foreign(self, row: Row | Absent) -> bool:
-        """Return whether a row rests on a boot from elsewhere that nothing vouches for."""
-        if row.icache is None:  # of a boot without a mark, so of any
-            return bool(self.provenance.foreign)
-        layouts = row.layouts if isinstance(row, Row) else (0,)
-        boots = ((row.boot, row.lang, ICACHE[row.icache], layout) for layout in layouts)
-        return any(boot in self.provenance.foreign for boot in boots)
 
     @property
     def simulated(self) -> bool:

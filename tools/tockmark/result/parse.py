@@ -203,7 +203,7 @@ def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKe
         image = _image_if_whole(mark, lines, known)
         if image is not None:
             which = mark.name, mark.icache, mark.lang or "c"
-            found.setdefault(which, Earlier(image, tuple(lines), mark.elsewhere))
+            found.setdefault(which, Earlier(image, tuple(lines)))
     if not boots:
         raise TockmarkError(
             f"{shown(log)} has no boot between its marks", "--resume takes the log of a run"

@@ -5,8 +5,8 @@ These types are read from and written to the result file as they stand (msgspec 
 so a field here is a field there; docs/contributing.md tells what they mean. None: not known.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,10 +15,9 @@ from msgspec import Meta
 
 from tockmark import BASELINE, STAND_IN, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
-from tockmark.errors import TockmarkError, showable
+from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
-from tockmark.rig.protocol import Draw
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -28,7 +27,6 @@ from tockmark.suite.catalogue import (
     CounterName,
     Lang,
 )
-from tockmark.wire.records import Elsewhere
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -190,17 +188,6 @@ class BootRun(Part, frozen=True):
     lang: Lang = "c"  # of the apps
 
 
-BootId = tuple[str, Lang, Literal["on", "off"], Count]  # name, language, i-cache, layout
-
-
-class ElsewhereBoots(Part, frozen=True):
-    """Boots that were not simulated on the machine that made the result."""
-
-    by: str  # the command that reached the worker; or the cache, with nobody's name
-    boots: tuple[BootId, ...]
-    vouched: Literal["mac", "checked"] | None = None  # by a MAC, or simulated again; None: foreign
-
-
 class Apps(Part, frozen=True):
     """What apps said of themselves in their `begin` record, which many say alike."""
 
@@ -220,14 +207,6 @@ class Layout(Part, frozen=True):
     sha256: Sha256 | None = None  # of that ELF
     link: Sha256 | None = None  # of its symbols and their addresses; None: it has none
     seed: Count = 0  # of the apps' layout; 0: as they are without a seed
-
-
-def gathered(boots: Iterable[tuple[Elsewhere, BootId]]) -> tuple[ElsewhereBoots, ...]:
-    """Return boots by their origin, each once."""
-    of: dict[Elsewhere, dict[BootId, None]] = {}
-    for one, boot in boots:
-        of.setdefault(one, {})[boot] = None
-    return tuple(ElsewhereBoots(one.by, tuple(of[one]), one.vouched) for one in of)
 
 
 def _merged(results: Iterable["Provenance"]) -> tuple[BootRun, ...]:
@@ -258,8 +237,6 @@ class Provenance(Part, frozen=True, dict=True):
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
-    elsewhere: tuple[ElsewhereBoots, ...] = ()
-    draws: tuple[Draw, ...] = ()  # of the foreign ones, which were simulated again
 
     @property
     def has_figures(self) -> bool:
@@ -281,17 +258,12 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
             apps=tuple(apps for apps in self.apps if apps.lang in langs),
-            elsewhere=gathered((one, boot) for one, boot in self._elsewhere() if boot[1] in langs),
         )
 
     def at(self, indices: Sequence[int]) -> "Provenance":
         """Return it with some of its layouts, in this order; without boots where another leads."""
         layouts = tuple(self.layouts[index] for index in indices)
-        now = {layout: place for place, layout in enumerate(indices)}
-        kept = gathered(
-            (one, (*boot[:3], now[boot[3]])) for one, boot in self._elsewhere() if boot[3] in now
-        )
-        found = msgspec.structs.replace(self, layouts=layouts, elsewhere=kept)
+        found = msgspec.structs.replace(self, layouts=layouts)
         if not indices[0]:
             return found
         file, sha256 = layouts[0].file, layouts[0].sha256
@@ -299,51 +271,14 @@ class Provenance(Part, frozen=True, dict=True):
         return msgspec.structs.replace(found, kernel=kernel, boots=())
 
     def beside(self, others: Sequence["Provenance"], layout: int | None = None) -> "Provenance":
-        """Return it with what others say of boots from elsewhere and of draws: of the same layouts,
+        """Return it with what others say of their entries, and of their boots: of the same layouts,
         or of further ones, of which the first has the number `layout`."""
-        boots = list(self._elsewhere())
-        for number, other in enumerate(others, layout or 0):
-            more = number if layout is not None else 0
-            boots += [(one, (*boot[:3], boot[3] + more)) for one, boot in other._elsewhere()]
         every = (self, *others)
-        draws = dict.fromkeys(draw for one in every for draw in one.draws)
         return msgspec.structs.replace(
             self,
             entries={id_: known for one in every for id_, known in one.entries.items()},
             boots=_merged(every) if layout is None else self.boots,
-            elsewhere=gathered(boots),
-            draws=tuple(draws),
         )
-
-    def _elsewhere(self) -> Iterator[tuple[Elsewhere, BootId]]:
-        for one in self.elsewhere:
-            for boot in one.boots:
-                yield Elsewhere(one.by, one.vouched), boot
-
-    @cached_property
-    def foreign(self) -> dict[BootId, str]:
-        """Where the boots come from that nothing vouches for."""
-        return {boot: one.by for one, boot in self._elsewhere() if one.vouched is None}
-
-    @property
-    def doubts(self) -> list[str]:
-        """What whoever reads figures must know of boots from elsewhere."""
-        false = dict.fromkeys(by for draw in self.draws for by in draw.discarded)
-        found = [
-            f"a boot of '{showable(by)}' was false: its boots were discarded, and simulated here"
-            for by in false
-        ]
-        if words := self.foreign_words:
-            found.append(f"rests on {words}, which nothing vouches for (run with --check all)")
-        return found
-
-    @property
-    def foreign_words(self) -> str:
-        """How many these are, and where they come from, in words; empty where there are none."""
-        if not self.foreign:
-            return ""
-        by = ", ".join(f"'{showable(name)}'" for name in dict.fromkeys(self.foreign.values()))
-        return f"{len(self.foreign)} boot{'s' if len(self.foreign) > 1 else ''} of {by}"
 
     @property
     def cycles(self) -> int:

@@ -12,9 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
-from tockmark.wire.records import Elsewhere
 
 
 class Ability(StrEnum):
@@ -40,14 +38,6 @@ class Start:
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
     reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
     panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
-
-
-class Draw(Part, frozen=True):
-    """How boots from elsewhere were drawn that were simulated again here, and what came of it."""
-
-    seed: str  # made here, when all answers were there
-    share: Positive  # one in so many of each origin was drawn; 1: all
-    discarded: tuple[str, ...] = ()  # origins of which a boot differed
 
 
 class Session(Protocol):
@@ -80,12 +70,6 @@ class Session(Protocol):
 
     def ending(self) -> str | None:
         """Wait for the end; None if the suite closed, else what went wrong in one line."""
-
-
-def elsewhere_of(session: Session) -> Elsewhere | None:
-    """Return where a boot was simulated; None: here, as of all kinds that do not say it."""
-    found: Elsewhere | None = getattr(session, "elsewhere", None)
-    return found
 
 
 class Target(Protocol):

@@ -254,7 +254,6 @@ KINDS = [
     Damage(
         "events without end", _set("rows.1.events", "1*99 " * 9 + "1*99"), "99 samples of event"
     ),
-    Damage("sim counts", _set("rows.1.clock", "sim"), "simulator's clock counts no instructions"),
     # further layouts
     Damage(
         "a layout less",
@@ -276,11 +275,11 @@ KINDS = [
         "differ in their number of samples",
     ),
     Damage("a negative seed", _set("provenance.layouts.1.seed", -1), "Expected `int` >= 0"),
-    # figures and rows that contradict each other
+    # figures and rows that stand twice
     Damage(
-        "a stated net that is another",
+        "a stated net beside samples",
         _set("rows.1.stated", {"cycles": 155}),
-        "row syscall.command icache=on: net cycles is stated as 155, samples say 156",
+        "row syscall.command icache=on: net cycles is stated, and has samples",
     ),
     Damage("a statement of nothing", _set("rows.1.stated", {"mean": 1}), rf"{ROW}\.stated"),
     Damage("a row twice", _twice("rows.1"), "the row syscall.command icache=on stands twice"),

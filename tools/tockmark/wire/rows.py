@@ -36,7 +36,6 @@ from tockmark.wire.records import (
     Back,
     BootMark,
     Cut,
-    Elsewhere,
     Gap,
     Item,
     Mark,
@@ -200,7 +199,6 @@ class Booted:
     marks: Marks = field(default_factory=Marks)  # of the simulator's clock
     closed: bool = False  # by an end that fits its mark: all between is this boot's
     lang: Lang | None = None  # of its apps, if a mark says so
-    elsewhere: Elsewhere | None = None  # where it was simulated, if a mark says so
     image: str | None = None  # that it ran, if its app says so
     # What apps said before they began again, each with where it did, in their order.
     runs: list[tuple[App, Problem]] = field(default_factory=list)
@@ -266,19 +264,11 @@ def mark(measured: Measured, record: BootMark) -> None:
     if record.lang:
         measured.langs.add(record.lang)
     if not record.ends:
-        measured.open(
-            Booted(
-                record.name,
-                record.icache,
-                record.app,
-                lang=record.lang,
-                elsewhere=record.elsewhere,
-            )
-        )
+        measured.open(Booted(record.name, record.icache, record.app, lang=record.lang))
         return
     measured.ends = True
     boot = measured.boots[-1] if measured.boots else Booted()
-    own = boot.name, boot.icache, boot.reporter, True, boot.lang, boot.elsewhere
+    own = boot.name, boot.icache, boot.reporter, True, boot.lang
     boot.closed = not boot.closed and own == astuple(record)
 
 
@@ -554,9 +544,7 @@ def _bench(app: App, record: Record) -> None:
     if row.key in app.found:
         raise ValueError(f"{row.id} was measured before; the first is kept")
     app.taken = {}
-    app.put(
-        structs.replace(row, stack=app.stacks.get(row.key), extra=app.extra.get(row.key, {}))
-    )
+    app.put(structs.replace(row, stack=app.stacks.get(row.key), extra=app.extra.get(row.key, {})))
 
 
 def _stack(app: App, record: Record) -> None:

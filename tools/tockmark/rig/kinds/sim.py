@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator is started here, or on a cluster, once for each boot: its UART lines are streamed,
-and one line says how it ended.
+"""The simulator is started once for each boot: its UART lines are streamed, and one line says how
+it ended.
 """
 
 import hashlib
-import io
 import re
-import signal
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,13 +18,11 @@ from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
-from tockmark.rig import cluster, sources
 from tockmark.rig import core as cores
-from tockmark.rig.cluster import ClusterRun
+from tockmark.rig import sources
 from tockmark.rig.core import Core
 from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
-from tockmark.wire.records import Elsewhere
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
@@ -107,41 +103,6 @@ class Ended:
 
 
 @dataclass
-class Distant(Ended):
-    """A simulation on a cluster: what it printed comes when it is over."""
-
-    run: ClusterRun = field(kw_only=True)
-    elsewhere: Elsewhere | None = None  # once it is over
-    _code: int | None = None
-
-    @property
-    def code(self) -> int | None:
-        return self._code
-
-    def lines(self) -> Iterator[str]:
-        """Yield the log's lines without their newlines. TockmarkError if the cluster lost them."""
-        outcome = self.run.outcome()
-        if outcome is None:
-            self._code = -signal.SIGTERM
-            return
-        self._code, self.elsewhere = outcome.code, outcome.elsewhere
-        for line in outcome.said.decode("latin-1").splitlines():
-            self.hear(line)
-        # As a local one's pipe is read.
-        for line in io.TextIOWrapper(io.BytesIO(outcome.uart), encoding="latin-1", newline="\n"):
-            yield self.logged(processes.without_end(line))
-
-    def stop(self) -> None:
-        """Give it up."""
-        if self._code is None:
-            self.run.stop()
-
-    def ending(self) -> str | None:
-        """Return None if the suite closed, else what went wrong in one line."""
-        return self.explained()
-
-
-@dataclass
 class Simulation(Ended):
     """One simulator process; `cycles` follows its status lines."""
 
@@ -206,7 +167,6 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
-    cluster: tuple[str, ...] = ()  # commands that reach the workers which run it; none: here
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a core, if it is slow
     # Longer than all of any boot that was ever run: whatever prints nothing has hung.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
@@ -233,17 +193,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TockmarkError(
                 f"the boot ROM {shown(self.rom)} is not built", paths.by_make(self.rom.stem)
             )
-        if self.cluster and self.rom is not None:
-            raise TockmarkError(
-                f"workers have no boot ROM {shown(self.rom)}", "leave out --cluster for this board"
-            )
-        if self.cluster:
-            cluster.check_static(self.binary)
-            cluster.connect(self.cluster)
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"cluster": "cluster", "silence": "silence_cycles"}
+        known |= {"silence": "silence_cycles"}
         own = {name: value for name, value in options.items() if name != "core"}
         found = msgspec.structs.replace(self, **fields(own, known, "sim"))
         core = options.get("core")
@@ -275,16 +228,9 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         digest.update("\0".join(self._settings(start)).encode())
         return digest.hexdigest()
 
-    def start(self, start: Start) -> Simulation | Distant:
-        if not self.cluster:
-            return self.start_here(start)
-        far, settings = cluster.connect(self.cluster), tuple(self._settings(start))
-        run = far.run(self.binary, start.flash, settings, self.max_cycles)
-        return Distant(marked=bool(start.marks), run=run)
-
-    def start_here(self, start: Start, *more: str) -> Simulation:
-        """Start it as a process of this machine. `more` are options of the simulator's own, which
-        prevail and may name files."""
+    def start(self, start: Start, *more: str) -> Simulation:
+        """Start it as a process. `more` are options of the simulator's own, which prevail and may
+        name files."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the parts of a simulated result say of each other, which no honest run can break.
+"""Contradictions within a simulated result, which no honest run has.
 
-A simulator gives the same counts again, and no layout changes what is executed. So a result can be
-held to itself when it is loaded: to its own boots, to its other layouts, to the readings of its
-other boots, and to the catalogue that it names. docs/contributing.md has the bounds, and how far
-all committed results keep within them. What is measured on a board is not held to any of this.
+A simulator gives the same counts each time, and no layout changes what is executed. So the parts of
+a result must agree: its rows with its boots, its layouts and the readings of its boots with each
+other, and its rows with the catalogue that it names. `verify` looks for contradictions first, since
+that covers all boots and simulates none.
 
-A catalogue binds only results that name it by its hash: those of an earlier one had other rows.
+An entry of the catalogue binds only the rows of a result that has the entry's hash: an earlier
+catalogue had other rows.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import chain, pairwise
 
-from tockmark import paths
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -26,10 +24,10 @@ from tockmark.suite.catalogue import (
     Benchmark,
     Catalogue,
     Lang,
-    RowKey,
     row_key,
 )
 from tockmark.wire.rows import SERIES
+from tockmark_lab.studies import ladder
 
 STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
 # Readings of the counters in other boots with the cache off: what no instruction makes dearer stays
@@ -46,21 +44,21 @@ BRANCHES = 8
 Place = tuple[str, Lang, bool | None]  # a boot with a setting of the cache
 
 
-def contradiction(result: Result) -> str | None:
-    """Return the first thing that cannot be, in words that begin with the row or the boot; None
-    where all fits, or where nothing can be asked: of boards, of emulators that count no cycles, and
-    of a log that `parse` read, which says no layouts."""
+def contradiction(result: Result, known: Catalogue) -> str | None:
+    """Return the first contradiction, which begins with its row or boot; None if there is none, or
+    the result is of a board, of an emulator that counts no cycles, or of a log without layouts."""
     provenance = result.provenance
     if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):
         return None
-    checks: tuple[Callable[[Result], Iterator[str]], ...] = (
-        _of_boots,
-        _of_cycles,
-        _of_catalogue,
-        _of_layouts,
-        _of_readings,
+    found = chain(
+        _of_boots(result),
+        _of_cycles(result),
+        _of_catalogue(result, known),
+        _of_requests(result),
+        _of_layouts(result, known),
+        _of_readings(result),
     )
-    return next((said for check in checks for said in check(result)), None)
+    return next(found, None)
 
 
 def _place(row: Row) -> Place:
@@ -109,36 +107,19 @@ def _of_cycles(result: Result) -> Iterator[str]:
             yield f"row {row.name}: {boot}, and its samples more"
 
 
-@lru_cache(1)
-def _read(path: Path, _changed: int) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
-    known = catalogue.load(path)
-    return known, {
-        boot.name: frozenset(
-            [row_key(id_, params) for id_, params in known.rows_given(boot)]
-            + [row_key(id_, {}) for id_ in known.of_boot(boot)]
-        )
+def _of_catalogue(result: Result, known: Catalogue) -> Iterator[str]:
+    """Rows are as in the catalogue, if they name its entries; and they are in its boots, if the
+    result names the whole catalogue."""
+    given = {
+        boot.name: {row_key(id_, params) for id_, params in known.rows_given(boot)}
+        | {row_key(id_, {}) for id_ in known.of_boot(boot)}
         for boot in known.boots()
     }
-
-
-def _known(result: Result) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
-    """Return the catalogue of this checkout, read again when it has changed, with the benchmarks
-    that the result brings, and the rows of its boots."""
-    path = paths.CATALOGUE
-    changed = path.stat().st_mtime_ns if path.exists() else 0
-    known, given = _read(path, changed)
-    return known.with_others(result.provenance.benchmarks), given
-
-
-def _of_catalogue(result: Result) -> Iterator[str]:
-    """Rows are what the catalogue says that they are, if its entries are those that they name; and
-    of the boots that it says, if it is theirs as a whole."""
-    known, given = _known(result)
     entries = result.provenance.entries
     same = result.provenance.catalogue_sha256 == known.sha256
     asked: dict[Place, int] = defaultdict(int)
     for row in result.rows:
-        if not row.extra:  # of which more samples may be asked
+        if not row.extra:  # of which clients may ask more
             asked[_place(row)] = max(asked[_place(row)], row.asked)
     for row in result.rows:
         meant = known.benchmarks.get(row.id)
@@ -167,26 +148,27 @@ def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
         "by": "reading" if meant.by == "reading" else "sampler",
         "clock": "sim" if meant.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
+        # As many as its clients asked, which `_of_requests` looks at.
         "asked": row.asked if row.extra else min(asked, meant.samples),
     }
+
+
+def _of_requests(result: Result) -> Iterator[str]:
+    """What a server served is what its clients asked, in their order, and no cycle is lost."""
+    for row in result.rows:
+        if row.extra and (why := ladder.wrong(row)):
+            yield f"row {row.name}: {why}"
 
 
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:
     """Return the median of a series, as counted, in each layout that has it."""
     every = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
-    return [(layout, _middle(steady(taken))) for layout, taken in every if taken]
+    return [(layout, middle(steady(taken))) for layout, taken in every if taken]
 
 
-def _middle(samples: Sequence[int]) -> float:
-    """Return the median; most series are of one number."""
-    first = samples[0]
-    return first if samples.count(first) == len(samples) else middle(samples)
-
-
-def _of_layouts(result: Result) -> Iterator[str]:
+def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:
     """Layouts execute the same, after the same rows: what a boot ran before may leave the kernel's
     scheduler at another process."""
-    known, _ = _known(result)
     timed = {id_ for id_, meant in known.benchmarks.items() if meant.timed}
     ran: dict[object, set[str]] = defaultdict(set)
     for row in result.rows:

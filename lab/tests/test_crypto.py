@@ -16,11 +16,14 @@ from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild, build_image
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
-from tockmark.show.crypto import WAYS, Ways, ways
 from tockmark.suite import catalogue
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies.crypto import WAYS, Ways, blocks, ways
 
 KERNEL = paths.ROOT / "build/cargo-crypto/riscv32imc-unknown-none-elf/release/tockmark-kernel"
-KNOWN = paths.ROOT / "apps" / "programs" / "crypto" / "known.inc"
+CATALOGUE = STUDIES / "programs" / "catalogue.toml"
+KNOWN = STUDIES / "programs" / "apps" / "crypto" / "known.inc"
+DATA = STUDIES / "crypto" / "data"
 SIZES = (16, 64, 256, 1024, 4096)
 KEY = bytes(range(0x80, 0xA0))
 NONCE = bytes([7, 0, 0, 0, *range(0x40, 0x48)])
@@ -95,24 +98,25 @@ def test_all_ways_come_to_the_right_answer(built: None, tmp_path: Path) -> None:
     """A wrong one is an error of its row; a row of a way that was not taken is missing."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.seal,crypto.command", "--icache", "off", "--lang", "c")
-    command = [sys.executable, "-m", "tockmark", "run", "--suite", "programs", *only]
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
     command += ["--kernel", str(KERNEL), "--samples", "9", "-o", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    (some,) = ways(file.load(out))
+    result = file.load(out)
+    (some,) = ways(result)
     assert some.measured == list(WAYS)
     for way in some.measured[1:]:
         assert tuple(some.more(way)) == SIZES
         assert all(more > 0 for more in some.more(way).values()), way
     assert some.line("ipc") is not None
-    assert "driver, one is cheaper than driver, four crossings at every size" in done.stdout
+    assert "driver, one is cheaper than driver, four crossings at every size" in blocks(result)
 
 
 def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
     """The default kernel has no driver of crypto; and so says its boot, which is whole."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.command", "--icache", "off", "--samples", "9")
-    command = [sys.executable, "-m", "tockmark", "run", "--suite", "programs", *only]
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
     command += ["-o", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -127,7 +131,7 @@ def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) 
 def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None:
     """A bit of the first known tag is another in flash."""
     board = boards.load(boards.DEFAULT)
-    (boot,) = (one for one in catalogue.load(suite="programs").boots() if one.name == "crypto")
+    (boot,) = (one for one in catalogue.load(CATALOGUE).boots() if one.name == "crypto")
     apps = AppBuild.built(2, "c", "perf", "programs")
     image = build_image(boot, apps, read_kernel(KERNEL), board, tmp_path)
     flash = bytearray(image.flash.read_bytes())
@@ -147,7 +151,7 @@ def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None
 @pytest.mark.parametrize("icache", [True, False])
 def test_ways_cross_where_their_costs_do(icache: bool) -> None:
     """On the committed result, by what was measured a good way off that size."""
-    some = Ways(file.load(paths.RESULTS / "crypto" / "baseline.json"), icache)
+    some = Ways(file.load(DATA / "baseline.json"), icache)
     assert len(some.crossings()) == 6  # of four ways besides the app's own
     for (first, second), at in some.crossings().items():
         low, high = some.seal(first), some.seal(second)
@@ -160,7 +164,7 @@ def test_ways_cross_where_their_costs_do(icache: bool) -> None:
 
 def test_the_work_is_the_same_on_every_kernel() -> None:
     """A decapsulation retires in the app what it does anywhere, and a service adds to it."""
-    for path in sorted((paths.RESULTS / "crypto").glob("*.json")):
+    for path in sorted(DATA.glob("*.json")):
         for some in ways(file.load(path)):
             own = some.decapsulate("app", instructions=True)
             assert own is None or abs(own - 1_929_351) <= 3, path

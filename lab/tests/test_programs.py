@@ -18,7 +18,6 @@ import products
 import pytest
 
 from tockmark import paths
-from tockmark.profile import isolation
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.rig import board as boards
@@ -27,11 +26,16 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import OF_BOOT, Lang
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import isolation, programs
 
 SMALL = "towers,qsort,aes,sha2"
-KNOWN = catalogue.load(suite="programs")
-FOLDER = paths.ROOT / "apps" / "programs"
-# No programs: tests/test_crypto.py has some, and some are measured by size.
+CATALOGUE = STUDIES / "programs" / "catalogue.toml"
+KNOWN = catalogue.load(CATALOGUE)
+FOLDER = STUDIES / "programs" / "apps"
+BARE = paths.APPS / "bare.elf"  # what is in the place of a kernel
+ON_BARE = ("--kernel", BARE, "--counter", "csr")
+# No programs: test_crypto.py has some, and some are measured by size.
 OTHERS = {"crypto", "crypto_server", "crypto_relay", "size", "pad", "length"}
 
 
@@ -41,7 +45,8 @@ def built() -> None:
 
 
 def run(*options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tockmark", "run", "--suite", "programs", *map(str, options)]
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
+    command += map(str, options)
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
 
 
@@ -55,12 +60,14 @@ def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
     """Bare, and on the baseline, with the cache off; and the screen of both."""
     folder = tmp_path_factory.mktemp("programs")
     bare, isolated = folder / "bare.json", folder / "isolated.json"
-    some = ("--only", SMALL, "--icache", "off")
-    done = run(*some, "--bare", "-o", bare)
+    some = ("--icache", "off", "--lang", "c,rust")
+    alone = ",".join(f"{name}:beside=none" for name in SMALL.split(","))
+    done = run(*some, *ON_BARE, "--only", alone, "-o", bare)
     assert done.returncode == 0, done.stdout + done.stderr
-    done = run(*some, "-o", isolated, "--beside", bare)
+    done = run(*some, "--only", SMALL, "-o", isolated)
     assert done.returncode == 0, done.stdout + done.stderr
-    return file.load(bare), file.load(isolated), done.stdout
+    named = [(path.stem, file.load(path)) for path in (isolated, bare)]
+    return named[1][1], named[0][1], programs.screen(named)
 
 
 def test_isolation_adds_no_instruction_to_a_program_alone(
@@ -102,7 +109,7 @@ def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> Non
     """Alone nothing happens. An alarm is an interrupt, then the other app sets the next one and
     yields: three traps, there and back, and the PMP is written for either app."""
     products.make("profile")
-    command = [sys.executable, "-m", "tockmark", "dev", "isolation", "--only", "towers"]
+    command = [sys.executable, "-m", "tockmark_lab", "isolation", "--only", "towers"]
     command += ["--icache", "off", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stderr
@@ -125,7 +132,9 @@ def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> Non
 
 
 def test_what_is_committed_of_isolation_holds_together() -> None:
-    stored = [isolation.load(path) for path in sorted(paths.DATA.glob("isolation-*.json"))]
+    stored = [
+        isolation.load(path) for path in sorted((STUDIES / "isolation" / "data").glob("*.json"))
+    ]
     assert stored
     for kernel in stored:
         for row in kernel.rows:
@@ -155,8 +164,8 @@ def test_a_wrong_answer_is_an_error_of_the_row(
     """One bit of what the program works on, or of the known answer, is another in flash."""
     board = boards.load(boards.DEFAULT)
     (boot,) = (one for one in KNOWN.boots() if one.name == app)
-    apps = AppBuild.built(2, lang, "csr", "programs")
-    image = build_image(boot, apps, read_kernel(paths.BARE), board, tmp_path)
+    apps = AppBuild.built(2, lang, "csr", KNOWN.name)
+    image = build_image(boot, apps, read_kernel(BARE), board, tmp_path)
     flash = bytearray(image.flash.read_bytes())
     if app == "aes":  # a block of NIST's that the cipher has to give
         at = flash.index(
@@ -199,42 +208,14 @@ def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_o
     assert takes > left
     if full == "RAM":  # less what the kernel keeps of each process
         assert left == 0x6000 - GRANTS - RECORD
-    assert f"skipped qsort.sort: {refused.why}" in " ".join(done.stdout.split())
+    screen = programs.screen([("small", result)])
+    assert f"skipped qsort.sort: {refused.why}" in " ".join(screen.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--bare", "--suite", "programs", "--kernel", "x.elf"), "--bare runs without a kernel"),
-        (("--bare", "--suite", "programs", "--abi", "1"), "--bare runs programs as they are built"),
-        (("--suite", "songs"), "there is no suite 'songs'; choose from: programs"),
-        (("--suite", "programs", "--abi", "1"), "no programs for version 1 of the interface"),
-        (("--suite", "programs", "--only", "icache"), "'icache' names no row"),
-    ],
-)
-def test_what_cannot_be_meant_is_said_in_one_line(
-    built: None, options: tuple[str, ...], says: str
-) -> None:
-    command = [sys.executable, "-m", "tockmark", "run", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert says in line
-
-
-def test_bare_is_for_programs() -> None:
-    command = [sys.executable, "-m", "tockmark", "run", "--bare"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "give --suite programs" in done.stderr
-
-
-def test_the_usual_suite_has_no_program() -> None:
+def test_the_usual_catalogue_has_no_program() -> None:
     usual = catalogue.load()
     assert not {boot.group for boot in usual.boots()} & {boot.group for boot in KNOWN.boots()}
-    assert not set(usual.benchmarks) - OF_BOOT & set(KNOWN.benchmarks)
-    assert catalogue.suite_of(["aes.encrypt", "time.read"]).suite == "programs"
-    assert catalogue.suite_of(["time.read", "loop.empty"]).suite is None
+    assert set(usual.benchmarks) & set(KNOWN.benchmarks) == OF_BOOT
 
 
 def test_the_answers_by_size_are_those_of_python() -> None:
@@ -279,6 +260,6 @@ def test_crates_are_pinned_and_listed_with_their_licence() -> None:
     crates = {name: one["version"] for name, one in asked.items() if "version" in one}
     assert all(version.startswith("=") for version in crates.values())
     assert all(asked[name]["default-features"] is False for name in crates)
-    listed = tomllib.loads((paths.DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    listed = tomllib.loads((FOLDER.parent / "sources.toml").read_text(encoding="utf-8"))["source"]
     assert {one["name"]: f"={one['version']}" for one in listed if one["kind"] == "crate"} == crates
     assert all(one["licence"] for one in listed)

@@ -8,13 +8,14 @@ import pytest
 from tockmark.result.build import Context, build, joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel, Layout
-from tockmark.show import programs
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Params
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.rows import Booted, Measured, StoredRow
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import programs
 
-KNOWN = catalogue.load(suite="programs")
+KNOWN = catalogue.load(STUDIES / "programs" / "catalogue.toml")
 READ = 100
 
 
@@ -90,6 +91,6 @@ def test_results_of_one_kernel_are_one_column_and_bare_leads() -> None:
     found = programs.by_kernel([ours, one, bare, other])
     assert [one.name for one in found] == ["bare", "Tock", "baseline"]
     assert len(found[1].rows) == 2
-    text = programs.screen([("a.json", one), ("b.json", replace(bare))], KNOWN)
+    text = programs.screen([("a.json", one), ("b.json", replace(bare))])
     assert "Whole programs, i-cache on" in text
     assert "towers.solve, C" in text

@@ -12,15 +12,17 @@ import products
 import pytest
 
 from tockmark import paths
-from tockmark.check import instances
 from tockmark.result import file
-from tockmark.result.ladder import ALLOWED, OWNERS, Rung, rungs, wrong
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild, build_image
 from tockmark.rig.kernel import read_kernel, slots_of
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import instances
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
 
+CATALOGUE = STUDIES / "ladder" / "catalogue.toml"
 BOARD = boards.load(boards.DEFAULT)
 SLOTS = 4  # of the baseline
 SLICE = 240_000  # cycles of its time slice
@@ -34,13 +36,13 @@ def built() -> None:
 
 @pytest.fixture(scope="module")
 def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A result of two boots, and what the run said."""
+    """A result of two boots, and the study's screen of it."""
     path = tmp_path_factory.mktemp("ladder") / "ladder.json"
-    command = [sys.executable, "-m", "tockmark", "run", "--suite", "ladder", "--icache", "on"]
-    command += ["--only", RUNGS, "-o", str(path)]
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
+    command += ["--icache", "on", "--only", RUNGS, "-o", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    return path, done.stdout
+    return path, screen([("ladder", file.load(path))])
 
 
 def test_what_is_served_is_what_is_asked_and_no_cycle_is_lost(climbed: tuple[Path, str]) -> None:
@@ -77,10 +79,10 @@ def _by_id(path: Path) -> dict[str, list[Rung]]:
 
 def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
     """The server gives back what it got."""
-    known = catalogue.load(suite="ladder")
+    known = catalogue.load(CATALOGUE)
     (boot,) = (one for one in known.boots() if one.name == "ladder-server_first_1")
     image = build_image(
-        boot, AppBuild.built(2, suite="ladder"), read_kernel(BOARD.kernels[2]), BOARD, tmp_path
+        boot, AppBuild.built(2, catalogue="ladder"), read_kernel(BOARD.kernels[2]), BOARD, tmp_path
     )
     flash = bytearray(image.flash.read_bytes())
     at = image.slots[0].symbols["chacha_words"] - BOARD.flash.base
@@ -124,12 +126,12 @@ def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
     assert found.tick < SLICE < late[-1] < SLICE + 10_000
     assert len(late) > 10
     # The instance has the core all but the alarm's upcalls.
-    alone = instances.load(paths.DATA / "instances-baseline.json").attempts[0].per_run
+    alone = instances.load(STUDIES / "instances" / "data" / "baseline.json").attempts[0].per_run
     assert alone < one.per_run < 1.05 * alone
 
 
-def test_a_kernel_for_four_apps_is_refused_the_suite_for_eight() -> None:
-    command = [sys.executable, "-m", "tockmark", "run", "--suite", "eight"]
+def test_a_kernel_for_four_apps_is_refused_boots_of_eight() -> None:
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 2
     assert "takes 4 apps" in done.stderr

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is counted in a trace beside a program's run: tests/test_programs.py counts in real ones."""
+"""What is counted in a trace beside a program's run: test_programs.py counts in real ones."""
 
 import pytest
 
-from tockmark.profile.isolation import Watcher
 from tockmark.profile.sample import Sampler, writes_pmp
+from tockmark_lab.studies.isolation import Watcher
 
 PROGRAM, OTHER, KERNEL, PMP = 0x1000, 0x2000, 0x8000, 0x3A0A1073  # csrw pmpcfg0, s4
 FIRST, LAST = PROGRAM + 0x10, PROGRAM + 0x20  # the two readings' ecalls
