@@ -14,7 +14,7 @@ PROGRAM = Program(
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
         "Check the kernel": {"conformance": "verbs"},
         "Check results": {"verify": "verbs"},
-        "Study": {"instances": "verbs", "isolation": "verbs"},
+        "Study": {"instances": "verbs", "isolation": "verbs", "study-log": "verbs"},
     },
 )
 app = PROGRAM.command_line()

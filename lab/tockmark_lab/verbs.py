@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs of `tockmark-lab`: validate, verify, conformance, same-simulator, instances and
-isolation."""
+"""The verbs of `tockmark-lab`: validate, verify, conformance, same-simulator, instances,
+isolation and study-log."""
 
 import os
 import secrets
@@ -31,6 +31,7 @@ from tockmark_lab import (
     interleavings,
     interrupts_off,
     simulators,
+    study_log,
     validation,
     validation_parts,
     verify,
@@ -345,3 +346,31 @@ def isolation_verb(
         print(isolation.text(found, cached))
     if output is not None:
         write_whole({output: isolation.stored(found, elf, board)})
+
+
+@verb(
+    "tockmark-lab study-log loop.log --study -o loop.json",
+    exits={INCOMPLETE: "tables are damaged or unknown; what was good is kept"},
+)
+def study_log_verb(
+    log: Annotated[Path, Argument(help="Log with tables of the 2021 study's form.")],
+    study: Annotated[
+        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
+    ] = False,
+    output: Annotated[
+        Path | None, options.output_to("Result file; default: LOG with .json.")
+    ] = None,
+) -> None:
+    """Turn a log of the 2021 study's form into a result file.
+
+    What fits is kept, what does not is named on stderr. docs/trust.md has the form."""
+    path = output or log.with_suffix(".json")
+    options.check_not_a_log(path)
+    known = catalogues.load()
+    result = study_log.parse(log, known, study)
+    write_whole({path: file.text(result)})
+    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
+    for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
+        print(f"not in the catalogue: {id_}")
+    options.say_first(result.incomplete)
+    raise Exit(options.incomplete_code(result))

@@ -4,20 +4,19 @@
 from pathlib import Path
 
 import pytest
+from study_logs import read
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.log import study
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.result.parse import LogClaims, parse
 from tockmark.suite import catalogue
 from tockmark.tests.conftest import seconds
-from tockmark.tests.study_logs import read
 from tockmark.wire import records
+from tockmark_lab import study_log
+from tockmark_lab.study_log import parse
 
-KNOWN = study.facts()
-STUDY = LogClaims(study=True)
+KNOWN = study_log.facts()
 
 
 def table(heading: str, values: list[int | str], sep: str = ", ") -> str:
@@ -123,7 +122,7 @@ def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
         path = tmp_path / "sporadic.log"
         lines = [f"{run}, {5000 + run}{cells.format(4 * (88 + run % 3))}\n" for run in range(100)]
         path.write_text(log(SPORADIC, heading, *lines))
-        return next(row.inner for row in parse(path, catalogue.load(), STUDY).rows[1:])
+        return next(row.inner for row in parse(path, catalogue.load(), own=True).rows[1:])
 
     assert inner("run, cycles, bytes_read, cycles / byte\n", ", {}, 9") == 89
     assert inner("run, cycles, bytes_read\n", ", 40") == 10

@@ -8,19 +8,25 @@ results/ has are compared with them.
 
 import os
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+import study_logs
 from hypothesis import given
 from hypothesis import strategies as st
+from study_logs import LOGS, RESULTS, SERIES, Rows, read
 
 from tockmark import paths
 from tockmark.result import file
-from tockmark.result.parse import LogClaims, parse
+from tockmark.result.stats import independent, middle, steady
 from tockmark.suite import catalogue
-from tockmark.tests import study_logs
-from tockmark.tests.study_logs import LOGS, RESULTS, SERIES, Rows, read
+from tockmark.tests import noise_draws as drawn
+from tockmark.tests.rows import samples as samples_of
+from tockmark_lab import study_log
+from tockmark_lab.study_log import parse
 
 FOLDER = os.environ.get("TOCKMARK_STUDY_LOGS", "")
 needs_the_logs = pytest.mark.skipif(
@@ -41,7 +47,7 @@ def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
     made = study_logs.log(LOGS[name])
     path = tmp_path / f"{name}.log"
     path.write_text(made.text)
-    result = parse(path, catalogue.load(), LogClaims(study=True))
+    result = parse(path, catalogue.load(), own=True)
     path.write_text(file.text(result))
     assert file.load(path) == result
     assert not result.incomplete
@@ -184,7 +190,7 @@ def test_the_logs_made_here_have_the_form_of_the_studys(name: str) -> None:
 @needs_the_logs
 @every_log
 def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
-    result = parse(its_own(name), catalogue.load(), LogClaims(study=True))
+    result = parse(its_own(name), catalogue.load(), own=True)
     assert len(result.incomplete) == (name == "ipc_threading")  # its -788861318
     mine = {row.label: row for row in result.rows}
     paper = file.load(paths.RESULTS / "paper-2021.json")
@@ -203,3 +209,24 @@ def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
         assert measured.cycles is not None
         if row.published.corrected is None:
             assert row.published.value == measured.cycles.median
+
+
+def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The steady cycles of each row in a folder of logs, with its id."""
+    for path in sorted(folder.glob("*.log")):
+        text = path.read_text(encoding="latin-1")
+        for _, app in study_log.measured(text, path.stem).each():
+            for row in app.rows:
+                if found := samples_of(row).get("cycles"):
+                    yield row.id, tuple(steady(found))
+
+
+@needs_the_logs
+def test_the_noise_is_that_of_the_studys_logs() -> None:
+    every = list(cycles(Path(FOLDER)))
+    ((id_, varying),) = [(id_, one) for id_, one in every if len(set(one)) > 1]
+    values = np.array(varying)
+    assert (id_, middle(varying)) == ("flash.read_sporadic", drawn.RAW)
+    assert values.std(ddof=1) == pytest.approx(drawn.DEVIATION, abs=0.05)
+    assert independent(values) == len(varying)
+    assert {one for id_, one in every if id_ == "time.read"} == {(drawn.READ,) * 999}

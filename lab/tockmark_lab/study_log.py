@@ -11,7 +11,7 @@
 These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
 samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
 What does not fit is named with its line and left out, with the whole table that it stands in.
-docs/trust.md has the rules; study.toml says which title is which benchmark of the catalogue.
+docs/trust.md has the rules; study_log.toml says which title is which benchmark of the catalogue.
 """
 
 import re
@@ -19,14 +19,21 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from tockmark.documents import Part
-from tockmark.suite.catalogue import OVERHEAD, Params
+from tockmark.errors import TockmarkError, showable
+from tockmark.paths import shown
+from tockmark.result.build import Context, build
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Kernel
+from tockmark.rig.kinds.file import read
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
 from tockmark.wire.records import MAX_SAMPLES, Problem, compress
-from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow
+from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow, series_of
 
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
@@ -58,7 +65,7 @@ class Titled(Part, frozen=True):
 
 
 class StudyFacts(Part, frozen=True):
-    """What study.toml says."""
+    """What study_log.toml says."""
 
     overhead: dict[str, int]
     remarks: list[str]
@@ -66,8 +73,8 @@ class StudyFacts(Part, frozen=True):
 
 
 def facts() -> StudyFacts:
-    """Read study.toml."""
-    text = files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8")
+    """Read study_log.toml."""
+    text = files("tockmark_lab").joinpath("study_log.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), StudyFacts)
 
 
@@ -401,3 +408,28 @@ def _counted(table: StudyTable) -> str | None:
         return suffix[1]
     words = set(re.findall(r"[a-z]+", f"{table.title} {table.about}".lower())) & COLUMNS.keys()
     return words.pop() if len(words) == 1 else None
+
+
+STUDY = Context(
+    kernel=Kernel(name="Tock 1.x (study 2021)"),
+    board=Board(name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"),
+    abi=1,
+)
+
+
+def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
+    """Return what a log holds. `own`: the study took it. TockmarkError if it has no such tables, or
+    nothing in them can be used."""
+    text = read(log)
+    if not recognise(text):
+        raise TockmarkError(
+            f"{shown(log)} is no log of the 2021 study", "`tockmark board parse` reads other logs"
+        )
+    found = measured(text, showable(log.stem), own)
+    if not any(series_of(row) for _, app in found.each() for row in app.rows):
+        why = f": {found.problems[0]}" if found.problems else ""
+        raise TockmarkError(
+            f"nothing in {showable(log.stem)} can be used{showable(why)}",
+            "docs/trust.md shows what such a log looks like",
+        )
+    return build(found, catalogue, STUDY if own else None)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
-from tockmark.log import study
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import OVERHEAD
 from tockmark.tests.rows import samples
+from tockmark_lab import study_log
 
 Rows = dict[str, dict[str, list[int]]]  # by the label of a row: its series
 
@@ -219,7 +219,7 @@ def log(*parts: Part) -> Made:
 def read(text: str) -> tuple[Rows, list[str], list[str]]:
     """What the parser makes of a log: its rows, the problems, and the faults of rows. A time.read
     that the log does not have, and the parser adds, is none of them."""
-    found = study.measured(text, "made", own=True)
+    found = study_log.measured(text, "made", own=True)
     (app,) = (app for _, app in found.each())
     lent = "overhead" in (app.begin or {})
     own = [row for row in app.rows if row.id != OVERHEAD or not lent]
