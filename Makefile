@@ -35,15 +35,15 @@ help:
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except build/results/'
-	@$(MAKE) --no-print-directory --silent help-lab
+	$(LAB_HELP)
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` and `--board qemu-cortex-m4` need besides; nothing else does (docs/boards-and-simulator.md).
-setup-qemu: kernel-qemu kernel-v1-qemu kernel-qemu-cortex-m4 apps-cortex-m4
+# What `--board qemu` and boards with a Cortex-M also need (docs/boards-and-simulator.md).
+setup-qemu: kernel-qemu kernel-v1-qemu apps-cortex-m4
 qemu-tools: setup
 	@tools/setup.sh qemu
 
@@ -131,12 +131,6 @@ $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
-
-# A stand-in for a kernel, on which apps for Cortex-M are tried: neither Tock nor the baseline.
-kernel-qemu-cortex-m4: qemu-tools
-	$(call begin,build/cargo-qemu-cortex-m4,the stand-in for Cortex-M)
-	@cargo kernel-qemu-cortex-m4 $(QUIET)
-	$(stamp) kernel build/cargo-qemu-cortex-m4/thumbv7em-none-eabi/release/tockmark-kernel
 
 # Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4

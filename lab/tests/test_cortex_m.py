@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Apps for Cortex-M: on the stand-in in QEMU, in both languages, and in one TAB with those for
-RISC-V. Needs `make build` and `make setup-qemu`.
+RISC-V. Needs `make build` and `make kernel-qemu-cortex-m4`.
 """
 
 import importlib
@@ -20,12 +20,12 @@ from tockmark.rig.elf import read_elf
 from tockmark.rig.image import HEADER
 from tockmark.suite import catalogue
 
-BOARD = boards.load("qemu-cortex-m4")
+BOARD = boards.load(str(paths.ROOT / "lab" / "stand-in" / "board.toml"))
 KERNEL = BOARD.kernels[2]
 LANGS = ("c", "rust")
 APPS = [paths.APPS / f"{lang}-abi2-cortex-m4" for lang in LANGS]
 THERE = shutil.which("qemu-system-arm") and all(one.exists() for one in (KERNEL, *APPS))
-needs_arm = pytest.mark.skipif(not THERE, reason="`make setup-qemu` has not been run")
+needs_arm = pytest.mark.skipif(not THERE, reason="`make kernel-qemu-cortex-m4` has not been run")
 
 GROUPS = ("time", "syscall", "upcall", "ipc")
 LACKING = "loop.empty"  # whose body is not in apps/asm/thumb
