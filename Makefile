@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The one entry for everyday work. Products go to build/, .venv/ and .tools/, results to results/.
+# The one entry for everyday work. Products go to build/, .venv/ and .tools/, runs to build/results/.
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables findings site wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables site wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -31,19 +31,18 @@ help:
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
-	@echo 'make clean   remove all that was made, except results/'
-	@$(MAKE) --no-print-directory --silent help-lab
+	@echo 'make clean   remove all that was made, except build/results/'
+	$(LAB_HELP)
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` and `--board qemu-cortex-m4` need besides; nothing else does (docs/boards-and-simulator.md).
-setup-qemu: kernel-qemu kernel-v1-qemu kernel-qemu-cortex-m4 apps-cortex-m4
+# What `--board qemu` and boards with a Cortex-M also need (docs/boards-and-simulator.md).
+setup-qemu: kernel-qemu kernel-v1-qemu apps-cortex-m4
 qemu-tools: setup
 	@tools/setup.sh qemu
 
@@ -129,12 +128,6 @@ $(VARIANTS): kernel-%: setup
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
-# A stand-in for a kernel, on which apps for Cortex-M are tried: neither Tock nor the baseline.
-kernel-qemu-cortex-m4: qemu-tools
-	$(call begin,build/cargo-qemu-cortex-m4,the stand-in for Cortex-M)
-	@cargo kernel-qemu-cortex-m4 $(QUIET)
-	$(stamp) kernel build/cargo-qemu-cortex-m4/thumbv7em-none-eabi/release/tockmark-kernel
-
 # Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
@@ -178,10 +171,7 @@ check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 tables: setup apps
-	@.venv/bin/python docs/make tables pictures architecture bodies
-
-findings: setup
-	@.venv/bin/python docs/make findings
+	@.venv/bin/python tools/pages
 
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site
@@ -191,7 +181,8 @@ wheel: profile
 	@.venv/bin/python tools/wheel.py
 
 clean:
-	rm -rf build .venv .venvs .tools .hypothesis tools/*.egg-info
+	[ ! -d build ] || find build/ -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
+	rm -rf .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 include lab/Makefile

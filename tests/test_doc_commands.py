@@ -17,8 +17,8 @@ import pytest
 import scratch
 import typer
 import typer.main
-from pages import Command, commands, every
 
+from pages import Command, commands, every
 from tockmark.cli import program
 from tockmark.cli.app import PROGRAM, app
 from tockmark.errors import TockmarkError

@@ -17,7 +17,8 @@ PROGRAM = Program(
         "Study": {
             name: f"studies.{name}"
             for name in ("programs", "ladder", "instances", "isolation", "cores")
-        },
+        }
+        | {"study-log": "verbs"},
     },
 )
 app = PROGRAM.command_line()

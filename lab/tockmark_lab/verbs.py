@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs of `tockmark-lab`: validate, verify, conformance, same-simulator, instances and
-isolation."""
+"""The verbs of `tockmark-lab`: validate, verify, conformance, same-simulator, instances,
+isolation and study-log."""
 
 import os
 import secrets
@@ -26,12 +26,12 @@ from tockmark_lab import (
     interleavings,
     interrupts_off,
     simulators,
+    study_log,
     validation,
     validation_parts,
     verify,
 )
 from tockmark_lab.conformance import MIXES, MOST_ATTACKERS
-from tockmark_lab.interrupts_off import Stretches
 from tockmark_lab.validation import ValidationVerdict
 from tockmark_lab.validation_parts import PARTS
 
@@ -186,21 +186,21 @@ def conformance_verb(
         most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        bounded: Stretches | None = None
+        stretches: dict[str, interrupts_off.Worst] = {}
         if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
-            bounded = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-        held[version] = asdict(bounded)["held"] if bounded else []
+            stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
+        held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
         done[version] = conformance.run(plan)
-        done[version].lost += bounded.lost if bounded else []
+        done[version].lost += interrupts_off.too_long(stretches)
         by = step if step is not None else interleavings.STEP if plan.own else 0
         swept[version] = interleavings.run(plan, by) if by else []
         done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
-            stretches = interrupts_off.longest(bounded) if bounded else ""
+            off = interrupts_off.longest(stretches) if stretches else ""
             pairs = interleavings.sweeps_text(swept[version])
-            options.show(conformance.count_text(plan, done[version], stretches, pairs))
+            options.show(conformance.count_text(plan, done[version], off, pairs))
             options.say_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
@@ -251,3 +251,31 @@ def same_simulator_verb(
         options.show(asdict(entry))
     else:
         print(f"{entry.boots} boots and {entry.cycles:,} cycles are the same on both")
+
+
+@verb(
+    "tockmark-lab study-log loop.log --study -o loop.json",
+    exits={INCOMPLETE: "tables are damaged or unknown; what was good is kept"},
+)
+def study_log_verb(
+    log: Annotated[Path, Argument(help="Log with tables of the 2021 study's form.")],
+    study: Annotated[
+        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
+    ] = False,
+    output: Annotated[
+        Path | None, options.output_to("Result file; default: LOG with .json.")
+    ] = None,
+) -> None:
+    """Turn a log of the 2021 study's form into a result file.
+
+    What fits is kept, what does not is named on stderr. docs/trust.md has the form."""
+    path = output or log.with_suffix(".json")
+    options.check_not_a_log(path)
+    known = catalogues.load()
+    result = study_log.parse(log, known, study)
+    write_whole({path: file.text(result)})
+    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
+    for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
+        print(f"not in the catalogue: {id_}")
+    options.say_first(result.incomplete)
+    raise Exit(options.incomplete_code(result))

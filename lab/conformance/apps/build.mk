@@ -15,13 +15,15 @@ AR := riscv64-unknown-elf-ar
 
 MACHINE := -march=rv32imc -mabi=ilp32
 CFLAGS := -std=c11 -O2 $(MACHINE) -ffunction-sections -fdata-sections -ffreestanding --specs=picolibc.specs \
-	-Wall -Wextra -Werror -MMD -MP -Iapps/runtime -I$(SOURCE) -DTM_ABI=$(ABI)
+	-Wall -Wextra -Werror -MMD -MP -Iapps/runtime -Iapps/runtime/scene -I$(SOURCE) \
+	-DTM_ABI=$(ABI)
 ASFLAGS := -march=rv32imc_zicsr_zifencei -mabi=ilp32 -MMD -MP -Iapps/runtime -DTM_ABI=$(ABI)
 
 APPS := rules own endings partner ipc service hostile neighbour fuzz victim attacker csrs seeker waiter sender
 parts = $(wildcard $(SOURCE)/$(1).c $(SOURCE)/$(1)_*.c $(SOURCE)/v$(ABI)/$(1).c $(SOURCE)/v$(ABI)/$(1)_*.c $(SOURCE)/$(1).S)
 object = $(addsuffix .o,$(patsubst %,$(OUT)/parts/%,$(1)))
-SHARED := $(call object,$(SOURCE)/start.S $(SOURCE)/pairs.S $(SOURCE)/report.c $(SOURCE)/guests.c apps/runtime/protocol.c)
+SHARED := $(call object,apps/runtime/scene/start.S $(SOURCE)/registers.S $(SOURCE)/pairs.S apps/runtime/scene/report.c \
+	$(SOURCE)/checks.c $(SOURCE)/guests.c apps/runtime/protocol.c)
 
 .PHONY: all
 all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a

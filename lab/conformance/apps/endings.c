@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app endings: how an app begins, begins again, and ends. The app partner sees the end. */
+#include "checks.h"
 #include "peers.h"
-#include "report.h"
 #include "service.h"
 
 const struct identity identity = {"endings", 1, 0};

@@ -3,7 +3,7 @@
 #ifndef CONFORMANCE_GUESTS_H
 #define CONFORMANCE_GUESTS_H
 
-#include "peers.h"
+#include "neighbours.h"
 
 /* Asks a neighbour (0 or 1) for something and waits until it has answered. Returns what it lends;
  * null if nothing. */

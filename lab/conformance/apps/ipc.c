@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app ipc: finds, notifies and shares with the app service, in both versions of the interface.
  */
+#include "checks.h"
 #include "peers.h"
-#include "report.h"
 #include "service.h"
 
 const struct identity identity = {"ipc", 1, 0};

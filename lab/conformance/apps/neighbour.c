@@ -3,8 +3,8 @@
  * The app neighbour: fills memory with a pattern, and looks at it every few milliseconds until
  * somebody asks it to stop. Two of them stand around the app that misbehaves.
  */
-#include "peers.h"
-#include "report.h"
+#include "checks.h"
+#include "neighbours.h"
 
 enum { WORDS = 256, PERIOD = 5 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app partner: runs on when endings has ended, and closes the run. */
-#include "report.h"
+#include "checks.h"
 
 const struct identity identity = {"partner", 1, 0};
 

@@ -245,7 +245,7 @@ def run_verb(
 ) -> None:
     """Run the suite and print what it costs.
 
-    Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
+    Writes build/results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
     if output is not None:
         replaced = options.log_beside(output)  # what cannot be written is told before anything runs

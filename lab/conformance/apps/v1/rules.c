@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app rules: what a kernel with version 1 of the interface does. */
-#include "report.h"
+#include "checks.h"
 
 const struct identity identity = {"rules", 1, 0};
 

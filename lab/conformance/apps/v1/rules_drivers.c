@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Version 1: memop and the drivers. */
-#include "report.h"
+#include "checks.h"
 
 void check_memop(void);
 void check_drivers(void);

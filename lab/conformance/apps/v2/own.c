@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app own: where version 2 of the interface leaves a choice, what the baseline kernel does. */
-#include "report.h"
+#include "checks.h"
 
 const struct identity identity = {"own", 1, 0};
 

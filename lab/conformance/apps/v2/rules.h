@@ -3,7 +3,7 @@
 #ifndef CONFORMANCE_RULES_H
 #define CONFORMANCE_RULES_H
 
-#include "report.h"
+#include "checks.h"
 
 void check_first_use(void);
 void check_subscribe(void);
