@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from typer import Argument, Exit, Option
 
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, say
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import report as latency_report
