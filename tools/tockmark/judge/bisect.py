@@ -6,17 +6,15 @@ figure of a commit is, when it counts as bad, and what is said of it.
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.files import write_whole
 from tockmark.judge.engine import Simulated
 from tockmark.result.build import joined
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import only_one, select
-from tockmark.trees.builds import LINK_ARGS, Builder, Built, first_bad
+from tockmark.trees.builds import LINK_ARGS, Builder, Built
 from tockmark.trees.repository import Commit
 
 _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -195,52 +193,3 @@ def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
 
 
 BUILDS = "builds.json"  # by the checkout's folder
-
-
-@dataclass(frozen=True)
-class HowBuilt:
-    """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
-    last judgement took, builds with it (0: there was none)."""
-
-    command: str
-    elf: str = ""
-    seconds: float = 0.0
-
-
-def recall(checkout: Path) -> HowBuilt | None:
-    """Return what was said of a checkout; None if nothing was, or it cannot be read."""
-    found = _known().get(str(checkout.resolve()))
-    if not isinstance(found, dict):
-        return None
-    try:
-        return HowBuilt(str(found["command"]), str(found["elf"]), float(found["seconds"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def remember(checkout: Path, how: HowBuilt) -> None:
-    """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
-    known = _known() | {str(checkout.resolve()): vars(how)}
-    try:
-        paths.config().mkdir(parents=True, exist_ok=True)
-        write_whole({_file(): json.dumps(known, indent=1) + "\n"})
-    except OSError:
-        return
-
-
-def took(checkout: Path, seconds: float) -> None:
-    """Keep how long a judgement of a checkout took."""
-    if how := recall(checkout):
-        remember(checkout, replace(how, seconds=round(seconds)))
-
-
-def _file() -> Path:
-    return paths.config() / BUILDS
-
-
-def _known() -> dict[str, object]:
-    try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

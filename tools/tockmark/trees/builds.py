@@ -8,6 +8,7 @@ command in the user's own folder; --build replaces it.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
 from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
-from tockmark.files import replace_whole, toml
+from tockmark.files import replace_whole, toml, write_whole
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
@@ -389,3 +390,52 @@ def sides(
             Built(commit, Builder(place, recipe, fresh))
             for commit, place in zip(commits, places, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class HowBuilt:
+    """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
+    last judgement took, builds with it (0: there was none)."""
+
+    command: str
+    elf: str = ""
+    seconds: float = 0.0
+
+
+def recall(checkout: Path) -> HowBuilt | None:
+    """Return what was said of a checkout; None if nothing was, or it cannot be read."""
+    found = _known().get(str(checkout.resolve()))
+    if not isinstance(found, dict):
+        return None
+    try:
+        return HowBuilt(str(found["command"]), str(found["elf"]), float(found["seconds"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def remember(checkout: Path, how: HowBuilt) -> None:
+    """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
+    known = _known() | {str(checkout.resolve()): vars(how)}
+    try:
+        paths.config().mkdir(parents=True, exist_ok=True)
+        write_whole({_file(): json.dumps(known, indent=1) + "\n"})
+    except OSError:
+        return
+
+
+def took(checkout: Path, seconds: float) -> None:
+    """Keep how long a judgement of a checkout took."""
+    if how := recall(checkout):
+        remember(checkout, replace(how, seconds=round(seconds)))
+
+
+def _file() -> Path:
+    return paths.config() / BUILDS
+
+
+def _known() -> dict[str, object]:
+    try:
+        found = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
