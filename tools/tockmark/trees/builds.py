@@ -8,8 +8,6 @@ command in the user's own folder; --build replaces it.
 """
 
 import hashlib
-import itertools
-import json
 import os
 import re
 import shutil
@@ -21,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
 from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
-from tockmark.files import replace_whole, toml, write_whole
+from tockmark.files import replace_whole, toml
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
@@ -391,79 +389,3 @@ def sides(
             Built(commit, Builder(place, recipe, fresh))
             for commit, place in zip(commits, places, strict=True)
         ]
-
-
-def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
-    """Find the first bad one of so many commits in as few steps as may be, if the first is good and
-    the last is bad.
-
-    `is_bad` is asked of each at most once; None: it cannot be told of this one. Several come back
-    where all before the last of them cannot be told."""
-    good, bad = 0, count - 1
-    unknown: list[int] = []
-    while True:
-        marks = [good, *(n for n in sorted(unknown) if good < n < bad), bad]
-        # Behind what cannot be told there is often more of that: away from it, by halves again.
-        below, above = max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
-        middle = (below + above) // 2
-        if middle == below:
-            return range(good + 1, bad + 1)
-        match is_bad(middle):
-            case None:
-                unknown.append(middle)
-            case True:
-                bad = middle
-            case False:
-                good = middle
-
-
-BUILDS = "builds.json"  # by the checkout's folder
-
-
-@dataclass(frozen=True)
-class HowBuilt:
-    """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
-    last judgement took, builds with it (0: there was none)."""
-
-    command: str
-    elf: str = ""
-    seconds: float = 0.0
-
-
-def recall(checkout: Path) -> HowBuilt | None:
-    """Return what was said of a checkout; None if nothing was, or it cannot be read."""
-    found = _known().get(str(checkout.resolve()))
-    if not isinstance(found, dict):
-        return None
-    try:
-        return HowBuilt(str(found["command"]), str(found["elf"]), float(found["seconds"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def remember(checkout: Path, how: HowBuilt) -> None:
-    """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
-    known = _known() | {str(checkout.resolve()): vars(how)}
-    try:
-        paths.config().mkdir(parents=True, exist_ok=True)
-        write_whole({_file(): json.dumps(known, indent=1) + "\n"})
-    except OSError:
-        return
-
-
-def took(checkout: Path, seconds: float) -> None:
-    """Keep how long a judgement of a checkout took."""
-    if how := recall(checkout):
-        remember(checkout, replace(how, seconds=round(seconds)))
-
-
-def _file() -> Path:
-    return paths.config() / BUILDS
-
-
-def _known() -> dict[str, object]:
-    try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
