@@ -52,7 +52,7 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "LINES": "40",
     "NO_COLOR": "1",
-    "PYTHONPATH": str(TOOLS),
+    "PYTHONPATH": f"{TOOLS}:{ROOT}/lab",
     "TERM": "dumb",
     "TOCKMARK_CACHE": "off",
     "TZ": "UTC",
@@ -220,9 +220,8 @@ def further_logs() -> str:
 
 
 def committed(suffix: str) -> list[Path]:
-    """The files below results/ that are the project's; those of users begin with their time."""
-    found = sorted(Path("results").rglob(f"*{suffix}"))
-    return [path for path in found if path.is_file() and not path.name[0].isdigit()]
+    """The files below results/."""
+    return [path for path in sorted(Path("results").rglob(f"*{suffix}")) if path.is_file()]
 
 
 def copied() -> str:

@@ -3,7 +3,7 @@
 
     python tests/pages.py
 
-counts the words of each: tracked Markdown without CHANGELOG and docs/upstream, without tables and
+counts the words of each: tracked Markdown without CHANGELOG and lab/upstream, without tables and
 code.
 """
 
@@ -18,6 +18,7 @@ from tockmark.paths import ROOT
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "lab").rglob("*.md")),
 ]
 MOST_WORDS = 26_000  # of all that are counted
 MOST_PAGES = 11  # README and those of docs/, but for the index and what is generated of the help

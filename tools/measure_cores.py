@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tockmark import documents, paths, processes
-from tockmark.check import programs
 from tockmark.check.cores import FORMAT, STORED, VERSION, BareCount, StoredCores
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import core as cores
 from tockmark.rig.core import Core
 from tockmark.rig.kernel_on_core import HAS
+from tockmark_lab import validation_parts as programs
 
 OWN = ""  # the machine's own core
 ALL = "maxperf-pmp-bmfull-icache"  # the configuration with each feature but the predictor

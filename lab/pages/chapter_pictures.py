@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Pictures of the chapters on programs, sizes, instances, clients, crypto and cores: each of the
-figures that the chapter's tables have, made by the same modules."""
+"""Draws the pictures of the studies: each shows figures of the study's tables, made by the same
+modules."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -17,8 +17,9 @@ import core_features
 import crypto
 import ladder
 import whole_programs
+from committed import STUDIES
 from tockmark.check import instances as instancing
-from tockmark.paths import DATA, DOCS
+from tockmark.paths import DATA
 from tockmark.show import plot, programs
 from tockmark.show.crypto import APP, WAYS
 from tockmark.show.ladder import WAYS as IPC
@@ -289,13 +290,13 @@ def of_cores() -> Sheet:
     return sheet
 
 
-PICTURES: dict[str, Callable[[], Sheet]] = {
-    "programs": of_programs,
-    "sizes": of_sizes,
-    "instances": of_instances,
-    "clients": of_clients,
-    "crypto": of_crypto,
-    "core-features": of_cores,
+# What a picture is called, by the study whose page shows it.
+PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
+    "programs": {"programs": of_programs},
+    "sizes": {"sizes": of_sizes},
+    "ladder": {"instances": of_instances, "clients": of_clients},
+    "crypto": {"crypto": of_crypto},
+    "cores": {"core-features": of_cores},
 }
 
 
@@ -303,6 +304,7 @@ def made() -> dict[Path, bytes]:
     """Return every picture as it should be."""
     with mpl.rc_context(plot.STYLE):
         return {
-            DOCS / "pictures" / f"{name}.svg": plot.rendered(draw().figure, "svg")
-            for name, draw in PICTURES.items()
+            STUDIES / study / f"{name}.svg": plot.rendered(draw().figure, "svg")
+            for study, drawings in PICTURES.items()
+            for name, draw in drawings.items()
         }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md with its picture: `make findings`.
+"""Makes docs/findings.md with its picture, and README.md of each study: `make findings`.
 
-Templates in this folder have the words. Every number is looked up in a committed result or profile,
-through what `made` gives the templates.
+Templates here and in the folders of the studies have the words. Every number is looked up in a
+committed result or profile, through what `made` gives the templates.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -25,10 +26,8 @@ import over_commits
 import sample_parts
 import waits
 import whole_programs
-from committed import committed, multiples, number, per_op, retired, share, times
+from committed import STUDIES, committed, multiples, number, per_op, retired, share, times
 from tables import markdown
-from tockmark.check import programs
-from tockmark.check import validation as validations
 from tockmark.paths import DATA, DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -37,36 +36,50 @@ from tockmark.show.table import layout_nets, spread
 from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark_lab import validation as validations
+from tockmark_lab import validation_parts as programs
 
 PARTS = (
     "findings.md.j2",
-    "programs.md.j2",
-    "sizes.md.j2",
-    "ladder.md.j2",
     "ipc.md.j2",
-    "crypto.md.j2",
     "latency.md.j2",
-    "floor.md.j2",
     "languages.md.j2",
-    "cores.md.j2",
+    "studies.md.j2",
 )  # in this folder, in the order of the page
 HERE = Path(__file__).parent
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
+ANSWER = re.compile(r"^## Answer\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
 
 
 def made() -> dict[Path, bytes]:
-    """Return the page and the picture, as the committed results have them."""
-    page = "\n\n".join(_render(part) for part in PARTS) + "\n"
-    return {DOCS / "findings.md": page.encode(), DOCS / PICTURE: opt_levels.picture()}
+    """Return the page and its picture, and the page of each study, as the committed results have
+    them."""
+    page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
+    studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
+    pages = {STUDIES / name / "README.md": f"{study(name)}\n".encode() for name in studies}
+    return {DOCS / "findings.md": page.encode(), DOCS / PICTURE: opt_levels.picture(), **pages}
 
 
-def _render(part: str) -> str:
+@cache
+def study(name: str) -> str:
+    """Return the page of a study."""
+    return _render(STUDIES / name / "README.md.j2")
+
+
+def answer(name: str) -> str:
+    """Return the answer of a study, and where its figures are."""
+    found = ANSWER.search(study(name))
+    assert found, f"the page of {name} has no answer"
+    return f"{found[1]} ([figures](../lab/studies/{name}/README.md))"
+
+
+def _render(path: Path) -> str:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    template = environment.from_string((HERE / part).read_text(encoding="utf-8"))
+    template = environment.from_string(path.read_text(encoding="utf-8"))
     functions = (
-        *(compiled, table, of_kernel, bare, floors, beside),
+        *(answer, compiled, table, of_kernel, bare, floors, beside),
         *(added, committed, number, times, share),
     )
     filled = {function.__name__: function for function in functions}

@@ -253,7 +253,9 @@ def test_what_is_generated_is_that_of_the_committed_results(maker: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_page_shows_every_picture() -> None:
-    for name in chapter_pictures.PICTURES:
-        assert f"(pictures/{name}.svg)" in PAGE
-        assert (ROOT / "docs" / "pictures" / f"{name}.svg").stat().st_size < 60_000
+def test_the_page_of_a_study_shows_its_pictures() -> None:
+    for study, drawings in chapter_pictures.PICTURES.items():
+        page = (committed.STUDIES / study / "README.md").read_text(encoding="utf-8")
+        for name in drawings:
+            assert f"({name}.svg)" in page
+            assert (committed.STUDIES / study / f"{name}.svg").stat().st_size < 60_000

@@ -4,7 +4,7 @@
  * counts from when the last one was due.
  *
  * How many ticks that are it measures by the core's cycles, since a kernel's own word may be wrong:
- * docs/upstream/alarm-rate.md.
+ * lab/upstream/alarm-rate.md.
  */
 #include "alarm.h"
 #include "peer.h"

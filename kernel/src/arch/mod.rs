@@ -2,8 +2,8 @@
 
 //! The machine, as everything else in the kernel sees it: [`Machine`] says all that is asked of one.
 //! There are three: Earl Grey when built for the board, a fake one of the same shape when built for
-//! a host's tests, and a stand-in on which apps for Cortex-M are tried. [`Hardware`] is the one that this build runs on, known when it is compiled: nothing
-//! is looked up when it runs.
+//! a host's tests, and the lab's stand-in, on which apps for Cortex-M are tried. [`Hardware`] is the
+//! machine of this build.
 
 #![allow(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod riscv;
 pub use riscv::EarlGrey as Hardware;
 
 #[cfg(target_arch = "arm")]
+#[path = "../../../lab/stand-in/mod.rs"]
 mod cortex_m;
 #[cfg(target_arch = "arm")]
 pub use cortex_m::StandIn as Hardware;

@@ -14,7 +14,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import report as latency_report
@@ -272,7 +272,7 @@ def run_verb(
 ) -> None:
     """Run the suite and print what it costs.
 
-    Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
+    Writes build/results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
     if output is not None:
         replaced = options.log_beside(output)  # what cannot be written is told before anything runs
