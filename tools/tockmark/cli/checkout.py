@@ -30,7 +30,8 @@ from tockmark.errors import (
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import campaign, engine, evidence, report
-from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
+from tockmark.judge.bisect import BisectLimit, CommitSearch
+from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.judge.waits import compared, loads_of
 from tockmark.latency import run as latency
 from tockmark.rig import board as boards
