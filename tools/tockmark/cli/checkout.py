@@ -164,9 +164,10 @@ def _run_options(
     samples: int,
     jobs: int | None,
     fresh: bool,
+    dask: str | None = None,
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"dask": dask})
     require(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
@@ -323,6 +324,7 @@ def judge_verb(
         int, Option(min=9, help="At most so many samples of a row.")
     ] = engine.SAMPLES,
     jobs: run_options.Jobs = None,
+    dask: run_options.Dask = None,
     fresh: run_options.FreshBuilds = False,
     output: Annotated[
         Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
@@ -348,7 +350,7 @@ def judge_verb(
         if given.base or given.head:
             raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh)
+    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     start = time.monotonic()

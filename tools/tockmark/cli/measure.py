@@ -227,6 +227,7 @@ def run_verb(
     ] = None,
     every: options.EveryRow = False,
     jobs: run_options.Jobs = None,
+    dask: run_options.Dask = None,
     max_cycles: Annotated[
         int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -257,7 +258,7 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "dask": dask}
     board = place.loaded(laid, limits)
     if known.silence is not None and board.kind == "sim":
         board = board.configured({"silence": max_cycles or known.silence})
@@ -332,7 +333,7 @@ def run_verb(
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
     code = options.incomplete_code(result)
-    code = INTERRUPTED if ran.interrupted else code
+    code = INTERRUPTED if ran.interrupted and ran.lost is None else code
     if as_json:
         options.show(
             {

@@ -190,6 +190,3 @@ def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
                 bad = middle
             case False:
                 good = middle
-
-
-BUILDS = "builds.json"  # by the checkout's folder

@@ -179,7 +179,9 @@ class Simulated:
         return self.folder / f"{self.name}.log"
 
     def _check(self, ran: run.Ran) -> None:
-        """TockmarkError if the run was interrupted, or a kernel panicked."""
+        """TockmarkError if the run was interrupted or lost its workers, or a kernel panicked."""
+        if ran.lost is not None:
+            raise ran.lost
         if ran.interrupted:
             raise TockmarkError(
                 "interrupted: every boot that ended is kept",

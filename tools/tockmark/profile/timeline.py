@@ -623,7 +623,7 @@ class _TracedBoot:
             more += ["--to", str(end), "--max-cycles", str(end + BEHIND)]
         with tempfile.TemporaryDirectory() as folder:
             uart = Path(folder) / "uart.log"
-            simulation = self._tracing.start(self._start, "--uart", str(uart), *more)
+            simulation = self._tracing.start_here(self._start, "--uart", str(uart), *more)
             try:
                 for line in instructions(simulation.lines()):
                     yield line

@@ -38,6 +38,7 @@ from tockmark.trees.repository import (
 REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
+BUILDS = "builds.json"  # by the checkout's folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that hold its last line
 OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # which Cargo takes before the manifest's
