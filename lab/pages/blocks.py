@@ -2,13 +2,13 @@
 """Fills docs/trust.md and docs/method.md with what the lab knows of the simulator and the rule. A
 page asks for a block as in tools/pages/tables.py:
 
-    <!-- validation: docs/data/validation.json -->   what `tockmark dev validate -o` has stored
+    <!-- validation: lab/data/validation.json -->   what `tockmark dev validate -o` has stored
     <!-- end of validation -->
 
-    <!-- board: docs/data/cw310-omniglot.json -->    a board's published figures, and simulated
+    <!-- board: lab/data/cw310-omniglot.json -->    a board's published figures, and simulated
     <!-- end of board -->
 
-    <!-- links: docs/data/robustness.json -->        how often links of one source are told apart
+    <!-- links: lab/data/robustness.json -->        how often links of one source are told apart
     <!-- end of links -->
 """
 

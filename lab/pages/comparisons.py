@@ -17,10 +17,9 @@ from markupsafe import Markup
 
 import opt_levels
 import sample_parts
-from committed import CommittedResult, between, committed, number, retired, share
+from committed import LAB_DATA, CommittedResult, between, committed, number, retired, share
 from tables import markdown
 from tockmark.documents import Count, Part
-from tockmark.paths import DATA
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
 from tockmark.show.table import layout_nets
@@ -127,7 +126,7 @@ class Bisection(Part, frozen=True):
 
 @cache
 def bisection() -> Bisection:
-    return msgspec.json.decode((DATA / "bisect.json").read_bytes(), type=Bisection)
+    return msgspec.json.decode((LAB_DATA / "bisect.json").read_bytes(), type=Bisection)
 
 
 def commit_steps(titles: Iterable[tuple[str, str, str]]) -> str:

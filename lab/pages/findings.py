@@ -26,11 +26,11 @@ import over_commits
 import sample_parts
 import waits
 import whole_programs
-from committed import STUDIES, committed, multiples, number, per_op, retired, share, times
+from committed import LAB_DATA, STUDIES, committed, multiples, number, per_op, retired, share, times
 from tables import markdown
 from tockmark.check import programs
 from tockmark.check import validation as validations
-from tockmark.paths import DATA, DOCS, ROOT
+from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show import text
@@ -183,7 +183,7 @@ class BareCost:
 def bare() -> dict[str, BareCost]:
     """Return the part limit of the committed validation, by name."""
     found = {}
-    for row in validations.load_validation(DATA / "validation.json"):
+    for row in validations.load_validation(LAB_DATA / "validation.json"):
         if row.part == "limit" and row.group != programs.OF_RULES:
             instructions, on, off = map(float, row.measured)
             of_parts = row.group == programs.OF_PARTS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from committed import between, number, share
+from committed import STUDIES, between, number, share
 from tables import markdown
 from tockmark.paths import DATA, RESULTS
 from tockmark.profile import isolation
@@ -204,7 +204,9 @@ def explained() -> str:
 
 def sources() -> str:
     """Return where the programs come from, and under which licence."""
-    listed = tomllib.loads((DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    listed = tomllib.loads(
+        (STUDIES / "programs" / "data" / "programs.toml").read_text(encoding="utf-8")
+    )["source"]
     heads = ("programs", "of", "version", "licence", "what")
     rows: list[Sequence[str]] = [
         (
