@@ -13,13 +13,12 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu qemu-tools setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores upstream tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables site wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make check   formatters, linters, types, units and contracts only: some five minutes'
-	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make setup-qemu  install QEMU and compilers for Arm, build kernels and apps: tockmark run --board qemu'
 	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind, for tests of what others show'
@@ -31,20 +30,12 @@ help:
 	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
 	@echo 'make kernel-crypto  the one with a driver of crypto, for tockmark run --suite programs --only crypto'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
-	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
 	@echo 'make profile build what tockmark profile needs'
-	@echo 'make validate compare the simulator with what others published or measured'
-	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
-	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
-	@echo 'make simspeed  the simulator beside another one; takes minutes'
-	@echo 'make cores   measure the baseline and programs on each configuration of Ibex; half an hour'
-	@echo 'make upstream  apps that show faults of Tock, for lab/upstream/reproduce.py'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
-	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except build/results/'
+	@$(MAKE) --no-print-directory --silent help-lab
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
@@ -55,10 +46,6 @@ setup:
 setup-qemu: kernel-qemu kernel-v1-qemu kernel-qemu-cortex-m4 apps-cortex-m4
 qemu-tools: setup
 	@tools/setup.sh qemu
-
-# OpenTitan's RTL, which `make chip` needs besides and nothing else does.
-setup-chip: setup
-	@tools/setup.sh chip
 
 # What tests/browser needs besides, and callgrind_annotate; without it `make test` leaves those
 # tests out and says so.
@@ -100,19 +87,6 @@ sim-retire sim-waves: sim-%: setup
 	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
-
-# The whole chip (docs/boards-and-simulator.md), and the model of it that it is compared with. WHOLE=1: without stubs,
-# in a folder of its own.
-chip: sim-earlgrey_2021 setup-chip
-	$(call begin,build/sim/chip$(if $(WHOLE),-whole)/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-chip
-sim-earlgrey_2021: setup-chip
-
-# Its speed beside that of Ibex's own simple_system. Takes minutes.
-simspeed: build
-	@$(TOCKMARK) board image syscall -o build/simspeed/image
-	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py build/sim/cw310/earlgrey-sim \
-	    build/simspeed/image/c/syscall.flash
 
 # What `tockmark profile` needs besides.
 profile: build sim-retire
@@ -175,17 +149,6 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/method.md).
-SPREAD := 3 2 s z
-spread: build $(SPREAD:%=spread-%)
-spread-%: build
-	@$(MAKE) $(SILENT) kernel-layouts K=16 $(if $(filter-out 3,$*),OPT=$*)
-	@$(TOCKMARK) run --only kernel,loop.empty,loop.taken --samples 9 -o results/opt/baseline-$*.json \
-	    $(foreach n,0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15,--kernel build/kernel-layouts$(filter-out -3,-$*)/$(n).elf) \
-	    || [ $$? = 1 ]  # a control that is off: its rows say so
-# One after another: each takes all cores.
-$(foreach pair,2:3 s:2 z:s,$(eval spread-$(word 1,$(subst :, ,$(pair))): | spread-$(word 2,$(subst :, ,$(pair)))))
-
 # In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
 apps: apps-1 apps-2
 RUST_BUILT = $(OPT:%=-%)$(CALLS:%=-%)$(if $(LIBTOCK_RS),-libtock)
@@ -193,10 +156,9 @@ apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
 	@$(if $(filter 2,$*),$(foreach one,cyclecount csr,$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=$(one) &&) true)
-	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 	@$(if $(filter 2,$*),$(MAKE) $(SILENT) -f apps/latency/build.mk)
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
-	$(stamp) apps build/apps/conformance-abi$* $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
+	$(stamp) apps $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
 # Those for Cortex-M, in both languages.
 apps-cortex-m4: apps qemu-tools
@@ -220,11 +182,6 @@ ladder: apps
 	@$(MAKE) $(SILENT) -f apps/ladder/build.mk
 	$(stamp) apps build/apps/ladder-c-abi2
 
-# Apps that show faults of Tock (lab/upstream).
-upstream: apps
-	@$(MAKE) $(SILENT) -f lab/upstream/build.mk
-	$(stamp) apps build/apps/upstream-abi2
-
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
@@ -238,36 +195,19 @@ test: build
 check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
-conformance: profile
-	@$(TOCKMARK) dev conformance
-
-validate: build
-	@$(TOCKMARK) dev validate
-
-validate-chip: chip
-	@$(TOCKMARK) dev validate --part chip$(ALL:%=,chip-suite)
-
-# Rows of the baseline, and bare programs, on each core: some 15 minutes of building, and as many of running.
-cores: build
-	@.venv/bin/python tools/measure_cores.py
-
 tables: setup apps
 	@.venv/bin/python tools/pages
 
-findings: setup
-	@.venv/bin/python lab/pages
-
 site: setup
-	@$(TOCKMARK) site results docs/data/validation.json -o build/site
+	@$(TOCKMARK) site results lab/data/validation.json -o build/site
 
 # What `pip install` takes: the tool with all that it needs to measure, profile and judge.
 wheel: profile
 	@.venv/bin/python tools/wheel.py
 
-robustness: profile
-	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
-
 clean:
 	[ ! -d build ] || find build/ -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
 	rm -rf .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+include lab/Makefile

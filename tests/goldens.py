@@ -52,7 +52,7 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "LINES": "40",
     "NO_COLOR": "1",
-    "PYTHONPATH": str(TOOLS),
+    "PYTHONPATH": f"{TOOLS}:{ROOT}/lab",
     "TERM": "dumb",
     "TOCKMARK_CACHE": "off",
     "TZ": "UTC",

@@ -19,8 +19,8 @@ import typer
 import typer.main
 
 from pages import Command, commands, every
-from tockmark.cli import app as command_line
-from tockmark.cli.app import app
+from tockmark.cli import program
+from tockmark.cli.app import PROGRAM, app
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
 from tockmark.rig import board as boards
@@ -61,7 +61,7 @@ def arguments(command: Command) -> dict[str, Any]:
     try:
         context = TOOL.make_context("tockmark", list(words))
         name, verb, rest = TOOL.resolve_command(context, words)  # type: ignore[attr-defined]
-        if name in command_line.GROUPS and rest:
+        if name in PROGRAM.groups and rest:
             group = verb.make_context(name, list(rest), parent=context)
             name, verb, rest = verb.resolve_command(group, rest)
         assert verb is not None
@@ -73,9 +73,7 @@ def arguments(command: Command) -> dict[str, Any]:
             return {"verb": words[0]}  # in a sentence: the verb, or an option of it
         raise UnusableError(str(error)) from error
     finally:
-        command_line._debug = (
-            False  # which a page's --debug sets for good, in a tool that runs once
-        )
+        program._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
 SUITES: dict[str, Suite] = {"isolation": "programs"}  # of verbs that have one alone

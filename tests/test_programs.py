@@ -279,6 +279,8 @@ def test_crates_are_pinned_and_listed_with_their_licence() -> None:
     crates = {name: one["version"] for name, one in asked.items() if "version" in one}
     assert all(version.startswith("=") for version in crates.values())
     assert all(asked[name]["default-features"] is False for name in crates)
-    listed = tomllib.loads((paths.DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    listed = tomllib.loads(
+        (paths.ROOT / "lab/studies/programs/data/programs.toml").read_text(encoding="utf-8")
+    )["source"]
     assert {one["name"]: f"={one['version']}" for one in listed if one["kind"] == "crate"} == crates
     assert all(one["licence"] for one in listed)

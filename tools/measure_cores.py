@@ -2,7 +2,7 @@
 """Measures a kernel and bare programs on each core that this builds: `make cores`.
 
 Rows of the baseline go to results/cores/ (of another kernel with --kernel and --name), counts of
-the programs to docs/data/cores.json; docs/make/core_features.py makes tables of both. A program
+the programs to lab/studies/cores/data/cores.json; lab/pages/core_features.py makes tables of both. A program
 checks its own answer: a wrong one ends this with an error.
 """
 
@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tockmark import documents, paths, processes
-from tockmark.check import programs
 from tockmark.check.cores import FORMAT, STORED, VERSION, BareCount, StoredCores
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import core as cores
 from tockmark.rig.core import Core
 from tockmark.rig.kernel_on_core import HAS
+from tockmark_lab import validation_parts as programs
 
 OWN = ""  # the machine's own core
 ALL = "maxperf-pmp-bmfull-icache"  # the configuration with each feature but the predictor

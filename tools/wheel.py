@@ -28,15 +28,11 @@ LICENCE = 'license = "Apache-2.0 OR MIT"'  # of pyproject.toml: of our own code
 BROUGHT = (
     "Cargo.toml",
     "apps/catalogue.toml",
-    "apps/conformance/rules.toml",
     "apps/runtime/app.ld",
     "boards/*.toml",
+    "boards/earlgrey-sim/*.toml",
     "build/apps/lib/*.a",
-    *(
-        f"build/apps/{way}-abi{abi}/*.[oa]"
-        for way in ("c", "rust", "conformance")
-        for abi in (1, 2)
-    ),
+    *(f"build/apps/{way}-abi{abi}/*.[oa]" for way in ("c", "rust") for abi in (1, 2)),
     *(f"build/apps/{way}/*.[oa]" for way in ("c-abi2-cyclecount", "c-abi2-csr", "latency-abi2")),
     *(
         f"build/{cargo}/riscv32imc-unknown-none-elf/{profile}/tockmark-kernel"
@@ -60,7 +56,6 @@ BROUGHT = (
     "results/opt/tock-master-z.json",
     "results/paper-2021.json",
     "results/tock-*.json",
-    "validation/*.toml",
 )
 PROGRAMS = (paths.LD, paths.OBJCOPY, paths.OBJDUMP, paths.FILT, paths.ELF2TAB)
 # What every machine has that manylinux is said for; what else a program needs is brought, too.

@@ -17,7 +17,6 @@ import core_features
 import crypto
 import ladder
 import whole_programs
-from committed import STUDIES
 from tockmark.check import instances as instancing
 from tockmark.paths import DATA
 from tockmark.show import plot, programs
@@ -26,6 +25,7 @@ from tockmark.show.ladder import WAYS as IPC
 from tockmark.show.plot import GREY, STYLES, Sheet
 from tockmark.show.programs import ALONE, BESIDE
 from tockmark.suite.catalogue import ICACHE
+from tockmark_lab.places import STUDIES
 
 KIB = 1024
 MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}

@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tockmark.paths import RESULTS, ROOT
+from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
-
-STUDIES = ROOT / "lab" / "studies"  # a folder for each
-LAB_DATA = ROOT / "lab" / "data"  # of no study
 
 
 def number(value: float | None) -> str:

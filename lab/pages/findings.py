@@ -26,10 +26,8 @@ import over_commits
 import sample_parts
 import waits
 import whole_programs
-from committed import LAB_DATA, STUDIES, committed, multiples, number, per_op, retired, share, times
+from committed import committed, multiples, number, per_op, retired, share, times
 from tables import markdown
-from tockmark.check import programs
-from tockmark.check import validation as validations
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -38,6 +36,9 @@ from tockmark.show.table import layout_nets, spread
 from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark_lab import validation as validations
+from tockmark_lab import validation_parts as programs
+from tockmark_lab.places import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",
@@ -183,7 +184,7 @@ class BareCost:
 def bare() -> dict[str, BareCost]:
     """Return the part limit of the committed validation, by name."""
     found = {}
-    for row in validations.load_validation(LAB_DATA / "validation.json"):
+    for row in validations.load_validation(DATA / "validation.json"):
         if row.part == "limit" and row.group != programs.OF_RULES:
             instructions, on, off = map(float, row.measured)
             of_parts = row.group == programs.OF_PARTS

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from committed import LAB_DATA, number
+from committed import number
 from tables import markdown
 from tockmark.compare.by_commit import (
     ByCommit,
@@ -27,9 +27,10 @@ from tockmark.paths import RESULTS
 from tockmark.show import text
 from tockmark.show.commits import WITHOUT, cycles_words
 from tockmark.suite import catalogue as catalogues
+from tockmark_lab.places import DATA
 
 FILE = RESULTS / "tock-history.jsonl"
-CAUSES = LAB_DATA / "causes.toml"
+CAUSES = DATA / "causes.toml"
 # The rows that were followed to the commits at which they jump.
 ROWS = (
     "syscall.command",

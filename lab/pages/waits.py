@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm, or a sent line, waits, and for what: the files in docs/data/latency/. That of
+"""How long an alarm, or a sent line, waits, and for what: the files in lab/data/latency/. That of
 the kernel `unchanged` is Tock master's as the three changes found it, of as many alarms as theirs.
 """
 
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 
-from committed import LAB_DATA, between, committed, left, number, retired
+from committed import between, committed, left, number, retired
 from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
+from tockmark_lab.places import DATA
 
 CHANGES = {
     "priorities": "the PLIC's priorities are written once, not after each round of interrupts",
@@ -35,13 +36,13 @@ SIDES = ("base", "head")
 @cache
 def found(kernel: str, icache: bool = True) -> StoredLatency:
     """Return what a file has."""
-    return report.load(LAB_DATA / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
+    return report.load(DATA / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
 
 
 def is_there(icache: bool) -> bool:
     """Return whether all kernels were measured with this setting of the cache."""
     name = "on" if icache else "off"
-    return all((LAB_DATA / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
+    return all((DATA / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
 
 
 def beside(kernel: str, load: str, icache: bool = True) -> WaitSpread:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from committed import STUDIES, between, number, share
+from committed import between, number, share
 from tables import markdown
 from tockmark.paths import DATA, RESULTS
 from tockmark.profile import isolation
@@ -20,6 +20,7 @@ from tockmark.show import programs, text
 from tockmark.show.programs import ALONE, BESIDE, OnKernel, Ratios
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS, label
+from tockmark_lab.places import STUDIES
 
 KNOWN = catalogues.load(suite="programs")
 FOLDER = RESULTS / "programs"

@@ -19,6 +19,7 @@ import sample_parts
 from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.profile.file import StoredProfile
+from tockmark_lab.places import STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -255,7 +256,7 @@ def test_what_is_generated_is_that_of_the_committed_results(maker: str) -> None:
 
 def test_the_page_of_a_study_shows_its_pictures() -> None:
     for study, drawings in chapter_pictures.PICTURES.items():
-        page = (committed.STUDIES / study / "README.md").read_text(encoding="utf-8")
+        page = (STUDIES / study / "README.md").read_text(encoding="utf-8")
         for name in drawings:
             assert f"({name}.svg)" in page
-            assert (committed.STUDIES / study / f"{name}.svg").stat().st_size < 60_000
+            assert (STUDIES / study / f"{name}.svg").stat().st_size < 60_000

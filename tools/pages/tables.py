@@ -30,7 +30,7 @@ from pathlib import Path
 import msgspec
 from markupsafe import Markup
 
-from tockmark.cli.app import VERBS, about, spelled
+from tockmark.cli.app import PROGRAM
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.provenance import same_simulator
@@ -136,9 +136,9 @@ def historical(argument: str) -> str:
 def exits(_: str) -> str:
     """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
-    for name in VERBS:
-        codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
-        rows.append([text.quoted(spelled(name)), Markup("; ".join(codes))])
+    for name in PROGRAM.verbs:
+        codes = (f"**{code}** {said}" for code, said in PROGRAM.about(name).exits.items())
+        rows.append([text.quoted(PROGRAM.spelled(name)), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))
 
 

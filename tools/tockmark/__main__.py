@@ -2,16 +2,20 @@
 """Where the tool begins, as `tockmark` and as `python -m tockmark`. It imports within `main`, which
 meets a Ctrl-C that comes meanwhile."""
 
+import importlib
 import sys
 
 
 def main() -> None:
-    """Load the tool and run it. Loading takes a while, in which Ctrl-C may come too; and a package
-    may be missing, then or when it is wanted."""
-    try:
-        from tockmark.cli.app import main as tool
+    """Load the tool and run it."""
+    start("tockmark.cli.app")
 
-        tool()
+
+def start(module: str) -> None:
+    """Load a module and call its `main`. Ctrl-C may come while it loads; and a package may be
+    missing, then or when it is first used."""
+    try:
+        importlib.import_module(module).main()
     except (ImportError, SyntaxError) as error:
         from pathlib import Path
 

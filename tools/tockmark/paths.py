@@ -52,6 +52,7 @@ def config() -> Path:
 
 
 BOARDS = ROOT / "boards"
+SIMULATOR = BOARDS / "earlgrey-sim"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
@@ -62,7 +63,6 @@ PERF = ROOT / "capsules" / "perf"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
 DATA = DOCS / "data"  # what pages are made from and is no result
-VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ("bin" if INSTALLED else ".tools/bin") / "elf2tab"
 GCC = "riscv64-unknown-elf-gcc"  # which no installed tool has
 _BINUTILS = (f"{ROOT}/bin/" if INSTALLED else "") + "riscv64-unknown-elf-"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What bare programs took on each core: the form of docs/data/cores.json, which
+"""What bare programs took on each core: the form of lab/studies/cores/data/cores.json, which
 tools/measure_cores.py writes."""
 
 from typing import Literal
@@ -8,7 +8,7 @@ from tockmark import documents, paths
 from tockmark.documents import Part, Positive, Sha256
 from tockmark.rig.core import Core
 
-STORED = paths.DATA / "cores.json"
+STORED = paths.ROOT / "lab" / "studies" / "cores" / "data" / "cores.json"
 FORMAT: Literal["tockmark-cores"] = "tockmark-cores"
 VERSION: Literal[1] = 1
 

@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import NEVER, verb
+from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
@@ -425,7 +425,7 @@ def agree_verb(
 ) -> None:
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 
-    What is stated, and why, is in validation/bounds.toml."""
+    What is stated, and why, is in boards/earlgrey-sim/bounds.toml."""
     known = catalogues.load()
     names = [paths.shown(path) for path in (sim, board)]
     _, results = options.selected(known, only, [file.load(path) for path in (sim, board)])

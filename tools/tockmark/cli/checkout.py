@@ -15,7 +15,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.compare.by_commit import append_line, judged_line, load_commits
 from tockmark.compare.limits import load_limits
 from tockmark.errors import (

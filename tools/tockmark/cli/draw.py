@@ -9,7 +9,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load

@@ -14,7 +14,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import report as latency_report

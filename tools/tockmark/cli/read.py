@@ -14,7 +14,8 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.app import VERBS, spelled, verb
+from tockmark.cli.app import PROGRAM
+from tockmark.cli.program import verb
 from tockmark.compare import by_commit, gate, pairs, rule, trends
 from tockmark.compare.answer import answer, certain
 from tockmark.compare.limits import load_limits, load_margins
@@ -469,7 +470,7 @@ def _title(path: Path) -> str:
 
 def _instead(topic: str, known: list[str]) -> str:
     """Return what to do about a topic that there is not."""
-    if topic in VERBS:
-        return f"it is a verb: `tockmark {spelled(topic)} --help`"
+    if topic in PROGRAM.verbs:
+        return f"it is a verb: `tockmark {PROGRAM.spelled(topic)} --help`"
     near = near_to(topic, known)
     return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.latency.chain import alarm_tracks

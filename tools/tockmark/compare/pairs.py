@@ -174,7 +174,7 @@ def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
         raise TockmarkError(
             f"{other} and {name} have the same kernel, apps and simulator, but other counts of"
             f" {row.name} in the boot {row.boot}",
-            "`tockmark ci verify` says which of them is not what it was",
+            "`tockmark-lab verify` says which of them is not what it was",
         )
 
 

@@ -35,7 +35,7 @@ Timing = Literal[
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
 BARE = "bare"  # how the name begins of what stands in a kernel's place
-SIMULATORS = paths.VALIDATION / "simulators.toml"
+SIMULATORS = paths.SIMULATOR / "simulators.toml"
 
 
 class Tool(Part, frozen=True):

@@ -14,8 +14,6 @@ from itertools import combinations
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.check import validation as validations
-from tockmark.check.validation import ValidationRow
 from tockmark.compare import agree, by_commit, pairs, rule, trends
 from tockmark.compare.agree import Agreement
 from tockmark.compare.by_commit import ByCommit
@@ -38,6 +36,8 @@ from tockmark.site.edited import ChosenPair
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
+from tockmark_lab import validation as validations
+from tockmark_lab.validation import ValidationRow
 
 LOOKED_AT = 4096  # bytes that say of which format a file is
 SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside results

@@ -26,7 +26,7 @@ from tockmark.tests.of_samples import steady as equal
 from tockmark.wire.records import expand
 
 FOLDER = os.environ.get("TOCKMARK_STUDY_LOGS", "")
-LONG = paths.VALIDATION / "samples" / "long-series.txt"
+LONG = paths.ROOT / "lab" / "validation" / "samples" / "long-series.txt"
 JUDGEMENTS = 28
 every_noise = pytest.mark.parametrize("name", NOISES)
 

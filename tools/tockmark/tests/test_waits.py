@@ -467,7 +467,9 @@ def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], sa
         report.wait_rows(stored(), stored(**changes))
 
 
-@pytest.mark.parametrize("path", sorted((paths.DATA / "latency").glob("*.json")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted((paths.ROOT / "lab" / "data" / "latency").glob("*.json")), ids=str
+)
 def test_the_committed_waits_add_up(path: Path) -> None:
     found = report.load(path)
     assert sum(found.worst.stages.values()) == found.worst.cycles
