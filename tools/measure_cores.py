@@ -2,8 +2,8 @@
 """Measures a kernel and bare programs on each core that this builds: `make cores`.
 
 Rows of the baseline go to results/cores/ (of another kernel with --kernel and --name), counts of
-the programs to lab/studies/cores/data/cores.json; lab/pages/core_features.py makes tables of both. A program
-checks its own answer: a wrong one ends this with an error.
+the programs to lab/studies/cores/data/cores.json; lab/pages/core_features.py makes tables of both.
+A program checks its own answer: a wrong one ends this with an error.
 """
 
 import argparse

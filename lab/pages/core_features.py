@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What each feature of the core buys, from results/cores/ and the study's data: a kernel's rows over
-links, and bare programs, each on cores that differ in that feature alone."""
+"""What each feature of the core buys, from results/cores/ and the study's data: a kernel's rows
+over links, and bare programs, each on cores that differ in that feature alone."""
 
 from collections.abc import Sequence
 from functools import cache
