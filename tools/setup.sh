@@ -140,7 +140,7 @@ python_packages() {
         fi
         printf '%s\n' "$what" >$new/.begun
         attempt pip "pip install" "check the network" $new/bin/python -m pip install \
-            --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev]' \
+            --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]' \
             --editable ./lab
         # The core of 2021, for the Nexys Video machine, in a folder of its own: same package,
         # other version.

@@ -48,7 +48,6 @@ BROUGHT = (
     "capsules/perf/**/*",
     "docs/*.md",
     "kernel-patches/*",
-    "kernel/bounds.toml",
     "kernel/src/**/*",
     "results/baseline-*.json",
     "results/links/tock-2.2.json",  # this and opt/: how far links spread (compare/rule.py)

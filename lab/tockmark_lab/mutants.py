@@ -90,7 +90,7 @@ PLACES = {
                 *_pytest("marks", "tests"),
             ],
             f"{_WIRE}/rows.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
-            "tools/tockmark/log/study.py": _pytest("study_logs study"),
+            "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs", "lab/tests"),
         },
     ),
     "result reader": MutantPlace(

@@ -5,6 +5,8 @@ meets a Ctrl-C that comes meanwhile."""
 import importlib
 import sys
 
+SITE = {"jinja2", "matplotlib"}  # packages that only the extra `site` installs
+
 
 def main() -> None:
     """Load the tool and run it."""
@@ -23,6 +25,10 @@ def start(module: str) -> None:
 
         if "--debug" in sys.argv:
             raise
+        package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+        if package in SITE:
+            say(f"pages and pictures need {package}; run `pip install 'tockmark[site]'`")
+            sys.exit(UNUSABLE)
         todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
         if Path(__file__).with_name("installed").is_dir():  # paths.py, which may not be there
             todo = "install tockmark anew"

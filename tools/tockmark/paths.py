@@ -56,7 +56,6 @@ SIMULATOR = BOARDS / "earlgrey-sim"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
-BARE = APPS / "bare.elf"  # what stands in a kernel's place for bare programs
 LIBRARIES = APPS / "lib"  # what the compiler has apps linked with
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"

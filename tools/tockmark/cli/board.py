@@ -336,7 +336,6 @@ def _ended(session: Session) -> int:
 @verb(
     "tockmark board parse uart.log -o uart.json && tockmark table uart.json",
     "tockmark board parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
-    "tockmark board parse loop.log --study",
     exits={INCOMPLETE: "rows failed or are missing; what was good is kept"},
 )
 def parse_verb(
@@ -361,11 +360,8 @@ def parse_verb(
         Path | None,
         Option(help="Folder that `tockmark board image` laid and that was installed: says both."),
     ] = None,
-    study: Annotated[
-        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
-    ] = False,
 ) -> None:
-    """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
+    """Turn a captured UART log into a result file.
 
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
     it is of, compare, gate and agree take the result."""
@@ -389,7 +385,6 @@ def parse_verb(
         abi=abi,
         icache=None if icache is None else icache is options.Switch.ON,
         images=installed,
-        study=study,
     )
     settled(log)
     result = parse.parse(log, known, from_marks)

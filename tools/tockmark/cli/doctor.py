@@ -102,8 +102,9 @@ def _builders() -> Iterator[Examined]:
 
 
 def _packages() -> Iterator[Examined]:
-    """Examine the Python packages that this one pins, in a checkout also those to build with."""
-    extras = "" if paths.INSTALLED else r"(?: *; *extra *== *.build.)?"
+    """Examine the Python packages that this one pins, in a checkout also those to build and to draw
+    with."""
+    extras = "" if paths.INSTALLED else r"(?: *; *extra *== *.(?:build|site).)?"
     for requirement in importlib.metadata.requires("tockmark") or []:
         # The checkers, which have another marker behind the version, are the tests' affair.
         if match := re.match(rf"([A-Za-z0-9_.-]+)==([^;\s]+){extras}$", requirement):

@@ -39,14 +39,11 @@ from tockmark.rig.kernel import named, read_kernel, require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
-from tockmark.show.screens import SCREENS
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
-CSR: CounterName = "csr"  # what bare programs read
-PROGRAM_CYCLES = 200_000_000  # a program says nothing while it is measured: longer, it has hung
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
@@ -143,15 +140,7 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
-    suite: options.SuiteName = None
-    bare: Annotated[
-        bool,
-        Option(
-            "--bare",
-            help="With --suite programs: no kernel, each program in machine mode, with the core's"
-            " own counters.",
-        ),
-    ] = False
+    catalogue: options.CatalogueFile = None
     counter: Annotated[
         str | None,
         options.one_of(
@@ -164,38 +153,23 @@ class AppChoice:
     def counters(self, isa: str = RISC_V.name) -> list[CounterName]:
         """Return what the apps of an architecture may read, the first that the kernel has."""
         given = options.counters(self.counter)
-        if self.bare:
-            return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
         if ISAS[isa].only_cycles:
             return given or [catalogues.CYCLES_ALONE]
-        only = bool(self.apps or self.suite) or self.abi == 1 or self.langs != ["c"]
+        only = bool(self.apps or self.catalogue) or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 
     @property
     def langs(self) -> list[Lang]:
-        """The languages of the apps; of programs all, unless the user says it."""
-        return options.languages(self.lang or ("c,rust" if self.suite == "programs" else "c"))
+        """The languages of the apps."""
+        return options.languages(self.lang or "c")
 
-    @property
-    def known_suite(self) -> catalogues.Suite | None:
-        """The suite that is run. TockmarkError if it cannot be run as the user says."""
-        suite = options.suite_of(self.suite)
-        if self.bare and (suite != "programs" or self.counter or self.apps or self.abi):
-            raise TockmarkError(
-                "--bare runs programs as they are built for it",
-                "give --suite programs, and no --counter, --apps or --abi",
-            )
-        return suite
-
-    def builds(
-        self, counter: CounterName = catalogues.PERF, isa: str = RISC_V.name
-    ) -> list[AppBuild]:
+    def builds(self, known: Catalogue, counter: CounterName, isa: str) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
         langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter, self.known_suite, isa) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, known.name, isa) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -280,9 +254,7 @@ def run_verb(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
-    known = catalogues.load(suite=apps.known_suite)
-    if apps.bare and (kernel or place.images):
-        raise TockmarkError("--bare runs without a kernel", "leave out --kernel and --images")
+    known = catalogues.load(apps.catalogue or paths.CATALOGUE)
     laid = None
     if place.images is not None:
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
@@ -295,30 +267,24 @@ def run_verb(
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
     board = place.loaded(laid, limits)
-    if known.suite is not None and board.kind == "sim":
-        board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
+    if known.silence is not None and board.kind == "sim":
+        board = board.configured({"silence": max_cycles or known.silence})
     wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
     if laid is None:
-        default = paths.BARE if apps.bare else board.kernels[apps.abi or 2]
-        kernels = [claims.read(path) for path in kernel or [default]]
+        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
     else:
         kernels = [laid.kernel()]
-    if known.suite == "eight":
-        for one in kernels:
-            require_slots(one, 8)
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
-        if apps.bare:  # there is nobody to run a second app
-            boots = [boot for boot in boots if boot.alone]
         return laid.boots(boots, lang, board, known, only) if laid else boots
 
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
         return tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(counter, board.isa)
+            for built in apps.builds(known, counter, board.isa)
         )
 
     first, *behind = apps.counters(board.isa)[: 1 if laid else None]
@@ -343,6 +309,10 @@ def run_verb(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
+    if known.name is not None:
+        slots = max(len(boot.slots) for suite in asked.suites for boot in suite.boots)
+        for layout in asked.layouts:
+            require_slots(layout.kernel, slots)
     with run_options.ended_once():
         asked, ran = _run(asked, suites(behind[0]) if behind else ())
         run_options.end_no_more()  # before all is written
@@ -357,13 +327,10 @@ def run_verb(
         try:
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
-            elif known.suite is not None and not as_json:
-                shown = [(paths.shown(path), result), *others]
-                screen = SCREENS[known.suite]
-                print(screen(shown, known, text.width_of_terminal()), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
-                blocks = table.selected_blocks(wanted, [result]) if wanted else None
+                named_rows = bool(wanted) or known.name is not None
+                blocks = table.selected_blocks(wanted, [result]) if named_rows else None
                 print(
                     table.first_screen(shown, known, text.width_of_terminal(), blocks), flush=True
                 )

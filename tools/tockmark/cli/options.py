@@ -32,16 +32,6 @@ def languages(given: str) -> list[Lang]:
     return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
 
 
-def suite_of(given: str | None) -> catalogues.Suite | None:
-    """Return the suite that --suite names, if any."""
-    found = next((one for one in catalogues.SUITES if one == given), None)
-    if given is not None and found is None:
-        raise TockmarkError(
-            f"there is no suite '{given}'", f"choose from: {', '.join(catalogues.SUITES)}"
-        )
-    return found
-
-
 def counters(given: str | None) -> list[CounterName]:
     """Return the counter that --counter names, if any."""
     if given is None:
@@ -105,12 +95,12 @@ Only = Annotated[
         " 'syscall,call.args:n=3'.",
     ),
 ]
-SuiteName = Annotated[
-    str | None,
-    one_of(
-        lambda: catalogues.SUITES,
-        "Another suite than that of all benchmarks: programs, which `make programs` builds, ladder,"
-        " or eight for a kernel with eight slots, which `make ladder` builds.",
+CatalogueFile = Annotated[
+    Path | None,
+    Option(
+        "--catalogue",
+        metavar="FILE",
+        help="Another catalogue of benchmarks. Its apps are in build/apps/<its name>-<LANG>-abi2.",
     ),
 ]
 EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]

@@ -36,7 +36,9 @@ from tockmark.suite.catalogue import (
     ICACHE,
     OF_BOOT,
     PERF,
+    Benchmark,
     Boot,
+    BootRowName,
     Catalogue,
     CounterName,
     Lang,
@@ -164,7 +166,9 @@ def build(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
+            catalogue=catalogue.name,
             catalogue_sha256=catalogue.sha256,
+            benchmarks=_others(catalogue, [*rows.values(), *(row for _, row in gone)]),
             entries={
                 id_: catalogue.benchmarks[id_].measured_as
                 for id_ in dict.fromkeys(row.id for row in rows.values())
@@ -178,6 +182,12 @@ def build(
         problems=tuple(problems),
         **{name: tuple(found.values()) for name, found in lists.items()},
     )
+
+
+def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
+    """Return the benchmarks of rows, if they are not of the usual catalogue."""
+    ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
+    return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
 
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:

@@ -18,7 +18,15 @@ from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
-from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF, CounterName, Lang
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    PERF,
+    Benchmark,
+    CatalogueName,
+    CounterName,
+    Lang,
+)
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -34,7 +42,6 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
-BARE = "bare"  # how the name begins of what stands in a kernel's place
 SIMULATORS = paths.SIMULATOR / "simulators.toml"
 
 
@@ -81,11 +88,6 @@ class Kernel(Part, frozen=True):
         if self.title.startswith(STAND_IN):
             return "a stand-in to try apps on: neither Tock nor our baseline"
         return "the baseline, our own kernel, not Tock" if self.is_baseline else None
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether there was none: what stands in a kernel's place says so."""
-        return self.title.startswith(BARE)
 
 
 class Board(Part, frozen=True):
@@ -226,7 +228,9 @@ class Provenance(Part, frozen=True, dict=True):
     board: Board
     abi: Abi | None = None  # version of the system-call interface
     counter: CounterName = PERF  # by which the apps read
+    catalogue: CatalogueName | None = None  # None: the usual one
     catalogue_sha256: Sha256 | None = None
+    benchmarks: tuple[Benchmark, ...] = ()  # of another catalogue, which readers need not have
     # Of what figures hang on in the catalogue's entries of the rows here, by id.
     entries: dict[str, str] = msgspec.field(default_factory=dict)
     boots: tuple[BootRun, ...] = ()
