@@ -164,7 +164,7 @@ def trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
         start = Start(scene.boot.name, flash, icache=False, panics=plan.kernel.panics)
-        tracing = target.start(start, "--uart", uart.name, "--itrace", "-")
+        tracing = target.start_here(start, "--uart", uart.name, "--itrace", "-")
         try:
             yield from tracing.lines()
         finally:

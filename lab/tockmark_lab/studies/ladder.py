@@ -49,8 +49,9 @@ MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class Served(NamedTuple):
-    """One request: whose, and when, in cycles from the first on. A row has a series of each field.
-    `due` counts while the core sleeps, too; the others do not."""
+    """One request: whose, and when it was asked, taken by the server, done, answered, held against
+    the known answer (ready), in cycles from the first on. `due` is when the client's alarm was due,
+    with the cycles asleep; 0 in a closed loop. A row has a series of each field."""
 
     client: int
     due: int

@@ -6,7 +6,7 @@ the suite. This module loads little, since every verb loads it.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -132,6 +132,13 @@ def selected(
             f"these results have no row of '{only}'", "`tockmark table --all` shows what they have"
         )
     return wanted, left
+
+
+def exclude(given: Mapping[str, object]) -> None:
+    """TockmarkError if several of these options are given."""
+    named = [option for option, value in given.items() if value]
+    if len(named) > 1:
+        raise TockmarkError(f"{named[0]} and {named[1]} exclude each other", "give one of them")
 
 
 def show(made: object) -> None:

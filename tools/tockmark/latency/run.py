@@ -307,7 +307,7 @@ def _trace(
     target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start(
+        tracing = target.start_here(
             begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
         )
         try:

@@ -21,6 +21,7 @@ from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
     Board,
+    BootHost,
     BootRun,
     Kernel,
     Layout,
@@ -103,6 +104,7 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
+    hosts: tuple[BootHost, ...] = ()
 
 
 def build(
@@ -311,7 +313,8 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         lines = [line for job in jobs for line in _lines(job, options)]
         log = "".join(f"{line}\n" for line in lines)
         file, kernel = showable(run.kernel.path.name), run.kernel
-        own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
+        layout = Layout(file, kernel.sha256, run.link, run.seed)
+        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
@@ -345,6 +348,15 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
             run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())
+
+
+def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
+    """Return which machines simulated the boots of a layout, but for this one."""
+    return tuple(
+        BootHost(showable(job.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        for job in jobs
+        if job.host is not None
+    )
 
 
 def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:

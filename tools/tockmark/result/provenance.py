@@ -188,6 +188,16 @@ class BootRun(Part, frozen=True):
     lang: Lang = "c"  # of the apps
 
 
+class BootHost(Part, frozen=True):
+    """The machine that simulated a boot, where it was not the one that made the result."""
+
+    host: str
+    boot: str
+    icache: Literal["on", "off"]
+    lang: Lang = "c"
+    layout: Count = 0
+
+
 class Apps(Part, frozen=True):
     """What apps said of themselves in their `begin` record, which many say alike."""
 
@@ -237,6 +247,7 @@ class Provenance(Part, frozen=True, dict=True):
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
+    hosts: tuple[BootHost, ...] = ()  # of boots that Dask workers simulated
 
     @property
     def has_figures(self) -> bool:
@@ -258,12 +269,19 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
             apps=tuple(apps for apps in self.apps if apps.lang in langs),
+            hosts=tuple(boot for boot in self.hosts if boot.lang in langs),
         )
 
     def at(self, indices: Sequence[int]) -> "Provenance":
         """Return it with some of its layouts, in this order; without boots where another leads."""
         layouts = tuple(self.layouts[index] for index in indices)
-        found = msgspec.structs.replace(self, layouts=layouts)
+        hosts = tuple(
+            msgspec.structs.replace(boot, layout=place)
+            for place, layout in enumerate(indices)
+            for boot in self.hosts
+            if boot.layout == layout
+        )
+        found = msgspec.structs.replace(self, layouts=layouts, hosts=hosts)
         if not indices[0]:
             return found
         file, sha256 = layouts[0].file, layouts[0].sha256
@@ -278,6 +296,12 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             entries={id_: known for one in every for id_, known in one.entries.items()},
             boots=_merged(every) if layout is None else self.boots,
+            hosts=self.hosts
+            + tuple(
+                msgspec.structs.replace(boot, layout=boot.layout + number * (layout is not None))
+                for number, other in enumerate(others, layout or 0)
+                for boot in other.hosts
+            ),
         )
 
     @property

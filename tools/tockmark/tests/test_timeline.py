@@ -14,18 +14,21 @@ from tockmark.profile.timeline import (
     ASLEEP,
     FILLS,
     KERNEL,
+    MOST_CYCLES,
     PMP_WRITES,
     RAISED,
     TAKEN,
     TRACKS,
     Counted,
+    Sampled,
     Slice,
     Timeline,
+    Window,
     chrome,
     clipped,
     of_steps,
+    window_of,
 )
-from tockmark.profile.trace import MOST_CYCLES, Sampled, Window, window_of
 
 APP, OTHER, TRAP, LOOP, PMP = 0x3000, 0x4000, 0x1000, 0x1100, 0x1200
 NOP, WFI = 0x13, 0x10500073
