@@ -20,7 +20,7 @@ from tockmark.compare.pairs import differing_factors
 from tockmark.errors import OK, TockmarkError
 from tockmark.result import file
 from tockmark.rig import core as cores
-from tockmark.rig import kernel_on_core
+from tockmark.rig import kernel_on_core, rv32
 from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
 
@@ -170,7 +170,7 @@ INSTRUCTIONS = {
         *("bclr a0,a1,a2", "bclri a0,a1,31", "bext a0,a1,a2", "bexti a0,a1,31"),
         *("binv a0,a1,a2", "binvi a0,a1,31", "bset a0,a1,a2", "bseti a0,a1,31"),
     ),
-    kernel_on_core.OTHER: (
+    rv32.DRAFT: (
         ".insn r 0x33, 4, 4, a0, a1, a2",
         ".insn i 0x13, 5, a0, a1, 0x687",
     ),  # pack, brev8
@@ -203,7 +203,7 @@ def test_each_instruction_is_of_its_extension(tmp_path: Path, extension: str | N
     elf = assembled(tmp_path, FUNCTION.format("_start", "\n".join(lines)), ZB)
     words = elf.content(".text")
     found = [
-        kernel_on_core.extension_of(int.from_bytes(words[at : at + 4], "little"))
+        rv32.decode(int.from_bytes(words[at : at + 4], "little")).extension
         for at in range(0, len(words), 4)
     ]
     assert found == [extension] * len(lines)
