@@ -15,8 +15,8 @@ from tockmark.result import file, parse
 from tockmark.result.build import default_path, result_of
 from tockmark.result.model import linked
 from tockmark.rig import run
+from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
-from tockmark.rig.isa import RISC_V
 from tockmark.rig.kernel import KernelElf
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection

@@ -466,13 +466,3 @@ def test_the_rows_are_a_table_and_records() -> None:
 def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
         report.wait_rows(stored(), stored(**changes))
-
-
-@pytest.mark.parametrize("path", sorted((paths.DATA / "latency").glob("*.json")), ids=str)
-def test_the_committed_waits_add_up(path: Path) -> None:
-    found = report.load(path)
-    assert sum(found.worst.stages.values()) == found.worst.cycles
-    assert max(load.whole.worst for load in found.loads) == found.worst.cycles
-    for load in found.loads:
-        assert load.whole.count >= (200 if found.chain == chain.ALARM else 100)
-        assert load.whole.worst <= sum(stage.worst for stage in load.stages.values())
