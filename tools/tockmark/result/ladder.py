@@ -24,8 +24,9 @@ from math import ceil
 from statistics import median
 from typing import Literal, NamedTuple, get_args
 
+from tockmark.result.model import Row
 from tockmark.wire.records import expand
-from tockmark.wire.rows import REQUESTS, StoredRow
+from tockmark.wire.rows import REQUESTS
 
 Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
 OWNERS: tuple[Owner, ...] = get_args(Owner)
@@ -183,7 +184,7 @@ class Rung:
         return self.cycles[owner] / self.window
 
 
-def rung(row: StoredRow) -> Rung | None:
+def rung(row: Row) -> Rung | None:
     """Return the requests of a row; None if it has none."""
     if not row.requests:
         return None
@@ -191,7 +192,7 @@ def rung(row: StoredRow) -> Rung | None:
     return Rung(tuple(map(Served._make, zip(*series, strict=True))), row.id.endswith(".closed"))
 
 
-def wrong(row: StoredRow) -> str | None:
+def wrong(row: Row) -> str | None:
     """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
     which each asked as many. None: nothing is."""
     if set(row.requests) not in (set(), set(REQUESTS)):
@@ -217,6 +218,6 @@ def wrong(row: StoredRow) -> str | None:
     return None
 
 
-def rungs(rows: Sequence[StoredRow]) -> list[tuple[StoredRow, Rung]]:
+def rungs(rows: Sequence[Row]) -> list[tuple[Row, Rung]]:
     """Return the rows that have requests, with these."""
     return [(row, found) for row in rows if (found := rung(row)) is not None]

@@ -4,7 +4,10 @@
 import pytest
 from msgspec.structs import replace
 
+from tockmark.result.file import decoded
 from tockmark.result.ladder import ALLOWED, OWNERS, Rung, Served, wrong
+from tockmark.result.model import Row
+from tockmark.suite.catalogue import PERF, Params
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import REQUESTS, RequestSeries, StoredRow, assemble
@@ -17,16 +20,12 @@ CLOSED = (  # two clients, the server runs as soon as it is asked
 )
 
 
-def row(requests: tuple[Served, ...], clients: int = 2) -> StoredRow:
+def row(requests: tuple[Served, ...], clients: int = 2) -> Row:
     series = zip(*requests, strict=True)
-    told = dict(zip(REQUESTS, (compress(list(one)) for one in series), strict=True))
-    return StoredRow(
-        "ladder.closed",
-        "ladder-x",
-        asked=len(requests),
-        params={"set": f"clients_first_{clients}", "size": 16},
-        requests=told,
-    )
+    told = dict(zip(REQUESTS, (compress(one) for one in series), strict=True))
+    params: Params = {"set": f"clients_first_{clients}", "size": 16}
+    stored = StoredRow("ladder.closed", "ladder-x", len(requests), params, requests=told)
+    return decoded(stored, None, PERF)
 
 
 def test_every_cycle_of_the_window_is_somebodys() -> None:
@@ -88,7 +87,7 @@ def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
 def test_served_is_asked(requests: tuple[Served, ...], clients: int, says: str | None) -> None:
     found = wrong(row(requests, clients))
     assert found is None if says is None else says in str(found)
-    assert wrong(StoredRow("ladder.closed", "x", asked=1)) == "there are no requests"
+    assert wrong(replace(row(requests), requests={})) == "there are no requests"
 
 
 @pytest.mark.parametrize(
