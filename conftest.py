@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What all tests share. Ctrl-C works in them even where the shell that started them ignores it, as
-one does for a job in the background; what they run is simulated, and not taken from the cache; the
-key that vouches for boots is one of their own. The programs that they start inherit this.
+one does for a job in the background; what they run is simulated, and not taken from the cache. The
+programs that they start inherit this.
 
 `make test` runs them on all cores (pytest-xdist). The tests of a file run one after the other, and
 so do files that make the same product anew. Long files begin first, so that no core is idle at the
@@ -18,7 +18,6 @@ from xdist.scheduler import LoadScopeScheduling
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
-os.environ["TOCKMARK_KEY"] = "of the tests, and of nobody else"
 
 # Files, and a folder of them, that make one thing: links of the kernel, a browser and its sites.
 TOGETHER = {

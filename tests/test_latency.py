@@ -19,11 +19,10 @@ from elftools.elf.elffile import ELFFile
 from products import make
 
 from tockmark.errors import REGRESSION, TockmarkError
-from tockmark.latency import against, points, run
-from tockmark.latency.points import Stage
-from tockmark.latency.report import StoredLatency, answer
+from tockmark.latency import chain, report, run
+from tockmark.latency.chain import Stage
+from tockmark.latency.report import CORE, LOOK, OFF, StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
-from tockmark.latency.stretches import CORE, LOOK, OFF
 from tockmark.profile.symbols import Program
 from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
@@ -128,10 +127,10 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> KernelElf:
     return replace(kernel, words={**kernel.words, WORD: at})
 
 
-def measured(kernel: KernelElf, load: str, chain: str = points.ALARM) -> StoredLatency:
-    loads = run.loads_for(kernel, [load], chain)
+def measured(kernel: KernelElf, load: str, of: str = chain.ALARM) -> StoredLatency:
+    loads = run.loads_for(kernel, [load], of)
     board = boards.load(boards.DEFAULT)
-    options = LatencyOptions(kernel, board, True, 6, loads, chain=chain)
+    options = LatencyOptions(kernel, board, True, 6, loads, chain=of)
     return run.measure(options, lambda text: None)
 
 
@@ -149,8 +148,8 @@ def test_a_planted_delay_is_found_in_its_stage(
     (before,), (after,) = undelayed[load].loads, found.loads
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
     if load == "nothing":
-        longer = against.longer(against.wait_rows(undelayed[load], found))
-        assert [row.of for row in longer] == [*against.WHICH]
+        longer = report.longer(report.wait_rows(undelayed[load], found))
+        assert [row.of for row in longer] == [*report.WHICH]
         assert {row.stage for row in longer} == {stage}
     assert found.by == stage
     assert f"in the stage '{stage}'" in answer(found)
@@ -162,20 +161,20 @@ def test_a_planted_delay_is_found_in_its_stage(
 def test_a_function_that_is_put_into_another_is_found_there(planted: KernelElf) -> None:
     program = Program(planted.path)
     outer, inner = "tockmark_kernel::kernel::Kernel::serve_interrupts", ".*::expire"
-    known = points.addresses(program, Stage("by both", "", symbol=outer, inlined=(inner,)))
+    known = chain.addresses(program, Stage("by both", "", symbol=outer, inlined=(inner,)))
     assert known
     there = Stage("by its own", "", symbol=inner, also_in=outer)
     alone = {at for at, name in program.code().items() if re.fullmatch(inner, name)}
-    assert points.addresses(program, there) == sorted({*known, *alone})
+    assert chain.addresses(program, there) == sorted({*known, *alone})
     with pytest.raises(TockmarkError, match="has no gone, where the stage 'by its own' ends"):
-        points.addresses(program, Stage("by its own", "", symbol="gone", also_in=outer))
+        chain.addresses(program, Stage("by its own", "", symbol="gone", also_in=outer))
 
 
 def test_a_planted_delay_is_found_in_its_stage_of_a_line(planted: KernelElf) -> None:
-    (before,) = measured(planted, "nothing", points.UART).loads
+    (before,) = measured(planted, "nothing", chain.UART).loads
     assert 500 < before.whole.median < DELAY
     for stage, word in LINE_STAGES.items():
-        found = measured(with_words(planted, {WORD: word}), "nothing", points.UART)
+        found = measured(with_words(planted, {WORD: word}), "nothing", chain.UART)
         (after,) = found.loads
         grown = {name: one.worst - before.stages[name].worst for name, one in after.stages.items()}
         assert f"in the stage '{stage}'" in answer(found)
@@ -234,7 +233,7 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     worst, most = said["waits"]
     assert [one["row"] for one in (worst, most)] == [
-        f"wait.alarm load=nothing {of}" for of in against.WHICH
+        f"wait.alarm load=nothing {of}" for of in report.WHICH
     ]
     for wait in (worst, most):
         assert (wait["verdict"], wait["stage"]) == ("longer", "bottom half")

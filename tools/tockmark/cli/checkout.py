@@ -15,7 +15,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import verb
+from tockmark.cli.program import verb
 from tockmark.compare.by_commit import append_line, judged_line, load_commits
 from tockmark.compare.limits import load_limits
 from tockmark.errors import (
@@ -30,7 +30,8 @@ from tockmark.errors import (
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import campaign, engine, evidence, report
-from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
+from tockmark.judge.bisect import BisectLimit, CommitSearch
+from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.judge.waits import compared, loads_of
 from tockmark.latency import run as latency
 from tockmark.rig import board as boards
@@ -161,11 +162,12 @@ def _run_options(
     abi: int,
     icaches: list[bool],
     samples: int,
-    workers: run_options.Workers,
+    jobs: int | None,
     fresh: bool,
+    dask: str | None = None,
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
-    profiled = boards.load(board).configured({"cluster": workers.commands})
+    profiled = boards.load(board).configured({"dask": dask})
     require(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
@@ -175,9 +177,8 @@ def _run_options(
         icaches=icaches,
         all_samples=False,
         samples=samples,
-        jobs=workers.at_a_time(profiled),
+        jobs=run_options.at_a_time(jobs, profiled),
         fresh=fresh,
-        share=workers.share,
     )
 
 
@@ -280,7 +281,7 @@ def _elves(given: list[Path]) -> str:
     "tockmark judge ~/tock main my-change --only irq --waits nothing,console",
     exits={
         OK: "pass, or beyond a soft limit alone",
-        INCOMPLETE: "something failed, is missing or rests on boots from elsewhere",
+        INCOMPLETE: "something failed or is missing",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
         REGRESSION: "regression: beyond a hard limit, a row is gone, or an alarm waits longer",
         INTERRUPTED: KEPT,
@@ -322,7 +323,8 @@ def judge_verb(
     samples: Annotated[
         int, Option(min=9, help="At most so many samples of a row.")
     ] = engine.SAMPLES,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
+    dask: run_options.Dask = None,
     fresh: run_options.FreshBuilds = False,
     output: Annotated[
         Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
@@ -348,7 +350,7 @@ def judge_verb(
         if given.base or given.head:
             raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
+    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     start = time.monotonic()
@@ -396,8 +398,7 @@ def judge_verb(
     " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
     exits={
         OK: "found",
-        INCOMPLETE: "it is one of several commits, of which no others can be measured; or figures"
-        " rest on boots from elsewhere",
+        INCOMPLETE: "it is one of several commits, of which no others can be measured",
         UNUSABLE: "unusable input, wrong usage, nothing to be found, or an end that cannot be"
         " measured",
         INTERRUPTED: KEPT,
@@ -432,7 +433,7 @@ def bisect_verb(
     icache: Annotated[options.Switch, Option(help="Instruction cache.")] = options.Switch.OFF,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
     no_patch: run_options.NoPatch = False,
     fresh: run_options.FreshBuilds = False,
     as_json: options.AsJson = False,
@@ -445,7 +446,7 @@ def bisect_verb(
     how_built = run_options.recipe(tree, build, elf, no_patch)
     only_one(catalogues.load(), row)
     settings = _run_options(
-        "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, workers, fresh
+        "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
     line = found.line(found.commit(good), found.commit(bad))
@@ -462,7 +463,7 @@ def bisect_verb(
         )
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))
-    raise Exit(OK if len(suspects) == 1 and not search.doubts else INCOMPLETE)
+    raise Exit(OK if len(suspects) == 1 else INCOMPLETE)
 
 
 @verb(
@@ -510,7 +511,7 @@ def campaign_verb(
     elf: Annotated[str | None, run_options.ELF] = None,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
-    workers: run_options.Workers,
+    jobs: run_options.Jobs = None,
     no_patch: run_options.NoPatch = False,
     fresh: run_options.FreshBuilds = False,
 ) -> None:
@@ -523,7 +524,7 @@ def campaign_verb(
     for terms in filter(None, (only, follow)):
         select(known, terms)
     how_built = run_options.recipe(tree, build, elf, no_patch)
-    settings = _run_options("campaign", board, abi, [False], SAMPLES, workers, fresh)
+    settings = _run_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
     found = repository(tree)
     line = found.first_parents(span)
     named = [(found.commit(name), name) for name in commit or []]

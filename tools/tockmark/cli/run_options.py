@@ -20,14 +20,12 @@ from typer import Argument, Option
 
 from tockmark import paths
 from tockmark.cli.options import Switch, languages, one_of
-from tockmark.documents import MAX_COUNT
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig import cluster as clusters
+from tockmark.rig import dask
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.kernel import KernelElf, named, read_kernel
 from tockmark.rig.protocol import Ability
-from tockmark.rig.run import SHARE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
 from tockmark.trees import builds
@@ -80,6 +78,14 @@ Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call inter
 ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
 ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]
 Jobs = Annotated[int | None, Option(min=1, help="Simulators at a time; default: one a core.")]
+Dask = Annotated[
+    str | None,
+    Option(
+        metavar="ADDRESS",
+        help="Simulate on the workers of this Dask scheduler, such as tcp://HOST:8786; default: on"
+        " this machine.",
+    ),
+]
 Fresh = Annotated[
     bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark dev cache`).")
 ]
@@ -125,53 +131,16 @@ class KernelClaims:
         return named(read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest)
 
 
-@dataclass(frozen=True)
-class Workers:
-    """How many boots run at a time, and where."""
-
-    jobs: Jobs = None
-    cluster: Annotated[
-        list[str] | None,
-        Option(
-            metavar="CMD",
-            help="Simulate elsewhere: a command that runs a shell line, its last argument, on"
-            " another machine, such as 'ssh build1'. May be given again.",
-        ),
-    ] = None
-    check: Annotated[
-        str,
-        Option(
-            metavar="N|all",
-            help="Of boots from elsewhere that no key of yours vouches for, simulate one in N here,"
-            " too, or all.",
-        ),
-    ] = str(SHARE)
-
-    @property
-    def share(self) -> int:
-        """One in how many boots from elsewhere is checked. TockmarkError if --check says none."""
-        if self.check == "all":
-            return 1
-        if not self.check.isdecimal() or not 0 < int(self.check) <= MAX_COUNT:
-            raise TockmarkError(
-                f"--check {self.check} is no share", "give N for one in N, or `all`"
-            )
-        return int(self.check)
-
-    @property
-    def commands(self) -> tuple[str, ...] | None:
-        """The commands of --cluster, as targets take them; None: not given."""
-        return tuple(self.cluster) if self.cluster else None
-
-    def at_a_time(self, board: BoardProfile) -> int:
-        """Return how many boots run at a time. TockmarkError if there is no such cluster, or the
-        board runs only one."""
-        if Ability.PARALLEL in board.target.can:
-            there = clusters.at_a_time(self.commands) if self.commands and not self.jobs else 0
-            return self.jobs or there or os.cpu_count() or 1
-        if self.jobs not in (None, 1):
-            raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
-        return 1
+def at_a_time(jobs: int | None, board: BoardProfile) -> int:
+    """Return how many boots run at a time: with Dask workers as many as these have threads, and
+    one for each core here that makes images. TockmarkError if the board runs only one."""
+    if Ability.PARALLEL in board.target.can:
+        address = getattr(board.target, "dask", None)
+        threads = sum(dask.connect(address).nthreads().values()) if address and not jobs else 0
+        return jobs or threads + (os.cpu_count() or 1)
+    if jobs not in (None, 1):
+        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
+    return 1
 
 
 def one_language(given: str) -> Lang:

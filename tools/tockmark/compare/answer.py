@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from tockmark.compare.gate import BY_CONTROL, ELSEWHERE, Gated
+from tockmark.compare.gate import BY_CONTROL, Gated
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
 from tockmark.compare.rule import SLACK, Change, Verdict
@@ -151,7 +151,7 @@ def _judged(gated: Gated, moved: Sequence[Moved], where: Mapping[str, str]) -> I
             count.change.new - count.change.base if count else 0,
             cycles.level if cycles else Level.PASS,
             count.level if count else Level.PASS,
-            ", ".join(known for known in (BY_CONTROL, ELSEWHERE) if known in "; ".join(said)),
+            BY_CONTROL if BY_CONTROL in "; ".join(said) else "",
             where.get(pair.row.label, ""),
         )
 

@@ -29,7 +29,6 @@ from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # what samples have to have in common
 BY_CONTROL = "readings by the control"
-ELSEWHERE = "from elsewhere"
 NAMED = 8  # rows that were not asked for; how many there are is said
 
 
@@ -59,8 +58,8 @@ class Gated:
 
     @property
     def exit_code(self) -> int:
-        """Return the verb's exit code: what failed, is missing or rests on boots from elsewhere is
-        no pass, whatever else was found; what is beyond a soft limit alone is one, and said."""
+        """Return the verb's exit code: what failed or is missing is no pass, whatever else was
+        found; what is beyond a soft limit alone is one, and said."""
         if self.level is Level.HARD:
             return REGRESSION
         return INCOMPLETE if self.warnings or self.gone else OK
@@ -91,8 +90,6 @@ def gate(
         raise TockmarkError(f"{name} has no row that the base has, too", "give runs of one suite")
     known_rows = {pair.row.key for pair in rows if pair.bases}
     warnings = [f"the new result is incomplete: {why}" for why in _besides(result, known_rows)]
-    for side in (*bases, new):
-        warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]
     notes = [
         f"{side}: readings cost something else in {_boots(one)} than where they were"
         " measured: their rows are taken by the control, as their lines say"
@@ -103,13 +100,13 @@ def gate(
     left_out: list[str] = []
     usable: list[Usable] = []
 
-    def lost(row: Row, why: str, foreign: bool = False) -> None:
+    def lost(row: Row, why: str) -> None:
         """Note that a row is not there as the base has it: it may not pass as if it had not got
         worse."""
         if allowed is not None and allowed.means(row):
             left_out.append(row.name)
         else:
-            gone.append(_finding(Level.HARD, row, why, foreign))
+            gone.append(Finding(Level.HARD, row, why))
 
     for pair in rows:
         row, now = pair.row, pair.new
@@ -121,9 +118,9 @@ def gate(
             never = now is not None and not now.sound
             (notes if never else warnings).append(f"{row.name}: no base is good: {row.unsound}")
         elif now is not None and now.unsound:
-            gone.append(_finding(Level.HARD, row, now.unsound, result.is_foreign(now)))
+            gone.append(Finding(Level.HARD, row, now.unsound))
         elif now is None and pair.gone:
-            lost(row, ": ".join(filter(None, pair.gone)), _is_gone_elsewhere(result, row))
+            lost(row, ": ".join(filter(None, pair.gone)))
         elif now is None:
             lost(row, "it is not there")
         elif why := (
@@ -131,7 +128,7 @@ def gate(
             or _lacks(good[-1][1], now)
             or booted_otherwise(good[-1], (result, now))
         ):
-            lost(now, why, result.is_foreign(now))
+            lost(now, why)
         else:
             usable.append((good, (result, now)))
     for row in _lost_controls([base for _, base in bases], result):
@@ -155,7 +152,7 @@ def gate(
         notes.append(f"missing, and allowed to be: {_named(left_out)}")
     for row in compared.rule.noisy:
         why = "no kernel touches it, and with the cache on it differs by more than noise"
-        gone.append(_finding(Level.HARD, row, why, foreign=False))
+        gone.append(Finding(Level.HARD, row, why))
     by_control = {
         sides[-1][1].key: _by_control(sides[-1][1], new_side[1]) for sides, new_side in usable
     }
@@ -172,7 +169,6 @@ def gate(
             if level is not Level.PASS:
                 time = one.time_beside(series)
                 level, why = _explained(level, why + by_control[one.row.key], time)
-                level, why = _held(level, why, one.foreign)
                 moved.append(Moved(level, one.row, why, series, change, time))
                 continue
             level, why = _judge(change.without_doubt, one.row.inner, limit)
@@ -228,22 +224,6 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
 
     lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *GONE)}
     return replace(result, **lists).unmended  # type: ignore[arg-type]
-
-
-def _held(level: Level, why: str, foreign: bool) -> tuple[Level, str]:
-    """Return a level and its reason as they may be said: of foreign boots nothing is hard."""
-    return (min(level, Level.SOFT), f"{why}; {ELSEWHERE}") if foreign else (level, why)
-
-
-def _finding(level: Level, row: Row, why: str, foreign: bool) -> Finding:
-    level, why = _held(level, why, foreign)
-    return Finding(level, row, why)
-
-
-def _is_gone_elsewhere(result: Result, row: Row) -> bool:
-    """Return whether it was a foreign boot that did not give a row."""
-    gone = (one for kind in GONE for one in getattr(result, kind) if one.key == row.key)
-    return any(result.is_foreign(one) for one in gone)
 
 
 def _unlike(base: Row, new: Row) -> str | None:

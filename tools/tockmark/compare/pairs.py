@@ -42,7 +42,6 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     ICACHE,
     LANGS,
-    OF_BOOT,
     PERF,
     Catalogue,
     Key,
@@ -97,7 +96,6 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "tool": provenance.tool.version,
     }
     known = {"flags": kernel.flags, "rustc": kernel.rustc}
-    known["elsewhere"] = provenance.foreign_words
     known["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
     known["core"] = board.core.title if board.core else ""
     return {
@@ -175,7 +173,7 @@ def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
         raise TockmarkError(
             f"{other} and {name} have the same kernel, apps and simulator, but other counts of"
             f" {row.name} in the boot {row.boot}",
-            "`tockmark ci verify` says which of them is not what it was",
+            "`tockmark-lab verify` says which of them is not what it was",
         )
 
 
@@ -341,7 +339,6 @@ class Pair:
     changes: dict[str, Change]
     margin: float
     judged: bool
-    foreign: bool = False  # it rests on a boot from elsewhere that nothing vouches for
 
     @property
     def cycles(self) -> Change:
@@ -368,8 +365,6 @@ class Pair:
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """Return what is said of each series; nothing of a row that has no verdict."""
-        if self.foreign:
-            return dict.fromkeys(self.changes if self.judged else (), Verdict.FOREIGN)
         return {
             series: found.verdict(self.margin if series == "cycles" else self.margin / 2)
             for series, found in self.changes.items()
@@ -461,11 +456,6 @@ class Comparison:
         many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
         return f"{many} a side" if len(links) == 1 else many
 
-    @property
-    def foreign(self) -> int:
-        """Return how many pairs that are judged rest on boots that nothing vouches for."""
-        return sum(pair.foreign for pair in self.judged)
-
     def moved(self) -> list[Moved]:
         """Return what is relevant, the instructions of a row before its cycles."""
         return [
@@ -495,8 +485,7 @@ class Comparison:
         mean = change(base, new, self.rule.known.of_mean(rows))
         assert mean.ratio is not None
         many = len({row.id for row in rows})
-        verdict = Verdict.FOREIGN if self.foreign else mean.verdict(self.margin)
-        return Mean(mean.ratio, mean.low, mean.high, verdict, many)
+        return Mean(mean.ratio, mean.low, mean.high, mean.verdict(self.margin), many)
 
 
 def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
@@ -527,9 +516,6 @@ def compare(
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
-    to_bare = base.provenance.kernel.is_bare != new.provenance.kernel.is_bare
-    if to_bare:  # where there is no kernel, nothing else can read the counters
-        factors = [one for one in factors if one.name != "counter"]
     check_factors(factors, name, force, cores=True)
     check_origin(("the baseline", base), (name, new))
     say_uncounted(name, new)
@@ -538,8 +524,6 @@ def compare(
     usable: list[Usable] = []
     unusable = []
     for pair in rows:
-        if to_bare and pair.row.id in OF_BOOT:  # what a reading costs is no part of the programs
-            continue
         if pair.bases and pair.new:
             before, after = alike(pair.row, pair.new)
             sides = {"baseline": before.unsound, "new": after.unsound}
@@ -569,16 +553,12 @@ def comparison(
     name, result = new
     simulated = all(one.simulated for one in (*bases, result))
     every = [
-        (
-            sides,
-            side,
-            {series: found for series in SERIES if (found := _values(sides, side, series))},
-        )
+        (sides, {series: found for series in SERIES if (found := _values(sides, side, series))})
         for sides, side in usable
     ]
     vary = sum(
         one.varies or two.varies
-        for sides, _, values in every
+        for sides, values in every
         if touches(sides[-1][1], catalogue) == "kernel"
         for one, two in values.values()
     )
@@ -586,7 +566,7 @@ def comparison(
     rule = Rule.for_rows(both, catalogue, known, vary)
     pairs = []
     few: list[Lone] = []
-    for sides, side, values in every:
+    for sides, values in every:
         row = sides[-1][1]
         if rule.judges(row) and (why := rule.too_few(itertools.chain(*values.values()))):
             few.append(Lone(row.name, why))
@@ -599,8 +579,7 @@ def comparison(
             if series in values
         }
         margin = chosen.of_row(row, simulated)
-        foreign = any(one.is_foreign(of) for one, of in (*sides, side))
-        pairs.append(Pair(row, values, changes, margin, rule.judges(row), foreign))
+        pairs.append(Pair(row, values, changes, margin, rule.judges(row)))
     if few and not any(pair.judged for pair in pairs):
         raise TockmarkError(
             f"{name} has no row with a verdict: {few[0].why}",

@@ -476,7 +476,6 @@ class Verdict(StrEnum):
     RELEVANT = "relevant"
     LAYOUT = "layout?"
     INDETERMINATE = "indeterminate"
-    FOREIGN = "elsewhere?"
 
 
 @dataclass(frozen=True)
@@ -500,12 +499,6 @@ VERDICTS = {  # None: of a row of the apps' own, which has no verdict
     ),
     Verdict.INDETERMINATE: VerdictWords(
         "?", 1, "the interval lies across the edge of the margin", doubtful=True
-    ),
-    Verdict.FOREIGN: VerdictWords(
-        "e",
-        1,
-        "it rests on boots from elsewhere that nothing vouches for; --check all would",
-        doubtful=True,
     ),
     None: VerdictWords("a", 5, "no kernel touches it, so it has no verdict"),
 }

@@ -15,8 +15,8 @@ from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
-from tockmark.latency import against
-from tockmark.latency.against import WaitRow
+from tockmark.latency import report as latency_report
+from tockmark.latency.report import WaitRow
 from tockmark.paths import shown
 from tockmark.processes import side_by_side
 from tockmark.profile import diff
@@ -62,7 +62,7 @@ class Report:
 
     @property
     def longer(self) -> list[WaitRow]:
-        return against.longer(self.waits)
+        return latency_report.longer(self.waits)
 
     @property
     def exit_code(self) -> int:
@@ -75,7 +75,7 @@ class Report:
     @property
     def regressions(self) -> list[str]:
         """Return what is said of alarms that wait longer: it goes before all else."""
-        said = against.dearest(self.waits)
+        said = latency_report.dearest(self.waits)
         return [f"{Level.HARD.words.title}: {said}"] if said else []
 
     @property
@@ -160,7 +160,7 @@ def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     lines = [line for one in report.regressions for line in text.wrap(one, width=width)]
     lines += screen(found, width, every)
     if report.waits:
-        lines += [*against.table(report.waits).text(), ""]
+        lines += [*latency_report.waits_table(report.waits).text(), ""]
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
     lines += [*held(report, width), ""]
@@ -235,7 +235,7 @@ def as_json(report: Report) -> dict[str, object]:
         ],
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
-        "waits": against.records(report.waits),
+        "waits": latency_report.waits_records(report.waits),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
         "gate": comparison.gate_json([base], head, found),
@@ -251,7 +251,9 @@ def markdown(report: Report) -> str:
     lines += [heading(found), "", *comment(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
     if report.waits:
-        lines += folded("How long an alarm waits", against.table(report.waits).markdown())
+        lines += folded(
+            "How long an alarm waits", latency_report.waits_table(report.waits).markdown()
+        )
     for row, diff_ in report.where.items():
         lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
     lines += folded("Flash, RAM and stack", _block(held(report)))

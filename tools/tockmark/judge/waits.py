@@ -9,9 +9,8 @@ from pathlib import Path
 from tockmark.errors import say
 from tockmark.files import write_whole
 from tockmark.latency import run
-from tockmark.latency.against import WaitRow, wait_rows
-from tockmark.latency.points import check_points
-from tockmark.latency.report import StoredLatency, text_of
+from tockmark.latency.chain import check_points
+from tockmark.latency.report import StoredLatency, WaitRow, text_of, wait_rows
 from tockmark.latency.run import LatencyOptions, RunLoad, loads_for
 from tockmark.profile.run import kernel_of
 from tockmark.rig.kernel import KernelElf

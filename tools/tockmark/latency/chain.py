@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From the simulator's marks of a boot to the stages of each of its alarms, and what they come to.
+"""From the simulator's marks of a boot to the stages of each of its alarms.
+
+families.toml says at which points in a kernel's code the stages of an alarm end. The points are
+found in an ELF file by symbols, and by the functions that were put into one another.
 
 An alarm is due at a tick of the kernel's clock, as the app tells; which cycle that is follows from
 the first alarms, which nothing disturbs: there the interrupt line rises just then. So an alarm
@@ -13,23 +16,204 @@ that is said.
 A point that is not passed between its neighbours was passed for an alarm or an interrupt before:
 its stage took no time. The stages add up to the whole, always; which of them are real is checked by
 how often each point was passed.
+
+The timeline of `profile --perfetto` has the stages of alarms, too. There the trace has every
+instruction, so a point is passed where its own leaves the decode stage. Nobody tells when an alarm
+was due: it counts from the last rise of the line before it was served. An alarm whose line was up
+for another interrupt all the while is left out, as is one that nobody gets an upcall of.
 """
 
+import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
+from pathlib import Path
+
+import msgspec
 
 from tockmark.documents import Count, Part
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.latency.points import KernelFamily
+from tockmark.errors import INCOMPLETE, TockmarkError, say
+from tockmark.paths import by_make, shown
+from tockmark.profile.symbols import Program, Scope
+from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, moments
+from tockmark.rig.image import Image
 from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
+FAMILIES = Path(__file__).with_name("families.toml")
+ALARM, UART = "alarm", "uart"  # the chains
+HALFWORD = 2  # bytes, at which an instruction may begin
 IRQ, UPCALL = "irq", "upcall"
 WORD = 1 << 32
 TODO = "report this, with the log"
+ALARMS = "alarms"
+TRAP, WAKE = "trap", "wake"  # what the simulator's own marks are called
+QUEUED = "queued"  # the stage of every family that ends when the upcall is queued
+NEVER = 1 << 63  # a cycle
+
+
+class Stage(Part, frozen=True):
+    """A stage, and the point that ends it: see families.toml."""
+
+    name: str
+    what: str
+    own: tuple[str, ...] = ()
+    symbol: str | None = None
+    inlined: tuple[str, ...] = ()
+    also_in: str | None = None
+    app: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What the simulator calls its point."""
+        return self.name.replace(" ", "_")
+
+
+class Deferred(Part, frozen=True):
+    """How deferred calls are told: a function that asks for one, and one that serves it."""
+
+    set: str
+    served: str
+
+
+class OtherChain(Part, frozen=True):
+    """The chain of another event than an alarm: the stages that differ, by their names."""
+
+    name: str
+    begins: str
+    stage: tuple[Stage, ...]
+
+
+class KernelFamily(Part, frozen=True):
+    """Kernels that have their stages at the same points."""
+
+    name: str
+    known_by: str
+    served: str
+    by_process: str
+    looks: str  # the stage whose point is where the kernel asks what is pending
+    stage: tuple[Stage, ...]
+    deferred: Deferred | None = None
+    chain: tuple[OtherChain, ...] = ()
+    begins: Stage | None = None  # where the driver of the chain's event begins
+
+    def of(self, chain: str) -> "KernelFamily":
+        """Return the family with the stages of a chain."""
+        if chain == ALARM:
+            return self
+        other = next(one for one in self.chain if one.name == chain)
+        own = {stage.name: stage for stage in other.stage}
+        stages = tuple(own.get(stage.name, stage) for stage in self.stage)
+        begins = Stage("begins", "the driver begins", symbol=other.begins)
+        return msgspec.structs.replace(self, stage=stages, begins=begins)
+
+    @property
+    def asks(self) -> Stage:
+        """The stage whose point is where the kernel asks what is pending."""
+        return next(stage for stage in self.stage if stage.name == self.looks)
+
+    @property
+    def served_at(self) -> int:
+        """The number of the stage whose point only alarms come by."""
+        return [stage.name for stage in self.stage].index(self.served)
+
+    @property
+    def by_turn(self) -> int:
+        """The number of the first stage that is the process's own."""
+        return [stage.name for stage in self.stage].index(self.by_process)
+
+
+def families(path: Path = FAMILIES) -> list[KernelFamily]:
+    """Read the list."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return msgspec.convert(data["family"], list[KernelFamily])
+
+
+def family_of(program: Program, chain: str = ALARM) -> KernelFamily:
+    """Return the family of a kernel, with the stages of a chain. TockmarkError if there is none."""
+    names = set(program.code().values())
+    known = families()
+    for family in known:
+        if family.known_by in names:
+            return family.of(chain)
+    raise TockmarkError(
+        f"{shown(program.path)} is of no kernel whose stages are known"
+        f" ({', '.join(family.name for family in known)})",
+        "give a kernel with its symbols, not stripped",
+    )
+
+
+def mark_options(
+    family: KernelFamily, program: Program, app: Mapping[str, int], more: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the simulator's options for the points of a family in a kernel and an app (its
+    symbols), and for some marks of the simulator's own. TockmarkError if a point is gone."""
+    own = {name for stage in family.stage for name in stage.own}
+    marks = [*dict.fromkeys([*more, *sorted(own)])]
+    for stage in (*family.stage, *filter(None, [family.begins])):
+        if stage.app is not None:
+            marks.append(f"{stage.mark}={app[stage.app]:#x}")
+        elif stage.symbol is not None:
+            marks += [f"{stage.mark}={at:#x}" for at in addresses(program, stage)]
+    return tuple(word for mark in marks for word in ("--mark", mark))
+
+
+def check_points(program: Program) -> None:
+    """TockmarkError unless the family of a kernel is known, and all of its points are there."""
+    for stage in family_of(program).stage:
+        if stage.symbol is not None:
+            addresses(program, stage)
+
+
+def addresses(program: Program, stage: Stage) -> list[int]:
+    """Return where a stage's point is in a kernel. TockmarkError if it is gone."""
+    assert stage.symbol is not None
+    own, others = _named(program, stage.symbol), _named(program, stage.also_in)
+    if not own and not others:
+        raise _gone(program, stage, f"has no function {stage.symbol}")
+    path = (stage.symbol, *stage.inlined)
+    found = _begins(program, own, stage.inlined) if stage.inlined else own
+    found = sorted([*found, *_begins(program, others, path)])
+    if found:
+        return found
+    if program.lines:
+        raise _gone(program, stage, f"has no {' in '.join(reversed(path))}")
+    raise TockmarkError(
+        f"{shown(program.path)} has no line tables, by which the stage '{stage.name}' is found",
+        f"{by_make('profile')} for the baseline's; build Tock with debuginfo",
+    )
+
+
+def _named(program: Program, pattern: str | None) -> list[int]:
+    """Return where the functions begin whose names a pattern fits."""
+    if pattern is None:
+        return []
+    return [at for at, name in program.code().items() if re.fullmatch(pattern, name)]
+
+
+def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
+    """Return where the last of these functions, each within the one before, begins in some."""
+    inside = [at for one in functions for at in range(one, one + program.size(one), HALFWORD)]
+    program.study(inside)
+    held = {at for at in inside if _holds(program.scopes(at), path)}
+    # Unrolled loops have it several times: it begins wherever it does not go on.
+    return [at for at in inside if at in held and at - HALFWORD not in held]
+
+
+def _holds(scopes: Sequence[Scope], names: Sequence[str]) -> bool:
+    """Return whether functions of these names are there, each within the one before."""
+    inner = iter(scope.path for scope in scopes)
+    return all(any(re.fullmatch(name, path) for path in inner) for name in names)
+
+
+def _gone(program: Program, stage: Stage, what: str) -> TockmarkError:
+    return TockmarkError(
+        f"{shown(program.path)} {what}, where the stage '{stage.name}' ends",
+        "say in tools/tockmark/latency/families.toml where it ends in this kernel",
+    )
 
 
 @dataclass(frozen=True)
@@ -270,3 +454,89 @@ def _summed(apart: Iterable[int], start: int) -> list[int]:
 def _numbers(items: Iterable[object], kind: str) -> list[int]:
     records = (item for item in items if isinstance(item, Record) and item.kind == kind)
     return [int(word) for record in records for word in record.words]
+
+
+def alarm_tracks(traced: TracedSteps) -> list[Slice]:
+    """Return the alarms of a trace with their stages inside them; none, which is said, if those of
+    the kernel are not known, or its points are not found. Alarms that overlap are on a further
+    track."""
+    try:
+        family = family_of(traced.kernel)
+        points = _points(family, traced.kernel, traced.image)
+    except TockmarkError as error:
+        say(f"the trace has no stages of alarms: {error.what}")
+        return []
+    passings = Passings(_passed(traced, points))
+    found: list[Slice] = []
+    ends: list[int] = []  # of the last alarm on each track
+    for one in _alarms(family, passings):
+        lane = next((n for n, end in enumerate(ends) if end <= one.due), len(ends))
+        ends[lane:] = [one.ends[-1], *ends[lane + 1 :]]
+        found += _slices(family, one, f"{ALARMS} {lane + 1}" if lane else ALARMS)
+    return found
+
+
+def _points(
+    family: KernelFamily, kernel: Program, image: Image
+) -> dict[tuple[bool, int], list[str]]:
+    """Return the stages that end at an address, in user mode or not. TockmarkError if a point of
+    the kernel is gone."""
+    found: dict[tuple[bool, int], list[str]] = {}
+    for stage in family.stage:
+        if stage.symbol is not None:
+            for at in addresses(kernel, stage):
+                found.setdefault((False, at), []).append(stage.mark)
+        for slot in image.slots:
+            if stage.app is not None and (place := slot.symbols.get(stage.app)) is not None:
+                found.setdefault((True, place), []).append(stage.mark)
+    return found
+
+
+def _passed(traced: TracedSteps, points: dict[tuple[bool, int], list[str]]) -> Iterator[Mark]:
+    """Yield the passings of each point in order, named as the simulator's marks are."""
+    for rise in traced.raised:
+        yield Mark(0, rise, IRQ)
+    if not any(user for user, _ in points):
+        for at in traced.upcalls:
+            yield Mark(0, at, UPCALL)
+    before = None
+    for moment in moments(traced.steps):
+        step, at = moment.step, moment.end
+        if moment.slept:
+            yield Mark(0, at, WAKE)
+        if step.handler and before is not None and not before.trapped and step.pc & VECTOR:
+            yield Mark(0, at, TRAP)
+        for name in points.get((step.user, step.pc), ()):
+            yield Mark(0, at, name)
+        before = step
+
+
+def _alarms(family: KernelFamily, passings: Passings) -> Iterator[Alarm]:
+    """Yield the alarms that were served, in order, each with its own upcall."""
+    rises = passings.all(IRQ)
+    point = [family.stage[family.served_at].mark]
+    found = [
+        (rise, at)
+        for rise, after in zip(rises, [*rises[1:], NEVER], strict=False)
+        if (at := passings.first(point, rise, after - 1)) is not None
+    ]
+    came = 0  # the upcall of the alarm before
+    for (due, at), (_, after) in zip(found, [*found[1:], (NEVER, NEVER)], strict=False):
+        queued = passings.first([QUEUED], at, after - 1)
+        if queued is None:
+            continue
+        upcall = passings.first([UPCALL], max(queued, came + 1), NEVER)
+        if upcall is not None:
+            came = upcall
+            yield alarm(family, passings, due, upcall)
+
+
+def _slices(family: KernelFamily, one: Alarm, track: str) -> Iterator[Slice]:
+    whole: dict[str, int | str] = {"cycle": one.due, "cycles": one.whole}
+    yield Slice(track, "alarm", one.due, one.ends[-1], whole)
+    begin = one.due
+    for stage, end in zip(family.stage, one.ends, strict=True):
+        if end > begin:
+            args: dict[str, int | str] = {"cycle": begin, "cycles": end - begin, "what": stage.what}
+            yield Slice(track, stage.name, begin, end, args)
+        begin = end

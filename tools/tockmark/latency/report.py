@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What `tockmark latency` found: the file that keeps it, and the text for its reader, the answer
-first."""
+first; and which waits of one kernel are longer than another's.
 
-from collections.abc import Iterable
+Two kernels are compared by two rows beside each load, of the worst alarm and of the time that 99 %
+of them stay within. Each is one of the alarms that came at the same phases: on one kernel it comes
+out the same each time, so there is no chance to reckon with. What differs from kernel to kernel
+without anybody's doing is the layout of the code, for which there is a margin (docs/method.md).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +20,13 @@ from msgspec import Meta
 
 from tockmark import documents, paths
 from tockmark.documents import Count, Part, Positive
-from tockmark.latency.chain import WaitSpread
-from tockmark.latency.points import ALARM, UART, KernelFamily
-from tockmark.latency.stretches import KINDS, LongestStretch, StackPart
+from tockmark.errors import TockmarkError
+from tockmark.latency.chain import ALARM, UART, KernelFamily, WaitSpread
 from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.kernel import KernelElf
-from tockmark.show.text import Table, TableColumn, figures
+from tockmark.show.text import Table, TableColumn, bad, change, figures, good
 from tockmark.suite.catalogue import ICACHE
 
 FORM, VERSION = "tockmark-latency", 1
@@ -28,6 +35,47 @@ TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the load that is none
 NOUN = {ALARM: "alarm", UART: "sent line"}  # what waits, by chain
 FROM = {ALARM: "an alarm is due", UART: "a line is sent"}
+OFF, LOOK, CALL, CORE = (
+    "interrupts off",
+    "kernel asks for no interrupt",
+    "a deferred call waits",
+    "one process has the core",
+)
+KINDS = {
+    OFF: "interrupts are off",
+    LOOK: "the kernel runs and does not ask what is pending",
+    CALL: "a deferred call waits until it is served",
+    CORE: "one process runs, the kernel for it, and nobody else",
+}
+ELSEWHERE = ("elsewhere",)  # the stack of all that is left
+MARGIN = 0.05  # a wait that is longer by so much of it is a finding
+LEAST = 200  # and by so many cycles
+LONGER, SHORTER, SAME = "longer", "shorter", "as before"
+WORST, MOST = "worst", "99 %"
+WHICH: dict[str, Callable[[WaitSpread], int]] = {
+    WORST: lambda one: one.worst,
+    MOST: lambda one: one.most_of,
+}
+WORDS = {
+    WORST: "the worst {} beside {}, i-cache {}:",
+    MOST: "99 % of the {}s beside {}, i-cache {}, come within",
+}
+
+
+class StackPart(Part, frozen=True):
+    """Part of a stretch: its innermost functions, callers first, and their cycles."""
+
+    stack: tuple[str, ...]
+    cycles: Count
+
+
+class LongestStretch(Part, frozen=True):
+    """The longest of a kind: in cycles, beside which load, and where they went, most first."""
+
+    kind: str
+    cycles: Count
+    load: str
+    parts: tuple[StackPart, ...]
 
 
 class LoadFound(Part, frozen=True):
@@ -195,3 +243,175 @@ def _cells(one: WaitSpread) -> Iterable[str]:
 
 def _parts(parts: Iterable[StackPart]) -> list[str]:
     return [f"      {part.cycles:8,}  {' > '.join(part.stack)}" for part in parts]
+
+
+@dataclass(frozen=True)
+class WaitRow:
+    """How long an alarm, or a line, waits beside a load, before and after, and the stage that
+    changed most the same way: grew, or shrank where it waits no longer than before."""
+
+    chain: str
+    load: str
+    what: str  # the load in words
+    of: str  # one of WHICH
+    icache: bool
+    before: int
+    after: int
+    stage: str
+    grown: int
+    function: str | None = None  # that did so most, where the worst was traced on both kernels
+    never: bool = False  # it does not come any more: `after` is how long that was watched
+
+    @property
+    def name(self) -> str:
+        return f"wait.{self.chain} load={self.load} {self.of}"
+
+    @property
+    def verdict(self) -> str:
+        """One of LONGER, SHORTER and SAME."""
+        if self.never:
+            return LONGER
+        least, most = sorted((self.before, self.after))
+        if most - least <= max(LEAST, self.before * MARGIN):
+            return SAME
+        return LONGER if most == self.after else SHORTER
+
+    @property
+    def why(self) -> str:
+        """Name the stage, and the function if it is known."""
+        if self.never:
+            return f"never comes, {self.stage}"
+        most = f", most in {self.function}" if self.function else ""
+        return f"{self.stage} {self.grown:+,}{most}"
+
+    def __str__(self) -> str:
+        noun, where = NOUN[self.chain], ICACHE[self.icache]
+        if self.never:
+            return (
+                f"the {noun} beside {self.what}, i-cache {where}, never comes within"
+                f" {self.after:,} cycles, and took {self.before:,} at most"
+            )
+        words = WORDS[self.of].format(noun, self.what, where)
+        return (
+            f"{words} {self.before:,} → {self.after:,} cycles"
+            f" ({change(self.before, self.after)}), in the stage {self.why}"
+        )
+
+
+def wait_rows(base: StoredLatency, new: StoredLatency) -> list[WaitRow]:
+    """Return the waits of both beside each load. TockmarkError if the files are not of the same
+    machine, stages and alarms."""
+    for what, one, other in (
+        ("kernels with other stages", base.family, new.family),
+        ("other chains", base.chain, new.chain),
+        ("other boards", base.board, new.board),
+        ("other settings of the cache", base.icache, new.icache),
+        ("other simulators", base.simulator, new.simulator),
+        ("other loads", _names(base), _names(new)),
+        ("other numbers of alarms", _counts(base, new), _counts(new, base)),
+    ):
+        if one != other:
+            raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
+    return list(_rows(base, new))
+
+
+def _rows(base: StoredLatency, new: StoredLatency) -> Iterator[WaitRow]:
+    known = {load.name: load for load in base.loads}
+    for lost in new.never:
+        if (old := known.get(lost.name)) is not None:
+            before, after = old.whole.worst, lost.cycles
+            what = new.chain, lost.name, lost.what, WORST, new.icache
+            yield WaitRow(*what, before, after, lost.ended, after - before, never=True)
+    for load in new.loads:
+        if (old := known.get(load.name)) is None:  # it never came on the other
+            continue
+        traced = base.worst.load == new.worst.load == load.name
+        for of, value in WHICH.items():
+            row = _row(new, old, load, of, value)
+            if traced and of == WORST:
+                grew = row.before < row.after
+                ends = (base.worst, new.worst) if grew else (new.worst, base.worst)
+                row = replace(row, function=_function(*ends))
+            yield row
+
+
+def _row(
+    new: StoredLatency, old: LoadFound, load: LoadFound, of: str, value: Callable[[WaitSpread], int]
+) -> WaitRow:
+    grown = {name: value(one) - value(old.stages[name]) for name, one in load.stages.items()}
+    before, after = value(old.whole), value(load.whole)
+    most = max if before < after else min
+    stage = most(grown, key=grown.__getitem__)
+    what = new.chain, load.name, load.what, of, new.icache
+    return WaitRow(*what, before, after, stage, grown[stage])
+
+
+def longer(rows: Sequence[WaitRow]) -> list[WaitRow]:
+    """Return those that wait longer by the margin."""
+    return [row for row in rows if row.verdict == LONGER]
+
+
+def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
+    """Return the function that took most cycles more, whoever called it; None if none did."""
+    grown = Counter[str]()
+    for alarm, sign in ((new, 1), (base, -1)):
+        for part in alarm.parts:
+            if part.stack != ELSEWHERE:
+                grown[part.stack[-1]] += sign * part.cycles
+    most = max(grown, key=grown.__getitem__, default=None)
+    return most if most is not None and grown[most] > 0 else None
+
+
+def _names(one: StoredLatency) -> set[str]:
+    return {load.name for load in one.loads} | {load.name for load in one.never}
+
+
+def _counts(one: StoredLatency, other: StoredLatency) -> dict[str, int]:
+    """Return how many alarms came beside each load, of those beside which they come on both."""
+    both = {load.name for load in other.loads}
+    return {load.name: load.whole.count for load in one.loads if load.name in both}
+
+
+def waits_table(rows: Sequence[WaitRow]) -> Table:
+    """Return the rows for their reader; those that wait longer or shorter say in which stage."""
+    columns = figures({"base": 10, "head": 10, "": 9})
+    found = Table(
+        [
+            TableColumn("how long it waits", 36, 0, left=True),
+            TableColumn("i$", 3),
+            *columns,
+            TableColumn("most in the stage", 36, 2, left=True),
+        ]
+    )
+    colours: dict[str, Callable[[str], str]] = {LONGER: bad, SHORTER: good, SAME: str}
+    for one in rows:
+        moved = colours[one.verdict](change(one.before, one.after))
+        why = "" if one.verdict == SAME else f"{one.verdict}: {one.why}"
+        after = "never" if one.never else f"{one.after:,}"
+        moved = "" if one.never else moved
+        found.add(one.name, ICACHE[one.icache], f"{one.before:,}", after, moved, why)
+    return found
+
+
+def waits_records(rows: Sequence[WaitRow]) -> list[dict[str, object]]:
+    """Return the rows for other programs."""
+    return [{"row": row.name, **asdict(row), "verdict": row.verdict} for row in rows]
+
+
+def waits_answer(base: StoredLatency, new: StoredLatency, rows: Sequence[WaitRow]) -> str:
+    """Return the verdict."""
+    against = f"{new.kernel.title} against {base.kernel.title}"
+    none = f"no {NOUN[new.chain]} waits longer by more than {MARGIN:.0%}"
+    return f"{dearest(rows) or none}; {against}"
+
+
+def dearest(rows: Sequence[WaitRow]) -> str:
+    """Say which wait is longer by most, a worst one if there is any, and how many more are longer;
+    empty if none is."""
+    found = longer(rows)
+    if not found:
+        return ""
+    one = max(found, key=lambda row: (row.never, row.of == WORST, row.after - row.before))
+    more = len(found) - 1
+    others = f"; {more} more row{'s wait' if more > 1 else ' waits'} longer" if more else ""
+    return f"{one}{others}"

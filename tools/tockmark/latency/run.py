@@ -3,16 +3,20 @@
 lines, went through.
 
 Of each load there are boots whose alarms all count, by marks; then, on the simulator with the
-retirement port, the start of the first again, for the longest stretches. The worst alarm of all is
-traced, too, from when it is due to its upcall.
+retirement port, the start of the first again, for the longest stretches in which something does not
+come to its turn: interrupts are off, the kernel does not ask what is pending, a deferred call
+waits, one process keeps the core. A sleep (`wfi`) ends a stretch: an interrupt ends the sleep, be
+they off or on. The worst alarm of all is traced, too, from when it is due to its upcall. Cycles of
+a stretch are shown by the stacks that they went to.
 """
 
 import bisect
 import re
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -20,20 +24,47 @@ import msgspec
 from tockmark import paths
 from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.latency import points
-from tockmark.latency.chain import IRQ, Alarm, alarms, lines_sent, never_came, spread, spreads
-from tockmark.latency.points import ALARM, UART, KernelFamily
-from tockmark.latency.report import NOUN, LoadFound, NeverCame, StoredLatency, WorstAlarm, stored
-from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
-from tockmark.profile.run import Codes, kernel_of, simulators
-from tockmark.profile.sample import MODE, PC
-from tockmark.profile.symbols import Program
+from tockmark.latency.chain import (
+    ALARM,
+    IRQ,
+    UART,
+    Alarm,
+    KernelFamily,
+    addresses,
+    alarms,
+    family_of,
+    lines_sent,
+    mark_options,
+    never_came,
+    spread,
+    spreads,
+)
+from tockmark.latency.report import (
+    CALL,
+    CORE,
+    ELSEWHERE,
+    KINDS,
+    LOOK,
+    NOUN,
+    OFF,
+    LoadFound,
+    LongestStretch,
+    NeverCame,
+    StackPart,
+    StoredLatency,
+    WorstAlarm,
+    stored,
+)
+from tockmark.profile.run import Codes, instructions, kernel_of, simulators
+from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
+from tockmark.profile.symbols import Frame, Program
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import SYMBOL
+from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot
 from tockmark.wire.records import ARM
 
@@ -53,6 +84,19 @@ A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
+MSTATUS, MIE = 0x300, 1 << 3
+WRITES, CLEARS = 1, 3  # functions of CSR instructions, less 4 for a number
+EFFECTS = HEADING.index("effects") - 1  # the space before them
+MOST_STACKS = 6
+SHOWN_FRAMES = 6
+_ENTRY = re.compile(r"^(exception|interrupt|fault|_start_trap|_earlgrey_start_trap_vectored)$")
+_WRAPS = re.compile(
+    r"^(\{|map(_or)?$|find$|(try_)?fold$|process_map_or$|with_driver|access_grant|kernel_loop)"
+)
+_WRITTEN = re.compile(r" x(\d+)=([0-9a-f]{8})")
+
+Where = Callable[[Step], tuple[Frame, ...]]
+Owner = Callable[[Step], int]
 
 
 class RunLoad(Part, frozen=True):
@@ -134,7 +178,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     the kernel is gone."""
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
-    family = points.family_of(kernel, options.chain)
+    family = family_of(kernel, options.chain)
     simulated = SimulatedCycles()
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
@@ -230,10 +274,10 @@ def _run(
     """Run a boot of a load: the first of its alarms, and how many."""
     image = _image(options, load, *which)
     app = image.slots[load.apps if load.behind else 0].symbols
-    marks = points.mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
+    marks = mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
     target = options.board.target.configured(_limits(options, load.most))
     start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-    session = cache.default(options.fresh, own=True).begin(target, start)
+    session = cache.default(options.fresh).begin(target, start)
     lines = list(session.lines())
     ending = session.ending()
     simulated.cycles += session.cycles
@@ -266,7 +310,7 @@ def _trace(
             begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
         )
         try:
-            return list(traced(tracing.lines()))
+            return list(instructions(tracing.lines()))
         finally:
             tracing.stop()
             tracing.ending()
@@ -311,3 +355,146 @@ class _Codes:
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
         )
+
+
+@dataclass(frozen=True)
+class Span:
+    """Lines of a trace, from the first to the one behind the last, and how long they took."""
+
+    start: int
+    end: int
+    cycles: int
+
+
+@dataclass
+class Longest:
+    """The longest span so far of a kind, and the one that is open."""
+
+    best: Span = Span(0, 0, 0)
+    since: tuple[int, int] | None = None  # line, cycle
+
+    def open(self, line: int, cycle: int) -> None:
+        if self.since is None:
+            self.since = line, cycle
+
+    def close(self, line: int, cycle: int) -> None:
+        """End what is open; lines up to this one, which is not in it."""
+        if self.since is not None:
+            start, since = self.since
+            if cycle - since > self.best.cycles:
+                self.best = Span(start, line, cycle - since)
+            self.since = None
+
+
+@dataclass
+class Follower:
+    """Follows the lines of a trace."""
+
+    looks: Set[int]
+    asks: Set[int]  # addresses that ask for a deferred call
+    serves: Set[int]
+    owner: Callable[[int], int]  # of an address in user mode
+    longest: dict[str, Longest] = field(default_factory=lambda: {kind: Longest() for kind in KINDS})
+    _registers: list[int] = field(default_factory=lambda: [0] * 32)
+
+    def follow(self, lines: Sequence[str]) -> dict[str, Span]:
+        """Return the longest span of each kind. What is under way at the end is not counted."""
+        off, look, call, core = (self.longest[kind] for kind in (OFF, LOOK, CALL, CORE))
+        user, running, asleep = False, None, False
+        last = int(lines[0][:10]) if lines else 0
+        for number, line in enumerate(lines):
+            was_user, user = user, line[MODE] == "U"
+            cycle = int(line[:10])
+            if asleep:
+                last = cycle - 1
+                look.open(number, last)
+            pc = int(line[PC], 16)
+            if user:
+                asleep = False
+                if not was_user:
+                    off.close(number, last)
+                    look.close(number, last)
+                    if running != (running := self.owner(pc)):
+                        core.close(number, last)
+                core.open(number, last)
+            else:
+                if was_user:
+                    look.open(number, last)
+                if line.endswith("handler"):
+                    off.open(number, last)
+                if pc in self.looks:
+                    look.close(number, last)
+                    look.open(number, last)
+                if pc in self.asks:
+                    call.open(number, last)
+                if pc in self.serves:
+                    call.close(number, last)
+                insn = int(line[INSN], 16)
+                asleep = insn == WFI
+                self._system(insn, number + 1, cycle)
+                for register, value in _WRITTEN.findall(line, EFFECTS):
+                    self._registers[int(register)] = int(value, 16)
+            last = cycle
+        return {kind: one.best for kind, one in self.longest.items()}
+
+    def _system(self, insn: int, line: int, cycle: int) -> None:
+        """Follow what an instruction of the kernel does to interrupts, behind it."""
+        done = decode(insn)
+        if done.kind not in SYSTEM:
+            return
+        off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
+        if done.kind == Kind.WAIT:
+            for one in (off, look, core):
+                one.close(line, cycle)
+        elif done.kind == Kind.RETURN:
+            off.close(line, cycle)
+        elif done.kind == Kind.CSR and done.imm == MSTATUS:
+            value = done.rs1 if done.function & 4 else self._registers[done.rs1]
+            how = done.function & 3
+            if (how == CLEARS and value & MIE) or (how == WRITES and not value & MIE):
+                off.open(line, cycle)
+            elif how != CLEARS and value & MIE:
+                off.close(line, cycle)
+
+
+def longest(
+    family: KernelFamily, kernel: Program, owner: Callable[[int], int], lines: Sequence[str]
+) -> dict[str, Span]:
+    """Return the longest span of each kind in a trace without its heading; `owner` tells whose an
+    address in user mode is."""
+    looks = {*addresses(kernel, family.asks)}
+    asks, serves = set[int](), set[int]()
+    if (deferred := family.deferred) is not None:
+        ran = {int(line[PC], 16) for line in lines if line[MODE] != "U"}
+        kernel.study(ran)
+        for at in ran:
+            paths = [scope.path for scope in kernel.scopes(at)]
+            if deferred.set in paths:
+                asks.add(at)
+            if deferred.served in paths:
+                serves.add(at)
+    return Follower(looks, asks, serves, owner).follow(lines)
+
+
+def _shown(stack: Sequence[Frame]) -> tuple[str, ...]:
+    """Return the outer functions since the last trap, without those that only wrap others. Apps and
+    assembly have no files."""
+    bare = [at for at, frame in enumerate(stack) if not frame.file]
+    own = stack
+    if bare:
+        own = stack[bare[-1] + (not _ENTRY.search(stack[bare[-1]].name)) :] or stack[-1:]
+    return tuple(frame.name for frame in own if not _WRAPS.search(frame.name))[:SHOWN_FRAMES]
+
+
+def stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart, ...]:
+    """Return where the cycles of some lines went, the stacks with most first; what is left of them
+    is under one name. They add up to the cycles of the lines."""
+    steps = [parse(line) for line in lines]
+    found: Counter[tuple[str, ...]] = Counter()
+    there = places(steps, where, owner)
+    for (_, charges), place in zip(charged(steps), there, strict=True):
+        found[_shown(place.stack)] += sum(cycles for _, cycles in charges)
+    most = found.most_common(MOST_STACKS)
+    rest = found.total() - sum(cycles for _, cycles in most)
+    parts = [StackPart(stack, cycles) for stack, cycles in most]
+    return (*parts, *([StackPart(ELSEWHERE, rest)] if rest else []))

@@ -302,7 +302,7 @@ def run_both(
     """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
     or the plain simulator printed another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
-    plain = cache.default(options.fresh, own=True).begin(targets[0], start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")

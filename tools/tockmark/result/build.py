@@ -22,25 +22,25 @@ from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
     Board,
+    BootHost,
     BootRun,
-    ElsewhereBoots,
     Kernel,
     Layout,
     Provenance,
     Slot,
     Tool,
-    gathered,
 )
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.protocol import Draw
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import (
     ICACHE,
     OF_BOOT,
     PERF,
+    Benchmark,
     Boot,
+    BootRowName,
     Catalogue,
     CounterName,
     Lang,
@@ -105,7 +105,7 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
-    draws: tuple[Draw, ...] = ()
+    hosts: tuple[BootHost, ...] = ()
 
 
 def build(
@@ -168,7 +168,9 @@ def build(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
+            catalogue=catalogue.name,
             catalogue_sha256=catalogue.sha256,
+            benchmarks=_others(catalogue, [*rows.values(), *(row for _, row in gone)]),
             entries={
                 id_: catalogue.benchmarks[id_].measured_as
                 for id_ in dict.fromkeys(row.id for row in rows.values())
@@ -176,7 +178,6 @@ def build(
             },
             apps=_said(measured),
             counter=counter,
-            elsewhere=_elsewhere(measured),
             **vars(context),
         ),
         rows=tuple(rows.values()),
@@ -185,13 +186,10 @@ def build(
     )
 
 
-def _elsewhere(measured: Measured) -> tuple[ElsewhereBoots, ...]:
-    """Return the boots that were not simulated by whoever made the log, as its marks say."""
-    return gathered(
-        (boot.elsewhere, (boot.name, boot.lang or "c", "on" if boot.icache else "off", 0))
-        for boot in measured.boots
-        if boot.elsewhere and boot.name and boot.icache is not None
-    )
+def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
+    """Return the benchmarks of rows, if they are not of the usual catalogue."""
+    ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
+    return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
 
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:
@@ -309,14 +307,14 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         abi=options.abi,
         boots=_boots(ran.jobs[0]),
         cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
-        draws=(ran.draw,) if ran.draw else (),
     )
     made, logs = [], []
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
         lines = [line for job in jobs for line in _lines(job, options)]
         log = "".join(f"{line}\n" for line in lines)
         file, kernel = showable(run.kernel.path.name), run.kernel
-        own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
+        layout = Layout(file, kernel.sha256, run.link, run.seed)
+        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
@@ -329,12 +327,12 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
 
 def _lines(job: Job, options: RunOptions) -> list[str]:
     """Return what a boot said, between its marks; these say its language, unless all are in C. A
-    line that looks like one of these, as a forged cache may hold it, is text."""
+    line that looks like one of these is text."""
     if not job.started or job.skipped is not None:
         return []
     lang = None if options.langs == ["c"] else job.apps.lang
     begin, end = (
-        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang, job.elsewhere).encode()
+        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
         for ends in (False, True)
     )
     said = [as_text(line) if line.startswith(MARKS) else line for line in job.lines]
@@ -350,6 +348,15 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
             run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())
+
+
+def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
+    """Return which machines simulated the boots of a layout, but for this one."""
+    return tuple(
+        BootHost(showable(job.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        for job in jobs
+        if job.host is not None
+    )
 
 
 def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:

@@ -22,7 +22,6 @@ from tockmark.wire.records import MAX_SAMPLES, compress, expand
 from tockmark.wire.rows import (
     EVENTS,
     PASSES,
-    REQUESTS,
     SERIES,
     Absent,
     StoredRow,
@@ -114,7 +113,9 @@ def _result(document: Document) -> Result:
     return Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
 
 
-FACTS = tuple(name for name in Row.__struct_fields__ if name in StoredRow.__struct_fields__)
+# What a row has as it is stored.
+FACTS = [name for name in Row.__struct_fields__ if name in StoredRow.__struct_fields__]
+FACTS.remove("extra")
 RUNS = {name: f"{name}_runs" for name in (*SERIES, *PASSES)}  # the stored field of each series
 
 
@@ -128,6 +129,7 @@ def decoded(row: StoredRow, clock_hz: int | None, counter: CounterName) -> Row:
         **{name: getattr(row, name) for name in FACTS},
         samples=samples,
         event_samples=dict(zip(EVENTS, map(expand, events), strict=False)),
+        extra={name: expand(runs) for name, runs in row.extra.items()},
         readings=({},) * len(samples),
         clock_hz=clock_hz,
         counter=counter,
@@ -164,7 +166,7 @@ def _checked(row: Row, layouts: int, has_figures: bool) -> int:
     first, *further = row.samples
     if further and len(further) != layouts - 1:
         raise ValueError(f"{1 + len(further)} layouts, but {layouts} in provenance")
-    total = 0
+    total = sum(map(len, row.extra.values()))
     for layout, taken in enumerate(row.samples):
         if taken and taken.keys() != first.keys():
             raise ValueError(f"layout {layout} has {' and '.join(taken)} only")
@@ -184,21 +186,14 @@ def _checked(row: Row, layouts: int, has_figures: bool) -> int:
             raise ValueError(f"net {name} is stated, and there are samples")
         if net and abs(net) < LEAST:  # a ratio to it would overflow
             raise ValueError(f"net {name} is stated as {net:g}: too small")
-    if row.requests:
-        _check_requests(row)
+    if len(set(map(len, row.extra.values()))) > 1:
+        raise ValueError("its further series have different lengths")
     counted = {*row.stated, *first} & {*SERIES}
     if counted and not has_figures:
         raise ValueError("figures of a target that counts nothing")
     if has_figures and not counted:
         raise ValueError("no samples, nor figures in their place")
     return total
-
-
-def _check_requests(row: Row) -> None:
-    if set(row.requests) != set(REQUESTS):
-        raise ValueError(f"its requests have not the series {', '.join(REQUESTS)}")
-    if len({len(expand(runs)) for runs in row.requests.values()}) > 1:
-        raise ValueError("its requests have series of different lengths")
 
 
 def encoded(row: Row) -> StoredRow:
@@ -208,15 +203,18 @@ def encoded(row: Row) -> StoredRow:
     facts |= first
     events = " ".join(map(one_run, row.event_samples.values())) or None
     others = tuple(StoredSamples(**runs) for runs in further)
-    return StoredRow(**facts, events_runs=events, further=others)
+    extra = {name: compress(samples) for name, samples in row.extra.items()}
+    return StoredRow(**facts, events_runs=events, further=others, extra=extra)
 
 
 def text(result: Result) -> str:
     """Return a result as the file holds it."""
     provenance = msgspec.to_builtins(result.provenance)
     provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
-    layouts = {"layouts": found} if (found := provenance.pop("layouts", None)) else {}
-    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")} | layouts
+    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
+    for name in ("layouts", "benchmarks"):
+        if found := provenance.pop(name, None):
+            blocks[name] = found
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}

@@ -43,12 +43,12 @@ from tockmark.result.stats import (
 )
 from tockmark.suite.catalogue import (
     CONTROLS,
-    ICACHE,
     LANGS,
     OVERHEAD,
     OVERHEADS,
     PERF,
     BootRowName,
+    Catalogue,
     CounterName,
     Key,
     Lang,
@@ -56,6 +56,7 @@ from tockmark.suite.catalogue import (
     Reader,
     RowKey,
     label,
+    load,
 )
 from tockmark.suite.selection import Selection
 from tockmark.wire.rows import (
@@ -63,7 +64,6 @@ from tockmark.wire.rows import (
     Absent,
     Clock,
     Published,
-    Requests,
     counted,
 )
 
@@ -212,9 +212,9 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     published: Published | None
     lang: Lang
     stack: int | None
-    requests: Requests
     samples: tuple[Samples, ...]  # in each layout of the result
     event_samples: Mapping[int, tuple[int, ...]]  # by the event's number, in the first layout
+    extra: Mapping[str, tuple[int, ...]]  # further series of the first layout
     readings: tuple[Mapping[str | int, Reading], ...]  # in each layout, by series or event
     clock_hz: int | None = None
     counter: CounterName = PERF  # by which its app reads
@@ -649,14 +649,6 @@ class Result:
                 found[key] = max(found.get(key, 0), control.stated)
         return found
 
-    def is_foreign(self, row: Row | Absent) -> bool:
-        """Return whether a row rests on a boot from elsewhere that nothing vouches for."""
-        if row.icache is None:  # of a boot without a mark, so of any
-            return bool(self.provenance.foreign)
-        layouts = row.layouts if isinstance(row, Row) else (0,)
-        boots = ((row.boot, row.lang, ICACHE[row.icache], layout) for layout in layouts)
-        return any(boot in self.provenance.foreign for boot in boots)
-
     @property
     def simulated(self) -> bool:
         """Whether a simulator measured this: its figures come out the same each time."""
@@ -683,6 +675,11 @@ class Result:
         """The reasons in `incomplete` that hold all the same."""
         mended = set(self.mended)
         return tuple(reason for reason in self.incomplete if reason not in mended)
+
+
+def catalogue_of(results: Iterable[Result]) -> Catalogue:
+    """Return the usual catalogue, with the benchmarks of other catalogues that results have."""
+    return load().with_others(one for result in results for one in result.provenance.benchmarks)
 
 
 def common_icaches(results: Sequence[Result]) -> list[bool | None]:

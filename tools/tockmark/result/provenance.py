@@ -5,8 +5,8 @@ These types are read from and written to the result file as they stand (msgspec 
 so a field here is a field there; docs/contributing.md tells what they mean. None: not known.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,12 +15,18 @@ from msgspec import Meta
 
 from tockmark import BASELINE, STAND_IN, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
-from tockmark.errors import TockmarkError, showable
+from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
-from tockmark.rig.protocol import Draw
-from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF, CounterName, Lang
-from tockmark.wire.records import Elsewhere
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    PERF,
+    Benchmark,
+    CatalogueName,
+    CounterName,
+    Lang,
+)
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -36,8 +42,7 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
-BARE = "bare"  # how the name begins of what stands in a kernel's place
-SIMULATORS = paths.VALIDATION / "simulators.toml"
+SIMULATORS = paths.SIMULATOR / "simulators.toml"
 
 
 class Tool(Part, frozen=True):
@@ -83,11 +88,6 @@ class Kernel(Part, frozen=True):
         if self.title.startswith(STAND_IN):
             return "a stand-in to try apps on: neither Tock nor our baseline"
         return "the baseline, our own kernel, not Tock" if self.is_baseline else None
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether there was none: what stands in a kernel's place says so."""
-        return self.title.startswith(BARE)
 
 
 class Board(Part, frozen=True):
@@ -188,15 +188,14 @@ class BootRun(Part, frozen=True):
     lang: Lang = "c"  # of the apps
 
 
-BootId = tuple[str, Lang, Literal["on", "off"], Count]  # name, language, i-cache, layout
+class BootHost(Part, frozen=True):
+    """The machine that simulated a boot, where it was not the one that made the result."""
 
-
-class ElsewhereBoots(Part, frozen=True):
-    """Boots that were not simulated on the machine that made the result."""
-
-    by: str  # the command that reached the worker; or the cache, with nobody's name
-    boots: tuple[BootId, ...]
-    vouched: Literal["mac", "checked"] | None = None  # by a MAC, or simulated again; None: foreign
+    host: str
+    boot: str
+    icache: Literal["on", "off"]
+    lang: Lang = "c"
+    layout: Count = 0
 
 
 class Apps(Part, frozen=True):
@@ -220,14 +219,6 @@ class Layout(Part, frozen=True):
     seed: Count = 0  # of the apps' layout; 0: as they are without a seed
 
 
-def gathered(boots: Iterable[tuple[Elsewhere, BootId]]) -> tuple[ElsewhereBoots, ...]:
-    """Return boots by their origin, each once."""
-    of: dict[Elsewhere, dict[BootId, None]] = {}
-    for one, boot in boots:
-        of.setdefault(one, {})[boot] = None
-    return tuple(ElsewhereBoots(one.by, tuple(of[one]), one.vouched) for one in of)
-
-
 def _merged(results: Iterable["Provenance"]) -> tuple[BootRun, ...]:
     """Return the boots of results of one layout, each once, with its cycles by cache setting."""
     found: dict[tuple[str, Lang], BootRun] = {}
@@ -247,15 +238,16 @@ class Provenance(Part, frozen=True, dict=True):
     board: Board
     abi: Abi | None = None  # version of the system-call interface
     counter: CounterName = PERF  # by which the apps read
+    catalogue: CatalogueName | None = None  # None: the usual one
     catalogue_sha256: Sha256 | None = None
+    benchmarks: tuple[Benchmark, ...] = ()  # of another catalogue, which readers need not have
     # Of what figures hang on in the catalogue's entries of the rows here, by id.
     entries: dict[str, str] = msgspec.field(default_factory=dict)
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
-    elsewhere: tuple[ElsewhereBoots, ...] = ()
-    draws: tuple[Draw, ...] = ()  # of the foreign ones, which were simulated again
+    hosts: tuple[BootHost, ...] = ()  # of boots that Dask workers simulated
 
     @property
     def has_figures(self) -> bool:
@@ -277,17 +269,19 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
             apps=tuple(apps for apps in self.apps if apps.lang in langs),
-            elsewhere=gathered((one, boot) for one, boot in self._elsewhere() if boot[1] in langs),
+            hosts=tuple(boot for boot in self.hosts if boot.lang in langs),
         )
 
     def at(self, indices: Sequence[int]) -> "Provenance":
         """Return it with some of its layouts, in this order; without boots where another leads."""
         layouts = tuple(self.layouts[index] for index in indices)
-        now = {layout: place for place, layout in enumerate(indices)}
-        kept = gathered(
-            (one, (*boot[:3], now[boot[3]])) for one, boot in self._elsewhere() if boot[3] in now
+        hosts = tuple(
+            msgspec.structs.replace(boot, layout=place)
+            for place, layout in enumerate(indices)
+            for boot in self.hosts
+            if boot.layout == layout
         )
-        found = msgspec.structs.replace(self, layouts=layouts, elsewhere=kept)
+        found = msgspec.structs.replace(self, layouts=layouts, hosts=hosts)
         if not indices[0]:
             return found
         file, sha256 = layouts[0].file, layouts[0].sha256
@@ -295,51 +289,20 @@ class Provenance(Part, frozen=True, dict=True):
         return msgspec.structs.replace(found, kernel=kernel, boots=())
 
     def beside(self, others: Sequence["Provenance"], layout: int | None = None) -> "Provenance":
-        """Return it with what others say of boots from elsewhere and of draws: of the same layouts,
+        """Return it with what others say of their entries, and of their boots: of the same layouts,
         or of further ones, of which the first has the number `layout`."""
-        boots = list(self._elsewhere())
-        for number, other in enumerate(others, layout or 0):
-            more = number if layout is not None else 0
-            boots += [(one, (*boot[:3], boot[3] + more)) for one, boot in other._elsewhere()]
         every = (self, *others)
-        draws = dict.fromkeys(draw for one in every for draw in one.draws)
         return msgspec.structs.replace(
             self,
             entries={id_: known for one in every for id_, known in one.entries.items()},
             boots=_merged(every) if layout is None else self.boots,
-            elsewhere=gathered(boots),
-            draws=tuple(draws),
+            hosts=self.hosts
+            + tuple(
+                msgspec.structs.replace(boot, layout=boot.layout + number * (layout is not None))
+                for number, other in enumerate(others, layout or 0)
+                for boot in other.hosts
+            ),
         )
-
-    def _elsewhere(self) -> Iterator[tuple[Elsewhere, BootId]]:
-        for one in self.elsewhere:
-            for boot in one.boots:
-                yield Elsewhere(one.by, one.vouched), boot
-
-    @cached_property
-    def foreign(self) -> dict[BootId, str]:
-        """Where the boots come from that nothing vouches for."""
-        return {boot: one.by for one, boot in self._elsewhere() if one.vouched is None}
-
-    @property
-    def doubts(self) -> list[str]:
-        """What whoever reads figures must know of boots from elsewhere."""
-        false = dict.fromkeys(by for draw in self.draws for by in draw.discarded)
-        found = [
-            f"a boot of '{showable(by)}' was false: its boots were discarded, and simulated here"
-            for by in false
-        ]
-        if words := self.foreign_words:
-            found.append(f"rests on {words}, which nothing vouches for (run with --check all)")
-        return found
-
-    @property
-    def foreign_words(self) -> str:
-        """How many these are, and where they come from, in words; empty where there are none."""
-        if not self.foreign:
-            return ""
-        by = ", ".join(f"'{showable(name)}'" for name in dict.fromkeys(self.foreign.values()))
-        return f"{len(self.foreign)} boot{'s' if len(self.foreign) > 1 else ''} of {by}"
 
     @property
     def cycles(self) -> int:

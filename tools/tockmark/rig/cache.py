@@ -3,8 +3,7 @@
 
 What a simulation prints follows from simulator, image and options, and a boot is kept by a hash of
 these. So nothing here is ever out of date, and all of it may be deleted at any time. It is bounded:
-what was not used for longest goes first. An entry without a MAC by the user's key (rig/trust.py) is
-foreign: it is taken, and marked.
+what was not used for longest goes first.
 """
 
 import contextlib
@@ -23,9 +22,7 @@ from tockmark import paths
 from tockmark.documents import Count
 from tockmark.errors import one_line, say
 from tockmark.files import read_plain, replace_soon
-from tockmark.rig import trust
-from tockmark.rig.protocol import Session, Start, Target, elsewhere_of
-from tockmark.wire.records import Elsewhere
+from tockmark.rig.protocol import Session, Start, Target
 from tockmark.wire.uart_line import parses_whole
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
@@ -33,7 +30,6 @@ LIMIT = 1 << 30  # bytes of all files together, counted in blocks
 BLOCK = 4096  # bytes, which most disks give to a file as a whole
 WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
 LARGEST = 1 << 26  # bytes of a boot, unpacked
-THE_CACHE = "the cache"  # whoever put a boot there
 LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has to make room
 
 
@@ -45,7 +41,7 @@ class CachedBoot(msgspec.Struct, frozen=True):
     cycles: Count
     why: str | None = msgspec.field(default=None, name="ending")
     panicked: bool = False
-    elsewhere: Elsewhere | None = None
+    host: str | None = None
     idle = killed = False  # such boots are not kept
 
     def lines(self) -> Iterator[str]:
@@ -76,8 +72,8 @@ class Recorded:
         return self.session.cycles
 
     @property
-    def elsewhere(self) -> Elsewhere | None:
-        return elsewhere_of(self.session)
+    def host(self) -> str | None:
+        return self.session.host
 
     @property
     def panicked(self) -> bool:
@@ -107,7 +103,7 @@ class Recorded:
             # Who builds anew while it runs may have replaced what the key was made of.
             if parses_whole(self.said) and self.target.key(self.start) == self.key:
                 printed = tuple(self.said)
-                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.elsewhere)
+                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.host)
                 self.cache.keep(self.key, kept)
         return ending
 
@@ -118,7 +114,6 @@ class Cache:
 
     folder: Path | None  # None: nothing is kept, and nothing found
     fresh: bool = False  # find nothing, but keep what comes
-    own: bool = False  # find only what was simulated here, or is vouched for
     limit: int = LIMIT
     _room: int = 0  # bytes that may be written before the files there are counted again
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -141,7 +136,7 @@ class Cache:
             found = _opened(key, read_plain(path, LARGEST))
         except (OSError, ValueError, zlib.error, msgspec.MsgspecError):
             return None
-        if not found or (self.own and found.elsewhere and not found.elsewhere.vouched):
+        if found is None:
             return None
         with contextlib.suppress(OSError):
             os.utime(path, follow_symlinks=False)
@@ -154,8 +149,7 @@ class Cache:
         plain = msgspec.json.encode(boot)
         if len(plain) > LARGEST:
             return
-        body = zlib.compress(plain)
-        data = _sealed(key, body, trust.mac(_MADE, key.encode(), body))
+        data = _sealed(key, zlib.compress(plain))
         with self._lock:
             try:
                 if on_disk(len(data)) > self._room:
@@ -202,14 +196,12 @@ class Cache:
         return total
 
 
-def default(fresh: bool = False, own: bool = False) -> Cache:
-    """Return the cache that the environment names, or the checkout's. TockmarkError if the user's
-    key is of no use."""
+def default(fresh: bool = False) -> Cache:
+    """Return the cache that the environment names, or the checkout's."""
     place = os.environ.get(PLACE) or paths.CACHE
     if place == "off":
-        return Cache(None, fresh, own)
-    trust.key()
-    return Cache(Path(place).absolute(), fresh, own)
+        return Cache(None, fresh)
+    return Cache(Path(place).absolute(), fresh)
 
 
 def on_disk(size: int) -> int:
@@ -217,23 +209,20 @@ def on_disk(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-_MADE = b"tockmark boot 2"  # what a file is, and the form of it
+_MADE = b"tockmark boot 3"  # what a file is, and the form of it
 
 
-def _sealed(key: str, body: bytes, mac: bytes) -> bytes:
-    """Return a file: a line with what tells that it is whole and of this name, and its MAC, and
-    then the boot."""
-    seal = mac.hex().encode()
-    digest = hashlib.sha256(_MADE + key.encode() + seal + body).hexdigest().encode()
-    return b"%s %s\n%s" % (digest, seal, body)
+def _sealed(key: str, body: bytes) -> bytes:
+    """Return a file: a line with a hash of its name and its content, and then the boot."""
+    digest = hashlib.sha256(_MADE + key.encode() + body).hexdigest().encode()
+    return b"%s\n%s" % (digest, body)
 
 
 def _opened(key: str, data: bytes) -> CachedBoot | None:
     """Return the boot that a file holds; None if it is damaged, or does not parse whole. ValueError
     and its like if it has another form."""
-    head, _, body = data.partition(b"\n")
-    mac = bytes.fromhex(head.partition(b" ")[2].decode())
-    if data != _sealed(key, body, mac):
+    _, _, body = data.partition(b"\n")
+    if data != _sealed(key, body):
         return None
     unpacking = zlib.decompressobj()
     plain = unpacking.decompress(body, LARGEST)
@@ -242,6 +231,4 @@ def _opened(key: str, data: bytes) -> CachedBoot | None:
     boot = msgspec.json.decode(plain, type=CachedBoot)
     if any("\n" in line for line in boot.printed) or not parses_whole(boot.printed):
         return None
-    if trust.holds(mac, _MADE, key.encode(), body):
-        return boot
-    return msgspec.structs.replace(boot, elsewhere=Elsewhere(THE_CACHE))
+    return boot

@@ -12,9 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from tockmark.documents import Part, Positive
-from tockmark.errors import TockmarkError
-from tockmark.wire.records import Elsewhere
+from tockmark.errors import INCOMPLETE, TockmarkError
 
 
 class Ability(StrEnum):
@@ -42,12 +40,11 @@ class Start:
     panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
 
 
-class Draw(Part, frozen=True):
-    """How boots from elsewhere were drawn that were simulated again here, and what came of it."""
+class LostError(TockmarkError):
+    """A boot that no worker finishes: it ends the run."""
 
-    seed: str  # made here, when all answers were there
-    share: Positive  # one in so many of each origin was drawn; 1: all
-    discarded: tuple[str, ...] = ()  # origins of which a boot differed
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "run it again: what was simulated is kept", INCOMPLETE)
 
 
 class Session(Protocol):
@@ -71,6 +68,10 @@ class Session(Protocol):
     def killed(self) -> bool:
         """Whether it was ended from outside before it was over."""
 
+    @property
+    def host(self) -> str | None:
+        """The name of the machine that simulated it; None: this one, or it is a board."""
+
     def lines(self) -> Iterator[str]:
         """The log's lines as they come (latin-1, without newlines), until the boot is over: the
         UART's, each by `as_text`, and marks of the target's own."""
@@ -80,12 +81,6 @@ class Session(Protocol):
 
     def ending(self) -> str | None:
         """Wait for the end; None if the suite closed, else what went wrong in one line."""
-
-
-def elsewhere_of(session: Session) -> Elsewhere | None:
-    """Return where a boot was simulated; None: here, as of all kinds that do not say it."""
-    found: Elsewhere | None = getattr(session, "elsewhere", None)
-    return found
 
 
 class Target(Protocol):

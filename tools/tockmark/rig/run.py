@@ -3,31 +3,23 @@
 
 What comes out is the UART's text, boot by boot; what it means is for the layers behind. A boot that
 was simulated before is taken from the cache.
-
-Of the boots from elsewhere that nothing vouches for, a share is simulated again here. Which ones is
-drawn by a seed that is made when all answers are there, so whoever gave them cannot know it. If one
-of them differs, all boots of the same origin are discarded, and simulated again here.
 """
 
-import hashlib
 import os
 import re
-import secrets
 import threading
 import time
 from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
-from tockmark.rig import cache, cluster
+from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
@@ -35,7 +27,7 @@ from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.kernel_on_core import check_core
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, Draw, Session, Start, elsewhere_of
+from tockmark.rig.protocol import Ability, LostError, Session, Start
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -47,13 +39,11 @@ from tockmark.suite.catalogue import (
     Lang,
     aside,
 )
-from tockmark.wire.records import Elsewhere
 from tockmark.wire.uart_line import RESET
 
 # Samples of a row on a simulator: enough for a median where they never repeat
 # (docs/method.md), and where the kernel takes no part in what is measured.
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
-SHARE = 8  # one in so many boots from elsewhere is simulated again here
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 # What ends a row, for progress.
 _ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
@@ -101,7 +91,6 @@ class Earlier:
 
     image: str  # the id that its app said
     lines: tuple[str, ...]
-    elsewhere: Elsewhere | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +106,6 @@ class RunOptions:
     samples: int | None  # of a row, at most; None: as many as are enough
     jobs: int
     fresh: bool = False  # simulate also what is in the cache
-    share: int = SHARE  # one in so many boots from elsewhere is simulated again here; 1: all
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
     earlier: Mapping[BootKey, Earlier] = field(default_factory=dict)  # what need not be run again
     some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
@@ -149,7 +137,7 @@ class Job(Status):
     image: Image | None = None
     session: Session | None = None
     taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
-    elsewhere: Elsewhere | None = None  # None: it was simulated here
+    host: str | None = None  # the machine that simulated it; None: this one
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
     ended: bool = False  # all that it said is in `lines`
@@ -172,49 +160,6 @@ class Job(Status):
         """Whether anything can be in `lines`."""
         return self.session is not None or self.taken is not None
 
-    @property
-    def foreign(self) -> bool:
-        """Whether nothing vouches for what it said."""
-        return self.elsewhere is not None and self.elsewhere.vouched is None
-
-    def same(self, own: "Job") -> bool:
-        """Return whether a second simulation says the same. A log has no cycles."""
-        counted = (self.cycles, own.cycles) if self.taken != "log" else (0, 0)
-        told = [(one.lines, one.note, one.panicked, one.skipped) for one in (self, own)]
-        return told[0] == told[1] and counted[0] == counted[1]
-
-    def clear(self, why: str) -> None:
-        """Forget all that it said."""
-        self.lines, self.note, self.cycles, self.taken, self.elsewhere = [], why, 0, None, None
-        self.ended = self.finished = self.panicked = False
-        self.skipped = None
-
-    def take(self, own: "Job") -> None:
-        """Take what another job of the same boot said."""
-        for name in ("lines", "note", "cycles", "ended", "finished", "panicked", "skipped"):
-            setattr(self, name, getattr(own, name))
-
-
-def drawn(draw: Draw, foreign: Sequence[Job]) -> list[Job]:
-    """Return the foreign boots that are simulated again here: of each origin those that the seed
-    puts first, one at least."""
-
-    def place(job: Job) -> bytes:
-        icache = ICACHE[job.icache]
-        which = f"{draw.seed} {job.boot.name} {job.apps.lang} {icache} {job.layout}"
-        return hashlib.sha256(which.encode()).digest()
-
-    found: list[Job] = []
-    for by in dict.fromkeys(map(_by, foreign)):
-        own = sorted((job for job in foreign if _by(job) == by), key=place)
-        found += own[: -(-len(own) // draw.share)]
-    return found
-
-
-def _by(job: Job) -> str:
-    assert job.elsewhere is not None
-    return job.elsewhere.by
-
 
 @dataclass(frozen=True)
 class Ran:
@@ -222,13 +167,13 @@ class Ran:
 
     jobs: list[list[Job]]  # of each layout
     layouts: tuple[RunLayout, ...]
-    interrupted: bool
-    draw: Draw | None = None  # of the boots from elsewhere; None: there were none
+    interrupted: bool  # by Ctrl-C, or by `lost`
+    lost: LostError | None = None  # a boot that no worker finishes
 
 
 def run(options: RunOptions) -> Ran:
-    """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
-    are whole."""
+    """Run the suite. Ctrl-C, or a boot that no worker finishes, keeps what there is of the first
+    layout, and of the others those that are whole."""
     check_runs(options.kernel, options.abi, options.board)
     if core := core_of(options.board.target):
         for layout in options.layouts:
@@ -251,17 +196,14 @@ def run(options: RunOptions) -> Ran:
     _say_how_long([job for some in jobs for job in some if not job.done], options)
     with folder_for_a_while(paths.RUNS) as folder:  # runs may go on side by side
         runner = _Runner(options, folder)
-        every = [job for some in jobs for job in some]
-        interrupted = runner.run(every)
-        draw = None if interrupted else runner.check(every)
-        interrupted |= runner.stop.is_set()
+        interrupted = runner.run([job for some in jobs for job in some])
     kept = [
         layout
         for layout, some in enumerate(jobs)
         if layout == 0 or not interrupted or all(job.finished for job in some)
     ]
     layouts = tuple(options.layouts[n] for n in kept)
-    return Ran([jobs[n] for n in kept], layouts, interrupted, draw)
+    return Ran([jobs[n] for n in kept], layouts, interrupted, runner.lost)
 
 
 def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
@@ -326,11 +268,12 @@ class _Runner:
         self.stop = threading.Event()
         self.images: dict[tuple[AppBuild, str, int], Image] = {}
         self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
-        # Where a cluster simulates, far more boots are under way than cores can link here.
+        self.lost: LostError | None = None
+        # Where workers simulate, far more boots are under way than cores can link here.
         self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def run(self, jobs: list[Job]) -> bool:
-        """Run all that is not done; say whether Ctrl-C interrupted it."""
+        """Run all that is not done; say whether it was interrupted."""
         waiting = [job for job in jobs if not job.done]
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
@@ -349,7 +292,7 @@ class _Runner:
         )
         left = {pool.submit(self._run_one, job): job for job in order}
         try:
-            while left:
+            while left and not self.stop.is_set():
                 for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
                     if absent := _ABSENT.search("\n".join(left[future].lines)):
@@ -366,50 +309,10 @@ class _Runner:
                 if job.session is not None:
                     job.session.stop()
             if self.stop.is_set():
-                cluster.close_all()
                 processes.end_all()
             pool.shutdown(cancel_futures=True)
             display.close()
         return self.stop.is_set()
-
-    def check(self, jobs: list[Job]) -> Draw | None:
-        """Simulate a share of the foreign boots again, and all of an origin of which one differs.
-        After Ctrl-C what is not checked stays foreign."""
-        foreign = [job for job in jobs if job.foreign]
-        if not foreign:
-            return None
-        draw = Draw(secrets.token_hex(16), self.options.share)
-        told = self._again(drawn(draw, foreign))
-        differing: dict[str, Job] = {}  # the first of each origin that is not to be believed
-        for job, own in told:
-            if job.same(own):
-                job.elsewhere = Elsewhere(_by(job), "checked")
-            else:
-                differing.setdefault(_by(job), job)
-        for by, first in differing.items():
-            false = [job for job in foreign if _by(job) == by]
-            why = f"of {first.name} it gave another outcome than a simulation here"
-            many = f"its {len(false)} boots are discarded and simulated here"
-            say(f"'{by}' is not believed: {why}; {many}")
-            cluster.distrust(by, why)
-            for job in false:
-                job.clear(f"discarded: '{by}' is not believed")
-            for job, own in self._again(false):
-                job.take(own)
-        return msgspec.structs.replace(draw, discarded=tuple(sorted(differing)))
-
-    def _again(self, jobs: list[Job]) -> list[tuple[Job, Job]]:
-        """Simulate boots here, whatever the cache has; return those that ended, with their own."""
-        board = self.options.board.configured({"cluster": ()})
-        many = min(self.options.jobs, os.cpu_count() or 1)
-        here = replace(self.options, board=board, fresh=True, earlier={}, jobs=many)
-        runner = _Runner(here, self.folder)
-        runner.images, runner.stop = self.images, self.stop
-        own = [_job(job.boot, job.icache, job.apps, here, job.layout) for job in jobs]
-        for one in own:
-            one.title = f"again: {one.title}"
-        runner.run(own)
-        return [(job, one) for job, one in zip(jobs, own, strict=True) if one.finished]
 
     def _run_one(self, job: Job) -> None:
         job.began = time.monotonic()
@@ -422,7 +325,6 @@ class _Runner:
             earlier = self.options.earlier.get(job.key)
             if earlier is not None and earlier.image == start.image:
                 job.lines, job.taken, job.rows = list(earlier.lines), "log", job.rows_expected
-                job.elsewhere = earlier.elsewhere
                 job.ended = job.finished = True
             elif not self.stop.is_set():
                 self._boot(job, start)
@@ -430,6 +332,9 @@ class _Runner:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.what
+        except LostError as error:
+            job.note, self.lost = str(error), error
+            self.stop.set()
         except TockmarkError as error:
             job.note = None if self.stop.is_set() else str(error)
         finally:
@@ -492,7 +397,6 @@ class _Runner:
         ending = session.ending()
         job.finished = ending is None or not (self.stop.is_set() or session.killed)
         job.note = None if self.stop.is_set() else ending
-        job.panicked = session.panicked
+        job.panicked, job.host = session.panicked, session.host
         # One that was cut off last said its cycles a while before its last line.
         job.cycles = session.cycles if job.finished else 0
-        job.elsewhere = elsewhere_of(session)

@@ -53,8 +53,6 @@ def first_line(answer: Answer) -> str:
     found += costs
     if answer.moved:
         found.append(f"{judged} row{'s' if judged > 1 else ''}, {many}")
-    if foreign := gated.comparison.foreign:
-        found.append(f"{foreign} rows rest on boots from elsewhere")
     return f"{gated.level.words.title}: {'; '.join(found)}"
 
 
@@ -106,8 +104,6 @@ def headline(
     moved = comparison.moved() if moved is None else moved
     judged = [pair.row for pair in comparison.judged]
     still = f"({len(judged)} rows, {comparison.links_said})"
-    if foreign := comparison.foreign:
-        still += f"; {foreign} of them rest on boots from elsewhere"
     lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
     if not moved:
         return f"{lost}nothing moved beyond its layout spread {still}"

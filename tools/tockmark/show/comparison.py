@@ -89,8 +89,7 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         f"Spread over links: {first.rule.known.title}",
         "",
     ]
-    foreign = any(comparison.foreign for comparison in comparisons)
-    said = [(v, w) for v, w in rule.VERDICTS.items() if v is not Verdict.FOREIGN or foreign]
+    said = rule.VERDICTS.items()
     if len(comparisons) > 1:  # whose table has marks in the place of words
         return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in said)]
     found += [f"{verdict or APP}: {words.meaning}" for verdict, words in said]
@@ -159,8 +158,7 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
 def totals(comparison: Comparison, letter: str) -> list[str]:
     """Count the verdicts, and say the mean and what was left out of a comparison with A."""
     counts = Counter(pair.verdict for pair in comparison.judged)
-    usual = [one for one in Verdict if one is not Verdict.FOREIGN or counts[one]]
-    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in usual}
+    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in Verdict}
     lower = sum(p.cycles.lower for p in comparison.judged if p.verdict is Verdict.RELEVANT)
     said[Verdict.RELEVANT] += f" ({lower} lower, {counts[Verdict.RELEVANT] - lower} higher)"
     own = len(comparison.pairs) - len(comparison.judged)
@@ -419,7 +417,11 @@ def _signed(value: float) -> str:
 def _reasons(found: Agreement) -> list[str]:
     """Name the bounds that were used, below a heading."""
     used = bounds_used(found)
-    lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
+    lines = (
+        ["", "Bounds (boards/earlgrey-sim/bounds.toml); the board's own spread is added"]
+        if used
+        else []
+    )
     return [*lines, *(line for one in used for line in text.wrap(one))]
 
 

@@ -184,8 +184,6 @@ def first_screen(
         if why := result.incomplete:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE {name}: {why[0]}{more}", width=width)
-        for doubt in result.provenance.doubts:
-            out += text.wrap(f"ELSEWHERE {name}: {doubt}", width=width)
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -469,7 +467,6 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
     out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
-    out += [f"{text.doubtful('ELSEWHERE')} {doubt}" for doubt in result.provenance.doubts]
     out += skipped(result)
     return "\n".join(out).rstrip() + "\n"
 
@@ -517,7 +514,6 @@ def side_by_side(
     for letter, (name, result) in zip(letters, named, strict=True):
         why = result.incomplete
         notes = [f"INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
-        notes += [f"ELSEWHERE: {doubt}" for doubt in result.provenance.doubts]
         out.append(f"{letter} = {name}")
         for line in [*header(result), *notes]:
             out += text.wrap(f"    {line}", " " * 12, width)

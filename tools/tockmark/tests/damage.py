@@ -254,6 +254,11 @@ KINDS = [
     Damage(
         "events without end", _set("rows.1.events", "1*99 " * 9 + "1*99"), "99 samples of event"
     ),
+    Damage(
+        "further series of two lengths",
+        _set("rows.1.extra", {"asked": "1*2", "done": "1*3"}),
+        "further series have different lengths",
+    ),
     # further layouts
     Damage(
         "a layout less",

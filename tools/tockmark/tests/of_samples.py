@@ -118,7 +118,7 @@ def of_links(results: Sequence[Result]) -> Result:
 
 
 def with_provenance(result: Result, **changes: object) -> Result:
-    """Return the result as if from elsewhere: `date`, `abi`, or `said` by the apps."""
+    """Return the result with another `date`, `abi`, or `said` by the apps."""
     if "said" in changes:
         changes["apps"] = (Apps(("time",), changes.pop("said")),)  # type: ignore[arg-type]
     return replace(result, provenance=msgspec.structs.replace(result.provenance, **changes))

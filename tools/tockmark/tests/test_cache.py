@@ -8,7 +8,6 @@ import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import pytest
@@ -19,13 +18,12 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.rig import cache, trust
+from tockmark.rig import cache
 from tockmark.rig.cache import Cache, CachedBoot
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
-from tockmark.wire.records import Elsewhere
 
 BOOT = CachedBoot(
     ("kernel: began", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True
@@ -237,40 +235,13 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
 def test_a_file_of_another_form_is_not_there(tmp_path: Path) -> None:
     """As a later version may write it, all of it undamaged."""
     body = zlib.compress(msgspec.json.encode({"lines": 3}))
-    mac = trust.mac(cache._MADE, KEY.encode(), body)
-    (tmp_path / KEY).write_bytes(cache._sealed(KEY, body, mac))
+    (tmp_path / KEY).write_bytes(cache._sealed(KEY, body))
     assert Cache(tmp_path).find(KEY) is None
 
 
-def forged(boot: CachedBoot, mac: bytes = bytes(32)) -> bytes:
-    """An entry as whoever has no key can make it: whole, by all that its own checksum says."""
-    return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)), mac)
-
-
-def test_an_entry_without_the_users_mac_is_foreign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever it says of itself. Another key's is one of these, and the user's own is not."""
-    some, path = Cache(tmp_path), tmp_path / KEY
-    stranger = Elsewhere(cache.THE_CACHE)
-    for claim in (None, Elsewhere("ssh own", "mac"), Elsewhere("ssh other", "checked")):
-        path.write_bytes(forged(msgspec.structs.replace(BOOT, elsewhere=claim)))
-        assert some.find(KEY) == msgspec.structs.replace(BOOT, elsewhere=stranger)
-        assert Cache(tmp_path, own=True).find(KEY) is None
-    some.keep(KEY, BOOT)
-    assert some.find(KEY) == BOOT
-    monkeypatch.setenv(trust.ENVIRONMENT, "the key of somebody else")
-    assert some.find(KEY) == msgspec.structs.replace(BOOT, elsewhere=stranger)
-
-
-@pytest.mark.parametrize("vouched", [None, "mac"])
-def test_a_worker_s_boot_stays_marked_in_the_cache(
-    vouched: Literal["mac"] | None, tmp_path: Path
-) -> None:
-    boot = msgspec.structs.replace(BOOT, elsewhere=Elsewhere("ssh build1", vouched))
-    Cache(tmp_path).keep(KEY, boot)
-    assert Cache(tmp_path).find(KEY) == boot
-    assert (Cache(tmp_path, own=True).find(KEY) is None) is (vouched is None)
+def entry(boot: CachedBoot) -> bytes:
+    """Return a file of the cache whose hash is right."""
+    return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)))
 
 
 def test_what_is_no_plain_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -299,7 +270,7 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 ) -> None:
     monkeypatch.setattr(cache, "LARGEST", 100_000)
     some = Cache(tmp_path)
-    (tmp_path / KEY).write_bytes(forged(CachedBoot(("0" * 200_000,), 1)))
+    (tmp_path / KEY).write_bytes(entry(CachedBoot(("0" * 200_000,), 1)))
     assert (tmp_path / KEY).stat().st_size < 1000
     assert some.find(KEY) is None
     (tmp_path / KEY).write_bytes(bytes(200_000))
@@ -310,7 +281,7 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 
 def test_a_line_is_one_line(tmp_path: Path) -> None:
     """Else an entry could hold the marks of another boot, and its rows."""
-    (tmp_path / KEY).write_bytes(forged(CachedBoot(("one\n#boot time",), 1)))
+    (tmp_path / KEY).write_bytes(entry(CachedBoot(("one\n#boot time",), 1)))
     assert Cache(tmp_path).find(KEY) is None
 
 

@@ -72,9 +72,7 @@ def test_apps_that_read_by_different_means_are_a_problem(catalogue: Catalogue) -
     assert "apps read by cyclecount and by perf" in of_log(lines, catalogue).problems[0]
 
 
-def test_the_file_keeps_it(
-    tmp_path: Path, catalogue: Catalogue
-) -> None:
+def test_the_file_keeps_it(tmp_path: Path, catalogue: Catalogue) -> None:
     path = tmp_path / "r.json"
     path.write_text(file.text(result(catalogue, "cyclecount")))
     again = file.load(path)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.check import programs
 from tockmark.cli import measure
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
@@ -23,6 +22,7 @@ from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
+from tockmark_lab import validation_parts as programs
 
 HISTORY = '{"format":"tockmark-history"}'
 LOG = "".join(f"{line}\n" for line in encoded("time", RECORDS["time"]))

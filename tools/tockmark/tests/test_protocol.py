@@ -12,7 +12,6 @@ from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import (
     BootMark,
-    Elsewhere,
     Mark,
     Problem,
     Record,
@@ -166,14 +165,6 @@ def test_other_records_are_refused(text: str) -> None:
 def test_a_word_too_long_for_a_line_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         Encoder("a").lines("x" * 60)
-
-
-def test_a_mark_says_who_simulated_a_boot() -> None:
-    for elsewhere in (Elsewhere("ssh a*b 'c d'=%"), Elsewhere("the cache", "checked")):
-        mark = BootMark("time", True, "time", True, "rust", elsewhere)
-        assert decode([mark.encode()]) == [mark]
-    altered = mark.encode().replace("the", "our")
-    assert isinstance(decode([altered])[0], Problem)
 
 
 def test_the_example_of_the_page_is_right() -> None:

@@ -289,3 +289,22 @@ def test_the_time_left_follows_from_the_work_done() -> None:
     assert progress.left([heavy, light], 5000) == ", 50 min left"
     assert progress.left([dataclasses.replace(heavy, rows=0)], 50) == ""
     assert progress.left([light], 50) == ""
+
+
+def test_a_boot_cannot_print_the_mark_of_another(options: run.RunOptions, tmp_path: Path) -> None:
+    clean, _ = ran(options)
+    lines = (tmp_path / "time.flash").read_text().splitlines()
+    marks = {
+        (name, ends): BootMark(name, True, name, ends).encode()
+        for name in ("time", "mem")
+        for ends in (False, True)
+    }
+    mem = (tmp_path / "mem.flash").read_text().splitlines()[:-1]
+    printed = [*lines[:-1], marks["time", True], marks["mem", False], *mem, marks["mem", True]]
+    end(tmp_path, "time", lines[-1], printed)
+    result, _ = ran(options)
+    assert any("mem reports in the boot time" in reason for reason in result.incomplete)
+    mine, own = (
+        [row for row in one.rows if row.icache and row.boot != "time"] for one in (result, clean)
+    )
+    assert mine == own

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.latency import tracks
-from tockmark.latency.points import KernelFamily
+from tockmark.latency import chain
+from tockmark.latency.chain import KernelFamily
 from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import TracedSteps
+from tockmark.profile.timeline import TracedSteps
 from tockmark.rig import board as boards
 from tockmark.rig.image import Image
 from tockmark.tests.test_waits import FAMILY
@@ -29,8 +29,8 @@ WHOLE = (TIMER, SERVE, QUEUE, CHOOSE, UPCALL)
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracks, "family_of", lambda kernel: FAMILY)
-    monkeypatch.setattr(tracks, "_points", lambda *about: POINTS)
+    monkeypatch.setattr(chain, "family_of", lambda kernel: FAMILY)
+    monkeypatch.setattr(chain, "_points", lambda *about: POINTS)
 
 
 def told(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> list[Any]:
@@ -43,7 +43,7 @@ def told(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> l
     image = Image(Path("none"), (), "0")
     program = Program(boards.load(boards.DEFAULT).kernels[2])
     traced = TracedSteps(program, image, steps, raised, upcalls)
-    return [(one.track, one.name, one.begin, one.end) for one in tracks.alarm_tracks(traced)]
+    return [(one.track, one.name, one.begin, one.end) for one in chain.alarm_tracks(traced)]
 
 
 def test_an_alarm_has_its_stages_inside() -> None:
@@ -80,7 +80,7 @@ def test_any_upcall_counts_where_no_app_has_the_one_that_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kernels = {place: names for place, names in POINTS.items() if not place[0]}
-    monkeypatch.setattr(tracks, "_points", lambda *about: kernels)
+    monkeypatch.setattr(chain, "_points", lambda *about: kernels)
     found = told(OTHER, *WHOLE[:-1], OTHER, raised=(12,), upcalls=(55,))
     assert found[0] == ("alarms", "alarm", 12, 55)
 
@@ -91,7 +91,7 @@ def test_a_kernel_of_no_family_has_no_such_track(
     def unknown(kernel: Program) -> KernelFamily:
         raise TockmarkError("k.elf is of no kernel whose stages are known", "do this")
 
-    monkeypatch.setattr(tracks, "family_of", unknown)
+    monkeypatch.setattr(chain, "family_of", unknown)
     assert told(OTHER, *WHOLE, raised=(12,)) == []
     said = "tockmark: the trace has no stages of alarms: k.elf is of no kernel whose stages"
     assert capsys.readouterr().err.startswith(said)

@@ -15,20 +15,20 @@ import itertools
 import sys
 from pathlib import Path
 
-from tockmark.latency import against, report
+from tockmark.latency import report
 
 
 def main(files: list[str]) -> None:
     """Hold each file against each other, both ways."""
     stored = [report.load(Path(name)) for name in files]
     pairs = itertools.permutations(stored, 2)
-    rows = [row for base, new in pairs for row in against.wait_rows(base, new)]
-    for of in against.WHICH:
+    rows = [row for base, new in pairs for row in report.wait_rows(base, new)]
+    for of in report.WHICH:
         own = [row for row in rows if row.of == of]
         most = max(own, key=lambda row: row.after - row.before)
         ratio = max(row.after / row.before - 1 for row in own)
         print(
-            f"{of}: {len(against.longer(own))} of {len(own)} longer; at most by"
+            f"{of}: {len(report.longer(own))} of {len(own)} longer; at most by"
             f" {most.after - most.before} cycles (beside {most.load}), and by {ratio:.1%}"
         )
 

@@ -21,12 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
-from typing import Literal
-from urllib.parse import quote, unquote
 
-import msgspec
-
-from tockmark.errors import showable
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 from tockmark.wire.uart_line import (
     BY_SIMULATOR,
@@ -50,8 +45,7 @@ _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9
 BOOT_NAME = "[A-Za-z0-9_-]{1,40}"
 _BOOT = re.compile(
     rf"#(?P<what>boot|end) (?P<name>{BOOT_NAME}) icache=(?P<icache>on|off) "
-    rf"app=(?P<app>[a-z][a-z0-9_]{{0,11}})(?: lang=(?P<lang>{'|'.join(LANGS)}))?"
-    r"(?: by=(?P<by>[A-Za-z0-9_.~/:@%-]{1,300})(?: vouched=(?P<vouched>mac|checked))?)? "
+    rf"app=(?P<app>[a-z][a-z0-9_]{{0,11}})(?: lang=(?P<lang>{'|'.join(LANGS)}))? "
     r"\*(?P<crc>[0-9a-f]{4})"
 )
 _MARK = re.compile(r"#sim (?P<cycle>\d{1,20}) (?P<name>[a-z0-9_]+) \*(?P<crc>[0-9a-f]{4})")
@@ -59,14 +53,6 @@ _PART = re.compile(  # of a record, and the space behind it
     r"""(?:(?P<key>[a-z_][a-z0-9_]*)=(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))"""
     r"""|(?P<word>[^ ="]+))(?: |$)"""
 )
-
-
-class Elsewhere(msgspec.Struct, frozen=True):
-    """Where a boot was simulated that was not simulated here, and what vouches for it: a MAC by the
-    user's key, or that it was simulated again here with the same outcome. None: nothing does."""
-
-    by: str  # the command that reaches a worker; or the cache
-    vouched: Literal["mac", "checked"] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,16 +68,11 @@ class BootMark:
     app: str  # the only one that reports in this boot
     ends: bool = False
     lang: Lang | None = None  # of its apps; said in every mark of a log unless all are in C
-    elsewhere: Elsewhere | None = None  # where it was simulated; None: by whoever made the log
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
-        more = [f"lang={self.lang} "] if self.lang else []
-        if self.elsewhere:
-            more.append(f"by={quote(self.elsewhere.by, safe='/:@')} ")
-            more += [f"vouched={self.elsewhere.vouched} "] if self.elsewhere.vouched else []
-        head = f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} "
-        return sealed(head + "".join(more))
+        lang = f"lang={self.lang} " if self.lang else ""
+        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} {lang}")
 
 
 @dataclass(frozen=True)
@@ -237,10 +218,8 @@ def decode_boot_mark(raw: str) -> BootMark | None:
         return None
     ends = match["what"] == "end"
     lang = language(match["lang"]) if match["lang"] else None
-    by = showable(unquote(match["by"])) if match["by"] else None
-    elsewhere = Elsewhere(by, match["vouched"]) if by else None  # type: ignore[arg-type]
     icache = match["icache"] == ICACHE[True]
-    mark = BootMark(match["name"], icache, match["app"], ends, lang, elsewhere)
+    mark = BootMark(match["name"], icache, match["app"], ends, lang)
     return mark if mark.encode() == match[0] else None
 
 

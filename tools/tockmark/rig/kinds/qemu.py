@@ -96,6 +96,7 @@ class QemuSession:
     watch: Watch
     cycles: int = 0  # QEMU counts none
     killed: bool = False
+    host: None = None
 
     @property
     def panicked(self) -> bool:

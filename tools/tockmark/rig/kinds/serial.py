@@ -170,6 +170,7 @@ class SerialSession:
     first_s: float  # within which it begins
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
+    host: None = None
     _bytes: int = 0
     _heard: float = 0  # when it last said something that counts
     _stopped: bool = False

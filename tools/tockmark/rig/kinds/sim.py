@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator is started here, or on a cluster, once for each boot: its UART lines are streamed,
-and one line says how it ended.
+"""The simulator is started once for each boot: its UART lines are streamed, and one line says how
+it ended.
 """
 
 import hashlib
-import io
 import re
-import signal
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -20,13 +19,12 @@ from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
-from tockmark.rig import cluster, sources
 from tockmark.rig import core as cores
-from tockmark.rig.cluster import ClusterRun
+from tockmark.rig import dask, sources
 from tockmark.rig.core import Core
+from tockmark.rig.dask import RemoteBoot
 from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
-from tockmark.wire.records import Elsewhere
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
@@ -40,6 +38,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
 }
 ROM_BASE = 0x8000  # on all machines
+FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES = "cw310"  # the machine that may have another core, and its simulator's folder
 OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
@@ -49,17 +48,22 @@ _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pt
 
 
 @dataclass
-class Ended:
-    """Says how a simulator ended, by its exit code and by what it said on stderr."""
+class Simulation:
+    """One simulator process; `cycles` follows its status lines."""
 
+    process: Child
     marked: bool = False  # it may have lines of its own among the UART's
     cycles: int = 0  # as its status lines say
     said: list[str] = field(default_factory=list)
+    host: None = None
+    _listener: threading.Thread | None = None
+    _terminal: str | None = None
+    _terminal_or_end: threading.Event = field(default_factory=threading.Event)
 
     @property
     def code(self) -> int | None:
         """The exit code; below zero a signal; None: it runs."""
-        raise NotImplementedError
+        return self.process.code
 
     @property
     def panicked(self) -> bool:
@@ -104,55 +108,6 @@ class Ended:
         if code == SILENT and detail:
             return f"{detail[-1].removeprefix('earlgrey-sim: ')}: {what}"
         return f"{what} ({detail[-1]})" if detail else what
-
-
-@dataclass
-class Distant(Ended):
-    """A simulation on a cluster: what it printed comes when it is over."""
-
-    run: ClusterRun = field(kw_only=True)
-    elsewhere: Elsewhere | None = None  # once it is over
-    _code: int | None = None
-
-    @property
-    def code(self) -> int | None:
-        return self._code
-
-    def lines(self) -> Iterator[str]:
-        """Yield the log's lines without their newlines. TockmarkError if the cluster lost them."""
-        outcome = self.run.outcome()
-        if outcome is None:
-            self._code = -signal.SIGTERM
-            return
-        self._code, self.elsewhere = outcome.code, outcome.elsewhere
-        for line in outcome.said.decode("latin-1").splitlines():
-            self.hear(line)
-        # As a local one's pipe is read.
-        for line in io.TextIOWrapper(io.BytesIO(outcome.uart), encoding="latin-1", newline="\n"):
-            yield self.logged(processes.without_end(line))
-
-    def stop(self) -> None:
-        """Give it up."""
-        if self._code is None:
-            self.run.stop()
-
-    def ending(self) -> str | None:
-        """Return None if the suite closed, else what went wrong in one line."""
-        return self.explained()
-
-
-@dataclass
-class Simulation(Ended):
-    """One simulator process; `cycles` follows its status lines."""
-
-    process: Child = field(kw_only=True)
-    _listener: threading.Thread | None = None
-    _terminal: str | None = None
-    _terminal_or_end: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def code(self) -> int | None:
-        return self.process.code
 
     def lines(self) -> Iterator[str]:
         """Yield the log's lines as they come, without their newlines, until the simulator ends."""
@@ -206,11 +161,11 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
-    cluster: tuple[str, ...] = ()  # commands that reach the workers which run it; none: here
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a core, if it is slow
     # Longer than all of any boot that was ever run: whatever prints nothing has hung.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
     rom: Path | None = None  # in the place of the simulator's own boot ROM
+    dask: str | None = None  # the scheduler of the workers that simulate; None: this machine does
 
     @property
     def core(self) -> Core | None:
@@ -233,17 +188,12 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TockmarkError(
                 f"the boot ROM {shown(self.rom)} is not built", paths.by_make(self.rom.stem)
             )
-        if self.cluster and self.rom is not None:
-            raise TockmarkError(
-                f"workers have no boot ROM {shown(self.rom)}", "leave out --cluster for this board"
-            )
-        if self.cluster:
-            cluster.check_static(self.binary)
-            cluster.connect(self.cluster)
+        if self.dask is not None:
+            dask.connect(self.dask)
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"cluster": "cluster", "silence": "silence_cycles"}
+        known |= {"silence": "silence_cycles", "dask": "dask"}
         own = {name: value for name, value in options.items() if name != "core"}
         found = msgspec.structs.replace(self, **fields(own, known, "sim"))
         core = options.get("core")
@@ -275,12 +225,14 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         digest.update("\0".join(self._settings(start)).encode())
         return digest.hexdigest()
 
-    def start(self, start: Start) -> Simulation | Distant:
-        if not self.cluster:
+    def start(self, start: Start) -> Simulation | RemoteBoot:
+        if self.dask is None:
             return self.start_here(start)
-        far, settings = cluster.connect(self.cluster), tuple(self._settings(start))
-        run = far.run(self.binary, start.flash, settings, self.max_cycles)
-        return Distant(marked=bool(start.marks), run=run)
+        files = {FLASH: start.flash.read_bytes()}
+        if self.rom is not None:
+            files[ROM] = self.rom.read_bytes()
+        begin = partial(_begun, self, replace(start, load=None))
+        return dask.start(dask.connect(self.dask), begin, self.binary.read_bytes(), files)
 
     def start_here(self, start: Start, *more: str) -> Simulation:
         """Start it as a process of this machine. `more` are options of the simulator's own, which
@@ -313,6 +265,13 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         settings += [] if start.reporter is None else ["--app", start.reporter]
         settings += [word for at in start.panics for word in ("--panic", hex(at))]
         return [*settings, *start.marks]
+
+
+def _begun(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Simulation:
+    """Start a boot on a worker (rig/dask.py), where its files have other places."""
+    rom = None if target.rom is None else folder / ROM
+    here = msgspec.structs.replace(target, binary=simulator, rom=rom, dask=None)
+    return here.start_here(replace(start, flash=folder / FLASH))
 
 
 def made_by(binary: Path) -> str:

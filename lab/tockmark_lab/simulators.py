@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""This proves that two builds of a simulator say the same, so that results of one stay valid with
+the other: every boot of the catalogue is simulated on both, and all that it says is compared."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.files import write_whole
+from tockmark.result.provenance import SIMULATORS, SameSimulator, proofs
+from tockmark.rig import run
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kernel import KernelElf, RunLayout
+from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.protocol import Ability
+from tockmark.suite.catalogue import LANGS, Catalogue
+
+
+def prove(
+    sides: tuple[Path, Path],
+    board: BoardProfile,
+    catalogue: Catalogue,
+    kernels: Mapping[int, Sequence[KernelElf]],
+    jobs: int,
+) -> SameSimulator:
+    """Simulate all boots with these kernels, by version of the interface, on two binaries, in both
+    languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs."""
+    old, new = (hashlib.sha256(path.read_bytes()).hexdigest() for path in sides)
+    if old == new:
+        raise TockmarkError("both are the same file", "give two builds of a simulator")
+    boots = cycles = 0
+    for abi, kernel in ((abi, kernel) for abi, some in kernels.items() for kernel in some):
+        one, two = (_ran(path, board, catalogue, abi, kernel, jobs) for path in sides)
+        for was, is_ in zip(one, two, strict=True):
+            if _outcome(was) != _outcome(is_):
+                raise TockmarkError(
+                    f"{was.name}, version {abi}, {paths.shown(kernel.path)}:"
+                    f" {_difference(was, is_)}",
+                    "the simulators are not the same: nothing is written",
+                )
+            boots += was.session is not None
+            cycles += was.cycles
+    return SameSimulator(
+        machine=board.machine,
+        old=old,
+        new=new,
+        boots=boots,
+        cycles=cycles,
+        kernels=tuple(kernel.sha256 for some in kernels.values() for kernel in some),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def _outcome(job: run.Job) -> tuple[object, ...]:
+    """Return all that a simulator says of a boot."""
+    return job.lines, job.note, job.panicked, job.skipped, job.cycles
+
+
+def _ran(
+    binary: Path,
+    board: BoardProfile,
+    catalogue: Catalogue,
+    abi: int,
+    kernel: KernelElf,
+    jobs: int,
+) -> list[run.Job]:
+    """Return all boots as this binary ran them, never from the cache."""
+    if not isinstance(board.target, SimTarget) or Ability.PARALLEL not in board.target.can:
+        raise TockmarkError(f"{board.name} is not simulated", "choose another machine")
+    target = msgspec.structs.replace(board.target, binary=binary)
+    suites = (run.Suite(AppBuild.built(abi, lang), catalogue.boots(), []) for lang in LANGS)
+    ran = run.run(
+        run.RunOptions(
+            layouts=(RunLayout(kernel, None),),
+            board=msgspec.structs.replace(board, target=target),
+            suites=tuple(suites),
+            catalogue=catalogue,
+            icaches=[False, True],
+            all_samples=False,
+            samples=None,
+            jobs=jobs,
+            fresh=True,
+        )
+    )
+    if ran.interrupted:
+        raise KeyboardInterrupt
+    return ran.jobs[0]
+
+
+def _difference(was: run.Job, is_: run.Job) -> str:
+    """Say what two runs of a boot do not have in common."""
+    for number, (one, two) in enumerate(zip(was.lines, is_.lines, strict=False), 1):
+        if one != two:
+            return f"line {number} of its log is {one!r} on the old, {two!r} on the new"
+    if len(was.lines) != len(is_.lines):
+        return f"{len(was.lines)} lines on the old, {len(is_.lines)} on the new"
+    ends = (f"in cycle {job.cycles} ({job.note or 'well'})" for job in (was, is_))
+    return "it ends {} on the old, {} on the new".format(*ends)
+
+
+def keep(entry: SameSimulator, path: Path = SIMULATORS) -> None:
+    """Write a proof into the table, in place of an older one of the same two simulators."""
+    others = [one for one in proofs(path) if (one.old, one.new) != (entry.old, entry.new)]
+    head = path.read_text(encoding="utf-8").partition("\n[[same]]")[0].rstrip()
+    write_whole({path: "\n\n".join([head, *map(_text, [*others, entry])]) + "\n"})
+
+
+def _text(entry: SameSimulator) -> str:
+    kernels = "".join(f'    "{sha256}",\n' for sha256 in entry.kernels)
+    return (
+        f'[[same]]\nmachine = "{entry.machine}"\nold = "{entry.old}"\nnew = "{entry.new}"\n'
+        f'date = "{entry.date}"\nboots = {entry.boots}\ncycles = {entry.cycles}\n'
+        f"kernels = [\n{kernels}]"
+    )
