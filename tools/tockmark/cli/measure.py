@@ -24,9 +24,9 @@ from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.core import core_of
+from tockmark.rig.elf import ISAS, RISC_V
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
-from tockmark.rig.isa import ISAS, RISC_V
 from tockmark.rig.kernel import require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability

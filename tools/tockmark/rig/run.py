@@ -24,8 +24,7 @@ from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
-from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
-from tockmark.rig.kernel_on_core import check_core
+from tockmark.rig.kernel import KernelElf, RunLayout, check_core, check_runs, say_without_panics
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, LostError, Session, Start
 from tockmark.suite.catalogue import (

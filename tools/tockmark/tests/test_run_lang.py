@@ -16,8 +16,8 @@ from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
 from tockmark.result.build import result_of
 from tockmark.rig import run
+from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
-from tockmark.rig.isa import RISC_V
 from tockmark.rig.kernel import KernelElf
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
