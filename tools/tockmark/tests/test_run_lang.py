@@ -8,16 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import measure
+from tockmark.cli import measure, profile, run_options
 from tockmark.cli.app import app
-from tockmark.cli.measure import default_path
 from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
-from tockmark.result.build import result_of
+from tockmark.result.build import default_path, result_of
 from tockmark.result.model import linked
 from tockmark.rig import run
+from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
-from tockmark.rig.isa import RISC_V
 from tockmark.rig.kernel import KernelElf
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
@@ -123,9 +122,10 @@ def test_a_file_is_named_for_its_languages(
 def test_languages_that_cannot_be_are_refused_in_one_line(
     words: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        measure, "read_kernel", lambda path: KernelElf(path, NAME, "d" * 64, None, ())
-    )
+    for module in (run_options, profile):
+        monkeypatch.setattr(
+            module, "read_kernel", lambda path: KernelElf(path, NAME, "d" * 64, None, ())
+        )
     done = CliRunner().invoke(app, words.split())
     assert exit_code(done) == UNUSABLE
     assert says in str(done.exception)
