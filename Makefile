@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The one entry for everyday work. Products go to build/, .venv/ and .tools/, results to results/.
+# The one entry for everyday work. Products go to build/, .venv/ and .tools/, runs to build/results/.
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
@@ -13,13 +13,12 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu qemu-tools setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables site wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make check   formatters, linters, types, units and contracts only: some five minutes'
-	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make setup-qemu  install QEMU and compilers for Arm, build kernels and apps: tockmark run --board qemu'
 	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind, for tests of what others show'
@@ -29,35 +28,23 @@ help:
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
 	@echo 'make kernel-pmp-8  the one for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
-	@echo 'make kernel-crypto  the one with a driver of crypto, for tockmark run --suite programs --only crypto'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
-	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
 	@echo 'make profile build what tockmark profile needs'
-	@echo 'make validate compare the simulator with what others published or measured'
-	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
-	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
-	@echo 'make simspeed  the simulator beside another one; takes minutes'
-	@echo 'make cores   measure the baseline and programs on each configuration of Ibex; half an hour'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
-	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
-	@echo 'make clean   remove all that was made, except results/'
+	@echo 'make clean   remove all that was made, except build/results/'
+	$(LAB_HELP)
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` and `--board qemu-cortex-m4` need besides; nothing else does (docs/boards-and-simulator.md).
-setup-qemu: kernel-qemu kernel-v1-qemu kernel-qemu-cortex-m4 apps-cortex-m4
+# What `--board qemu` and boards with a Cortex-M also need (docs/boards-and-simulator.md).
+setup-qemu: kernel-qemu kernel-v1-qemu apps-cortex-m4
 qemu-tools: setup
 	@tools/setup.sh qemu
-
-# OpenTitan's RTL, which `make chip` needs besides and nothing else does.
-setup-chip: setup
-	@tools/setup.sh chip
 
 # What tests/browser needs besides, and callgrind_annotate; without it `make test` leaves those
 # tests out and says so.
@@ -100,19 +87,6 @@ sim-retire sim-waves: sim-%: setup
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
 
-# The whole chip (docs/boards-and-simulator.md), and the model of it that it is compared with. WHOLE=1: without stubs,
-# in a folder of its own.
-chip: sim-earlgrey_2021 setup-chip
-	$(call begin,build/sim/chip$(if $(WHOLE),-whole)/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-chip
-sim-earlgrey_2021: setup-chip
-
-# Its speed beside that of Ibex's own simple_system. Takes minutes.
-simspeed: build
-	@$(TOCKMARK) board image syscall -o build/simspeed/image
-	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py build/sim/cw310/earlgrey-sim \
-	    build/simspeed/image/c/syscall.flash
-
 # What `tockmark profile` needs besides.
 profile: build sim-retire
 	@cargo kernel-lines $(QUIET)
@@ -148,20 +122,11 @@ kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-kernel-crypto: FEATURES := crypto
-kernel-crypto: export TOCKMARK_CRYPTO := $(abspath build/apps/crypto.o)
-kernel-crypto: programs
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters crypto)
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
-
-# A stand-in for a kernel, on which apps for Cortex-M are tried: neither Tock nor the baseline.
-kernel-qemu-cortex-m4: qemu-tools
-	$(call begin,build/cargo-qemu-cortex-m4,the stand-in for Cortex-M)
-	@cargo kernel-qemu-cortex-m4 $(QUIET)
-	$(stamp) kernel build/cargo-qemu-cortex-m4/thumbv7em-none-eabi/release/tockmark-kernel
 
 # Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4
@@ -174,17 +139,6 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/method.md).
-SPREAD := 3 2 s z
-spread: build $(SPREAD:%=spread-%)
-spread-%: build
-	@$(MAKE) $(SILENT) kernel-layouts K=16 $(if $(filter-out 3,$*),OPT=$*)
-	@$(TOCKMARK) run --only kernel,loop.empty,loop.taken --samples 9 -o results/opt/baseline-$*.json \
-	    $(foreach n,0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15,--kernel build/kernel-layouts$(filter-out -3,-$*)/$(n).elf) \
-	    || [ $$? = 1 ]  # a control that is off: its rows say so
-# One after another: each takes all cores.
-$(foreach pair,2:3 s:2 z:s,$(eval spread-$(word 1,$(subst :, ,$(pair))): | spread-$(word 2,$(subst :, ,$(pair)))))
-
 # In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
 apps: apps-1 apps-2
 RUST_BUILT = $(OPT:%=-%)$(CALLS:%=-%)$(if $(LIBTOCK_RS),-libtock)
@@ -192,10 +146,9 @@ apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
 	@$(if $(filter 2,$*),$(foreach one,cyclecount csr,$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=$(one) &&) true)
-	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 	@$(if $(filter 2,$*),$(MAKE) $(SILENT) -f apps/latency/build.mk)
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
-	$(stamp) apps build/apps/conformance-abi$* $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
+	$(stamp) apps $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
 # Those for Cortex-M, in both languages.
 apps-cortex-m4: apps qemu-tools
@@ -203,21 +156,6 @@ apps-cortex-m4: apps qemu-tools
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 ARCH=cortex-m4
 	@$(MAKE) $(SILENT) -f apps/rust/build.mk ABI=2 ARCH=cortex-m4
 	$(stamp) apps build/apps/c-abi2-cortex-m4 build/apps/rust-abi2-cortex-m4
-
-# Whole programs, bare and isolated (apps/programs): `make programs`, or ONLY="aes towers" of them.
-IBEX = $(shell .venv/bin/python -c 'import pythondata_cpu_ibex as ibex; print(ibex.data_location)')/vendor
-PROGRAMS := c rust
-programs: apps
-	$(call begin,build/apps/programs-c-abi2,whole programs (some two minutes))
-	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=machine build/apps/c-abi2-machine/libtockmark.a
-	@$(MAKE) $(SILENT) -f apps/programs/build.mk IBEX=$(IBEX) ONLY='$(ONLY)'
-	$(stamp) apps build/apps/bare.elf $(foreach one,$(PROGRAMS),build/apps/programs-$(one)-abi2 build/apps/programs-$(one)-abi2-csr)
-
-# Clients of one server (apps/ladder).
-ladder: apps
-	$(call begin,build/apps/ladder-c-abi2,the clients and servers of the ladder)
-	@$(MAKE) $(SILENT) -f apps/ladder/build.mk
-	$(stamp) apps build/apps/ladder-c-abi2
 
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
@@ -232,35 +170,19 @@ test: build
 check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
-conformance: profile
-	@$(TOCKMARK) dev conformance
-
-validate: build
-	@$(TOCKMARK) dev validate
-
-validate-chip: chip
-	@$(TOCKMARK) dev validate --part chip$(ALL:%=,chip-suite)
-
-# Rows of the baseline, and bare programs, on each core: some 15 minutes of building, and as many of running.
-cores: build
-	@.venv/bin/python tools/measure_cores.py
-
 tables: setup apps
-	@.venv/bin/python docs/make tables pictures architecture bodies
-
-findings: setup
-	@.venv/bin/python docs/make findings
+	@.venv/bin/python tools/pages
 
 site: setup
-	@$(TOCKMARK) site results docs/data/validation.json -o build/site
+	@$(TOCKMARK) site results lab/data/validation.json -o build/site
 
 # What `pip install` takes: the tool with all that it needs to measure, profile and judge.
 wheel: profile
 	@.venv/bin/python tools/wheel.py
 
-robustness: profile
-	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
-
 clean:
-	rm -rf build .venv .venvs .tools .hypothesis tools/*.egg-info
+	[ ! -d build ] || find build/ -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
+	rm -rf .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+include lab/Makefile

@@ -2,11 +2,9 @@
 # Builds the C apps, not yet linked: one object a group (apps/c/*.c) and libtockmark.a with what they
 # share. They are linked for the kernel at hand, by the tool. Run from the top of the repository:
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
-# The apps of apps/upstream/ (docs/upstream/), which are written for libtock-c, are built with them, for
-# version 2, by a shim.
 # COUNTER=cyclecount or COUNTER=csr takes samples by that in the place of Perf (apps/asm/counter.h), for
 # version 2, in a folder of its own: OUT with -cyclecount or -csr behind. COUNTER=machine is for apps
-# that run in machine mode, without a kernel (apps/programs/bare).
+# that run in machine mode, without a kernel (lab/studies/programs/apps/bare).
 # ARCH=cortex-m4 builds them for Cortex-M: for version 2, reading CycleCount, in a folder of its own: OUT with
 # -cortex-m4 behind. Rows whose bodies are not in apps/asm/thumb are skipped there.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
@@ -60,9 +58,6 @@ CALLS := command subscribe allow_readwrite allow_readonly memop yield yield_no_w
 endif
 
 GROUPS := $(patsubst apps/c/%.c,$(OUT)/%.o,$(wildcard apps/c/*.c))
-ifeq ($(ABI)$(LIBTOCK)$(READ),2)
-UPSTREAM := $(patsubst apps/upstream/%.c,$(OUT)/%.o,$(wildcard apps/upstream/*.c))
-endif
 SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
 	$(patsubst apps/%.S,$(OUT)/%.o,$(wildcard apps/runtime/$(THUMB)*.S apps/asm/$(THUMB)*.S))
 
@@ -72,7 +67,7 @@ LIBRARIES := $(LIB)/libc.a $(LIB)/libgcc.a
 
 # Where there is no app.ld of the folder's own, it is apps/runtime/app.ld.
 .PHONY: all
-all: $(GROUPS) $(UPSTREAM) $(OUT)/libtockmark.a $(LIBRARIES) $(if $(THUMB),$(OUT)/app.ld)
+all: $(GROUPS) $(OUT)/libtockmark.a $(LIBRARIES) $(if $(THUMB),$(OUT)/app.ld)
 
 $(OUT)/app.ld: apps/runtime/app.ld apps/build.mk
 	@mkdir -p $(@D)
@@ -83,7 +78,7 @@ $(OUT)/rows.h: apps/catalogue.toml apps/generate.py $(if $(THUMB),$(wildcard app
 	@mkdir -p $(@D)
 	@python3 apps/generate.py $< $@ $(THUMB:%/=apps/asm/%)
 
-$(GROUPS) $(UPSTREAM) $(SHARED): | $(OUT)/rows.h
+$(GROUPS) $(SHARED): | $(OUT)/rows.h
 
 $(OUT)/libtock.o: $(LIBTOCK_A)
 	@mkdir -p $(@D)
@@ -103,10 +98,6 @@ $(GROUPS): $(OUT)/%.o: apps/c/%.c apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c $< -o $@
 
-$(UPSTREAM): $(OUT)/%.o: apps/upstream/%.c apps/build.mk
-	@mkdir -p $(@D)
-	$(CC) -Iapps/upstream/shim $(CFLAGS) -c $< -o $@
-
 $(OUT)/%.o: apps/%.c apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(RUNTIME_CFLAGS) -c $< -o $@
@@ -115,4 +106,4 @@ $(OUT)/%.o: apps/%.S apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(ASFLAGS) -c $< -o $@
 
--include $(GROUPS:.o=.d) $(UPSTREAM:.o=.d) $(SHARED:.o=.d)
+-include $(GROUPS:.o=.d) $(SHARED:.o=.d)

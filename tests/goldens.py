@@ -11,8 +11,8 @@ tests/goldens/*.txt have a few short ones in full. build/goldens has all of them
 writes them, and `check` needs them to show a diff. `--full DIR` takes another folder, such as that
 of another checkout. What differs is left in build/goldens-new.
 
-Without names all are made: `slow` ones only if what `make profile` builds is there, and the study's
-only if TOCKMARK_STUDY_LOGS says where its logs are. The name of a group stands for its goldens.
+Without names all are made: `slow` ones only if what `make profile` builds is there. The name of a
+group stands for its goldens.
 Figures are rounded to nine digits, since their last bits differ between processors.
 """
 
@@ -44,7 +44,6 @@ NEW = ROOT / "build" / "goldens-new"
 WORK = Path("build", "goldens-work", f"{os.getpid():08}")
 LOG = Path("tools", "tockmark", "tests", "four-boots.log")
 DIFF = 40  # lines that are shown of a difference
-STUDY = os.environ.get("TOCKMARK_STUDY_LOGS", "")
 SIMULATORS = tuple(
     ROOT / "build" / "sim" / name / "earlgrey-sim" for name in ("cw310", "cw310-retire")
 )
@@ -52,12 +51,12 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "LINES": "40",
     "NO_COLOR": "1",
-    "PYTHONPATH": str(TOOLS),
+    "PYTHONPATH": f"{TOOLS}:{ROOT}/lab",
     "TERM": "dumb",
     "TOCKMARK_CACHE": "off",
     "TZ": "UTC",
 }
-UNSET = ("FORCE_COLOR", "LS_COLORS", "PAGER", "TOCKMARK_STUDY_LOGS", "XDG_CACHE_HOME")
+UNSET = ("FORCE_COLOR", "LS_COLORS", "PAGER", "XDG_CACHE_HOME")
 DRAWN = {".html", ".svg"}  # whose layout differs by a millionth of a pixel from run to run
 TEXTS = {".css", ".csv", ".html", ".js", ".json", ".jsonl", ".log", ".md", ".svg", ".txt"}
 
@@ -109,7 +108,6 @@ def normal(text: str, of_today: bool = False) -> str:
     folder it worked, the tool's own version. With `of_today` also what is of the day."""
     text = re.sub(rf"(?:{re.escape(str(ROOT))}/)?{WORK.parent}/\d{{8}}", "<work>", text)
     text = text.replace(str(ROOT), "<root>")
-    text = text.replace(STUDY.rstrip("/"), "<study>") if STUDY else text
     text = re.sub(r"(Made by tockmark) \d[\d.]*", r"\1 <version>", text)
     # The last bits of a figure are the processor's, and numpy's.
     text = re.sub(r"\d+\.\d{9,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.9g}", text)
@@ -133,7 +131,7 @@ def called(call: str) -> tuple[str, str, str]:
     """One call of the tool in this process: exit code, standard output, standard error."""
     from tockmark.__main__ import main
 
-    names = LIST["names"] | {"w": WORK, "study": STUDY}
+    names = LIST["names"] | {"w": WORK}
     sys.argv = ["tockmark", *shlex.split(call.format(**names))]
     code: str | int | None = 0
     with contextlib.ExitStack() as stack:
@@ -220,9 +218,8 @@ def further_logs() -> str:
 
 
 def committed(suffix: str) -> list[Path]:
-    """The files below results/ that are the project's; those of users begin with their time."""
-    found = sorted(Path("results").rglob(f"*{suffix}"))
-    return [path for path in found if path.is_file() and not path.name[0].isdigit()]
+    """The files below results/."""
+    return [path for path in sorted(Path("results").rglob(f"*{suffix}")) if path.is_file()]
 
 
 def copied() -> str:
@@ -287,8 +284,7 @@ def made(golden: Golden) -> Made:
             files[name] = text.encode()
         parts.append(f"--- {name} {digest(files[name])}\n")
         parts.append(files[name].decode() if name in golden.whole else "")
-    kept = {} if golden.group == "study" else files  # the study's logs are copied nowhere
-    return Made(",".join(codes) or "-", "".join(parts), kept)
+    return Made(",".join(codes) or "-", "".join(parts), files)
 
 
 FUNCTIONS = {
@@ -322,14 +318,10 @@ def chosen(names: list[str]) -> list[Golden]:
     if unknown := set(names) - known:
         raise SystemExit(f"goldens: none is called {', '.join(sorted(unknown))}")
     wanted = [one for one in GOLDENS if not names or {one.name, one.group} & set(names)]
-    missing = {
-        "slow": "" if all(path.exists() for path in SIMULATORS) else "needs `make profile`",
-        "study": "" if STUDY else "needs TOCKMARK_STUDY_LOGS",
-    }
-    for group, why in missing.items():
-        if why and any(one.group == group for one in wanted):
-            print(f"left out: the group {group} {why}", flush=True)
-            wanted = [one for one in wanted if one.group != group]
+    slow = [one for one in wanted if one.group == "slow"]
+    if slow and not all(path.exists() for path in SIMULATORS):
+        print("left out: the group slow needs `make profile`", flush=True)
+        wanted = [one for one in wanted if one not in slow]
     return wanted
 
 

@@ -3,7 +3,7 @@
 
     python tests/pages.py
 
-counts the words of each: tracked Markdown without CHANGELOG and docs/upstream, without tables and
+counts the words of each: tracked Markdown without CHANGELOG and lab/upstream, without tables and
 code.
 """
 
@@ -18,6 +18,7 @@ from tockmark.paths import ROOT
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "lab").rglob("*.md")),
 ]
 MOST_WORDS = 26_000  # of all that are counted
 MOST_PAGES = 11  # README and those of docs/, but for the index and what is generated of the help
@@ -41,7 +42,7 @@ class Command(NamedTuple):
     page: str  # from the root
     text: str  # without what leads to the program: tockmark run --only time
     is_whole: bool  # else it stands in a sentence, and may be a verb alone
-    is_shown: bool = False  # with its output, by docs/make/tables.py
+    is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
     def words(self) -> list[str]:

@@ -61,7 +61,7 @@ def test_the_new_benchmark_comes_onto_the_page(copy: Path) -> None:
     assert "loop.divide" not in page.read_text()
     program = (
         "import pathlib, sys\n"
-        "sys.path.append('docs/make')\n"
+        "sys.path.append('tools/pages')\n"
         "import tables\n"
         "print(tables.refreshed(pathlib.Path('docs/benchmarks.md').read_text()))\n"
     )

@@ -17,23 +17,21 @@ import pytest
 import scratch
 import typer
 import typer.main
-from pages import Command, commands, every
 
-from tockmark.cli import app as command_line
-from tockmark.cli.app import app
+from pages import Command, commands, every
+from tockmark.cli import program
+from tockmark.cli.app import PROGRAM, app
 from tockmark.errors import TockmarkError
-from tockmark.paths import ROOT
+from tockmark.paths import CATALOGUE, ROOT
 from tockmark.rig import board as boards
-from tockmark.rig.isa import RISC_V
-from tockmark.suite.catalogue import Suite, load
+from tockmark.rig.elf import RISC_V
+from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
 
 TOOL = typer.main.get_command(app)
 # Verbs that run for minutes, and the tests that run them.
 LONG = {
     "conformance": "tests/test_conformance.py",
-    "instances": "tests/test_ladder.py",
-    "isolation": "tests/test_programs.py",
     "latency": "tests/test_latency.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",
@@ -61,7 +59,7 @@ def arguments(command: Command) -> dict[str, Any]:
     try:
         context = TOOL.make_context("tockmark", list(words))
         name, verb, rest = TOOL.resolve_command(context, words)  # type: ignore[attr-defined]
-        if name in command_line.GROUPS and rest:
+        if name in PROGRAM.groups and rest:
             group = verb.make_context(name, list(rest), parent=context)
             name, verb, rest = verb.resolve_command(group, rest)
         assert verb is not None
@@ -73,12 +71,7 @@ def arguments(command: Command) -> dict[str, Any]:
             return {"verb": words[0]}  # in a sentence: the verb, or an option of it
         raise UnusableError(str(error)) from error
     finally:
-        command_line._debug = (
-            False  # which a page's --debug sets for good, in a tool that runs once
-        )
-
-
-SUITES: dict[str, Suite] = {"isolation": "programs"}  # of verbs that have one alone
+        program._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
@@ -89,7 +82,7 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
         if READERS.search(text) or f'id = "{text}"' in page:
             continue
         try:
-            select(load(suite=given.get("suite", SUITES.get(given["verb"]))), text)
+            select(load(ROOT / (given.get("catalogue") or CATALOGUE)), text)
         except TockmarkError as error:
             strange.append(str(error))
     return strange
@@ -147,8 +140,8 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
     known = given.get("board") and boards.load(given["board"])
     if known and verb in LAYS and known.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
-    if (other and verb not in LAYS) or given.get("core") or given.get("suite"):
-        return "needs what is built for another board, core or suite"
+    if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):
+        return "needs what is built for another board, core or catalogue"
     for key, value in given.items():
         for path in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(path, Path) and key not in OUTPUTS and not (there / path).exists():

@@ -184,6 +184,7 @@ class Ended:
     panicked: bool = False
     killed: bool = False
     cycles: int = 12
+    host: None = None
 
     def lines(self) -> Iterator[str]:
         return iter(())

@@ -228,3 +228,21 @@ def test_a_package_that_is_missing_is_one_line(package: str) -> None:
     assert line.startswith("tockmark: this environment is not whole: ")
     assert package in line
     assert "run `make setup`" in line
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_what_draws_says_which_extra_it_needs(package: str) -> None:
+    script = (
+        f"import sys; sys.modules[{package!r}] = None; from tockmark.__main__ import main;"
+        "sys.argv = ['tockmark', 'site', 'results', '-o', '/dev/null/site']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"need {package}; run `pip install 'tockmark[site]'`")

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from pages import FENCED, commands
-
 from tockmark import paths
 from tockmark.result.file import load
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The tool's layers: which there are, in which order they stand, and what each imports.
+"""The tool's layers: which there are, in which order they stand, and what a module imports.
 
 Their one list is the table of docs/contributing.md, lowest first; layers of one line stand beside
 each other. Below them is the base, which all may use, and above them the command line.
-tests/test_layers.py holds the code to it, and docs/make/architecture.py draws it.
+tests/test_layers.py holds the code to it.
 """
 
 import ast
@@ -79,36 +79,6 @@ def _module(package: str, name: str) -> str:
     path = PACKAGE.parent.joinpath(*package.split("."), name)
     inside = path.is_dir() or path.with_suffix(".py").exists() or package == "tockmark"
     return f"{package}.{name}" if inside else package
-
-
-def edges() -> set[tuple[str, str]]:
-    """Return the pairs of a layer and another that it imports."""
-    pairs = ((layer(name_of(path)), layer(name)) for path in modules() for name in imports(path))
-    return {(one, other) for one, other in pairs if one != other}
-
-
-def reached(start: str, among: set[tuple[str, str]]) -> set[str]:
-    """Return the layers that one imports, also by way of others."""
-    found: set[str] = set()
-    todo = [start]
-    while todo:
-        here = todo.pop()
-        todo += [other for one, other in among if one == here and other not in found]
-        found |= {other for one, other in among if one == here}
-    return found
-
-
-def direct(among: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Leave out the imports that follow from others: of a on b, b on c and a on c, the last."""
-    return {
-        (one, other)
-        for one, other in among
-        if not any(
-            other in reached(between, among)
-            for a, between in among
-            if a == one and between != other
-        )
-    }
 
 
 def says(name: str) -> str:

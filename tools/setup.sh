@@ -84,8 +84,8 @@ for one in about.requires("tockmark") or []:
         sys.exit(1)
 '
 
-# The program `tockmark`, for the shell and for Python both: it says what to do where either is not
-# as it was installed.
+# starter PACKAGE: the program of a package, for the shell and for Python both. It prints what to do
+# if the environment is gone or incomplete.
 starter() {
     cat <<EOF
 #!/bin/sh
@@ -97,7 +97,7 @@ exit 2
 import sys
 
 try:
-    from tockmark.__main__ import main
+    from $1.__main__ import main
 except ImportError:
     print("tockmark: $PWD/.venv is not whole; run \`make setup\` there", file=sys.stderr)
     sys.exit(2)
@@ -117,10 +117,10 @@ python_packages() {
     local what new old
     exec 8>"$logs/venv.lock"
     flock --nonblock 8 || { say "waiting for another set-up of this folder"; flock 8; }
-    what="$PWD $IBEX_2021 $(cat pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
+    what="$PWD $IBEX_2021 $(cat pyproject.toml lab/pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
     usable .venv "$what" && return
     # A folder of an older set-up does until what it was made of changes.
-    if [ ! -L .venv ] && [ ! pyproject.toml -nt .venv/.installed ] &&
+    if [ ! -L .venv ] && [ ! pyproject.toml -nt .venv/.installed ] && [ ! lab/pyproject.toml -nt .venv/.installed ] &&
         [ ! constraints.txt -nt .venv/.installed ] && usable .venv "$PWD"; then
         return
     fi
@@ -140,13 +140,15 @@ python_packages() {
         fi
         printf '%s\n' "$what" >$new/.begun
         attempt pip "pip install" "check the network" $new/bin/python -m pip install \
-            --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev]'
+            --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]' \
+            --editable ./lab
         # The core of 2021, for the Nexys Video machine, in a folder of its own: same package,
         # other version.
         attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" \
             $new/bin/python -m pip install --disable-pip-version-check --no-deps --upgrade \
             --target $new/ibex-2021 "pythondata-cpu-ibex==$IBEX_2021"
-        starter >$new/bin/tockmark && chmod 755 $new/bin/tockmark
+        starter tockmark >$new/bin/tockmark && chmod 755 $new/bin/tockmark
+        starter tockmark_lab >$new/bin/tockmark-lab && chmod 755 $new/bin/tockmark-lab
         mv $new/.begun $new/.installed
     fi
     [ -L .venv ] || [ ! -e .venv ] || mv -T .venv .venvs/old || fail "cannot move .venv away"

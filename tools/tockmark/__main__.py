@@ -2,16 +2,22 @@
 """Where the tool begins, as `tockmark` and as `python -m tockmark`. It imports within `main`, which
 meets a Ctrl-C that comes meanwhile."""
 
+import importlib
 import sys
+
+SITE = {"jinja2", "matplotlib"}  # packages that only the extra `site` installs
 
 
 def main() -> None:
-    """Load the tool and run it. Loading takes a while, in which Ctrl-C may come too; and a package
-    may be missing, then or when it is wanted."""
-    try:
-        from tockmark.cli.app import main as tool
+    """Load the tool and run it."""
+    start("tockmark.cli.app")
 
-        tool()
+
+def start(module: str) -> None:
+    """Load a module and call its `main`. Ctrl-C may come while it loads; and a package may be
+    missing, then or when it is first used."""
+    try:
+        importlib.import_module(module).main()
     except (ImportError, SyntaxError) as error:
         from pathlib import Path
 
@@ -19,6 +25,10 @@ def main() -> None:
 
         if "--debug" in sys.argv:
             raise
+        package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+        if package in SITE:
+            say(f"pages and pictures need {package}; run `pip install 'tockmark[site]'`")
+            sys.exit(UNUSABLE)
         todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
         if Path(__file__).with_name("installed").is_dir():  # paths.py, which may not be there
             todo = "install tockmark anew"

@@ -3,7 +3,7 @@
 Makefile builds, or installed from a wheel, which brings a folder that is laid out as a checkout is
 (tools/wheel.py): everything is found below ROOT in both.
 
-What the tool writes is in the checkout as well, where that can be written, else, and always of an
+What the tool writes is in build/ of the checkout, where that can be written, else, and always of an
 installed tool, in the user's own folders, or in the one that TOCKMARK_HOME names.
 """
 
@@ -52,17 +52,15 @@ def config() -> Path:
 
 
 BOARDS = ROOT / "boards"
+SIMULATOR = BOARDS / "earlgrey-sim"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
-BARE = APPS / "bare.elf"  # what stands in a kernel's place for bare programs
 LIBRARIES = APPS / "lib"  # what the compiler has apps linked with
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-DATA = DOCS / "data"  # what pages are made from and is no result
-VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ("bin" if INSTALLED else ".tools/bin") / "elf2tab"
 GCC = "riscv64-unknown-elf-gcc"  # which no installed tool has
 _BINUTILS = (f"{ROOT}/bin/" if INSTALLED else "") + "riscv64-unknown-elf-"
@@ -75,7 +73,7 @@ JUDGED = WRITTEN / "judge"  # a folder for each judgement
 COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checkout
 PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged
 PROFILES = WRITTEN / "profile"
-NEW_RESULTS = _written(RESULTS, "data")  # where a verb puts a result that nobody names
+NEW_RESULTS = _written(ROOT / "build" / "results", "data")  # where a verb puts what nobody names
 HISTORY = (NEW_RESULTS if INSTALLED else RESULTS) / "history.jsonl"
 COMMIT = ROOT / "commit"  # brought by a wheel: that of the checkout it was made of
 

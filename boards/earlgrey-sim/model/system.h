@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The simulated machine as the main loop sees it: here Ibex's RTL in a model of its chip. The whole
-// chip in RTL is another (../../earlgrey-chip/model/system.h); SYSTEM_H says which is built.
+// chip in RTL is another (../../../lab/chip/model/system.h); SYSTEM_H says which is built.
 #pragma once
 
 #include "bus.h"

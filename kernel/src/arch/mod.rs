@@ -2,8 +2,8 @@
 
 //! The machine, as everything else in the kernel sees it: [`Machine`] says all that is asked of one.
 //! There are three: Earl Grey when built for the board, a fake one of the same shape when built for
-//! a host's tests, and a stand-in on which apps for Cortex-M are tried. [`Hardware`] is the one that this build runs on, known when it is compiled: nothing
-//! is looked up when it runs.
+//! a host's tests, and the lab's stand-in, on which apps for Cortex-M are tried. [`Hardware`] is the
+//! machine of this build.
 
 #![allow(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod riscv;
 pub use riscv::EarlGrey as Hardware;
 
 #[cfg(target_arch = "arm")]
+#[path = "../../../lab/stand-in/mod.rs"]
 mod cortex_m;
 #[cfg(target_arch = "arm")]
 pub use cortex_m::StandIn as Hardware;
@@ -113,8 +114,8 @@ pub trait Machine: Counters {
     /// Takes back the UART's interrupt, which says that all has been sent.
     fn acknowledge_sent();
 
-    /// Does a job of crypto, whose words lie as `apps/programs/crypto/job.h` says, and says how many
-    /// bytes of it are the answer.
+    /// Does a job of crypto, whose words `lab/studies/programs/apps/crypto/job.h` describes, and says
+    /// how many bytes of it are the answer.
     #[cfg(any(test, feature = "crypto"))]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32;
 

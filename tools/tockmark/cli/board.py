@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.app import NEVER, verb
+from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
@@ -23,7 +23,8 @@ from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, lay_tabs
+from tockmark.rig.elf import ISAS
+from tockmark.rig.image import AppBuild
 from tockmark.rig.image_folder import (
     ImageManifest,
     by_hand,
@@ -32,11 +33,11 @@ from tockmark.rig.image_folder import (
     no_tool,
     with_apps,
 )
-from tockmark.rig.isa import ISAS
 from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
+from tockmark.rig.tab import lay_tabs
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
@@ -210,7 +211,7 @@ def listen_verb(
         float | None, Option(min=0, help="For how long; default: until Ctrl-C.")
     ] = None,
     output: Annotated[
-        Path | None, options.output_to("Log; default: in results/, by its time.")
+        Path | None, options.output_to("Log; default: in build/results/, by its time.")
     ] = None,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
@@ -336,7 +337,6 @@ def _ended(session: Session) -> int:
 @verb(
     "tockmark board parse uart.log -o uart.json && tockmark table uart.json",
     "tockmark board parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
-    "tockmark board parse loop.log --study",
     exits={INCOMPLETE: "rows failed or are missing; what was good is kept"},
 )
 def parse_verb(
@@ -361,11 +361,8 @@ def parse_verb(
         Path | None,
         Option(help="Folder that `tockmark board image` laid and that was installed: says both."),
     ] = None,
-    study: Annotated[
-        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
-    ] = False,
 ) -> None:
-    """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
+    """Turn a captured UART log into a result file.
 
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
     it is of, compare, gate and agree take the result."""
@@ -389,7 +386,6 @@ def parse_verb(
         abi=abi,
         icache=None if icache is None else icache is options.Switch.ON,
         images=installed,
-        study=study,
     )
     settled(log)
     result = parse.parse(log, known, from_marks)
@@ -425,7 +421,7 @@ def agree_verb(
 ) -> None:
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 
-    What is stated, and why, is in validation/bounds.toml."""
+    What is stated, and why, is in boards/earlgrey-sim/bounds.toml."""
     known = catalogues.load()
     names = [paths.shown(path) for path in (sim, board)]
     _, results = options.selected(known, only, [file.load(path) for path in (sim, board)])

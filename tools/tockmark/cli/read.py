@@ -5,7 +5,7 @@ list the catalogue, help the pages of docs/.
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -14,7 +14,8 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.app import VERBS, spelled, verb
+from tockmark.cli.app import PROGRAM
+from tockmark.cli.program import verb
 from tockmark.compare import by_commit, pairs, trends
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.compare.spread import known_spread
@@ -22,7 +23,7 @@ from tockmark.compare.verdict import answer
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
-from tockmark.result.model import Result
+from tockmark.result.model import Result, catalogue_of
 from tockmark.show import commits, comparison, export, listing, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
@@ -78,19 +79,16 @@ def table_verb(
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
     named = [(paths.shown(path), load(path)) for path in files]
-    known = _known([result for _, result in named])
+    known = catalogue_of(result for _, result in named)
     wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
         print("\n".join(table.event_counts(result, known) for result in results), end="")
     elif as_json:
         options.show(table.as_json(results, known))
-    elif known.suite is not None and not every:
-        from tockmark.show.screens import SCREENS
-
-        print(SCREENS[known.suite](named, known, text.width_of_terminal()), end="")
     elif not every:
-        blocks = table.selected_blocks(wanted, results) if wanted else None
+        named_rows = bool(wanted) or any(one.provenance.catalogue for one in results)
+        blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
         print(table.first_screen(named, known, width, blocks, langs), end="")
@@ -99,11 +97,6 @@ def table_verb(
     else:
         print(table.side_by_side(named, known, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
-
-
-def _known(results: Iterable[Result]) -> catalogue.Catalogue:
-    """Return the suite that results are of."""
-    return catalogue.suite_of(id_ for result in results for id_ in result.ids)
 
 
 def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
@@ -168,7 +161,7 @@ def compare_verb(
 
     With --limits, a row that grew by more than a hard limit is a regression: the exit code is 3."""
     named = _by(by, _baseline_first(files, baseline))
-    known = _known(result for _, result in named)
+    known = catalogue_of([result for _, result in named])
     others = options.rows_of(result for _, result in named)
     margins = load_margins(margin, known, others)
     allowed = None
@@ -331,7 +324,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
-    known = _known([whole])
+    known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
@@ -366,7 +359,7 @@ def export_verb(
 
     A row with an error is in no form but csv: it is named on stderr."""
     whole = load(path)
-    known = _known([whole])
+    known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     made = export.export(result, known, form.value)
     if output is None:
@@ -383,7 +376,7 @@ def export_verb(
 @verb(
     "tockmark list",
     "tockmark list ipc",
-    "tockmark list --suite programs crypto",
+    "tockmark list --catalogue mine/catalogue.toml",
     "tockmark list --json",
 )
 def list_verb(
@@ -395,11 +388,11 @@ def list_verb(
             autocompletion=options.several(options.rows),
         ),
     ] = None,
-    suite: options.SuiteName = None,
+    file: options.CatalogueFile = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    known = catalogue.load(suite=options.suite_of(suite))
+    known = catalogue.load(file or paths.CATALOGUE)
     ids = select(known, row).ids()
     options.show(listing.list_json(known, ids) if as_json else listing.list_text(known, ids))
 
@@ -453,7 +446,7 @@ def _title(path: Path) -> str:
 
 def _instead(topic: str, known: list[str]) -> str:
     """Return what to do about a topic that there is not."""
-    if topic in VERBS:
-        return f"it is a verb: `tockmark {spelled(topic)} --help`"
+    if topic in PROGRAM.verbs:
+        return f"it is a verb: `tockmark {PROGRAM.spelled(topic)} --help`"
     near = near_to(topic, known)
     return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How much a row may differ, as files say it: the margins and limits of `compare` and `judge`, and
-how far the simulator may be from the board, as validation/bounds.toml states it.
+how far the simulator may be from the board, as boards/earlgrey-sim/bounds.toml states it.
 
 Each file has entries for some rows; where several mean a row, the last one counts.
 """
@@ -244,7 +244,7 @@ def _counts(value: object) -> float:
 # Bounds of the simulator
 
 
-BOUNDS = paths.VALIDATION / "bounds.toml"
+BOUNDS = paths.SIMULATOR / "bounds.toml"
 
 NotNegative = Annotated[float, Meta(ge=0)]
 

@@ -37,7 +37,6 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     ICACHE,
     LANGS,
-    OF_BOOT,
     PERF,
     Catalogue,
     Key,
@@ -407,18 +406,13 @@ def compare(
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
-    to_bare = base.provenance.kernel.is_bare != new.provenance.kernel.is_bare
-    # Where there is no kernel, nothing else can read the counters.
-    refusable = [one for one in factors if not (to_bare and one.name == "counter")]
-    check_factors(refusable, name, force, cores=not strict)
+    check_factors(factors, name, force, cores=not strict)
     if strict and not force:
         check_kind(base, new, name)
     say_uncounted(name, new)
     usable: list[tuple[Row, Row]] = []
     gone, added, unusable = [], [], []
     for pair in pair_up(base, new, loosely=True):
-        if to_bare and pair.row.id in OF_BOOT:  # what a reading costs is no part of the programs
-            continue
         if pair.base is None:
             added.append(pair.row)
         elif pair.base.unsound:

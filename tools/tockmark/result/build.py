@@ -9,18 +9,21 @@ apps together. A run makes its result from its log alone, just as `tockmark boar
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import structs
 
-from tockmark import __version__
-from tockmark.errors import showable
+from tockmark import BASELINE, __version__, paths
+from tockmark.errors import file_name, showable
 from tockmark.paths import commit_of_checkout
+from tockmark.result.file import decoded
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
     Board,
+    BootHost,
     BootRun,
     Kernel,
     Layout,
@@ -29,6 +32,7 @@ from tockmark.result.provenance import (
     Tool,
 )
 from tockmark.rig import board as boards
+from tockmark.rig.core import core_of
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import Job, Ran, RunOptions
@@ -36,7 +40,9 @@ from tockmark.suite.catalogue import (
     ICACHE,
     OF_BOOT,
     PERF,
+    Benchmark,
     Boot,
+    BootRowName,
     Catalogue,
     CounterName,
     Lang,
@@ -101,6 +107,7 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
+    hosts: tuple[BootHost, ...] = ()
 
 
 def build(
@@ -147,9 +154,8 @@ def build(
     impossible = [one for one in boots if one.skipped is not None]
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
-    rows = {
-        row.identity: row for row in linked(list(kept.values()), context.board.clock_hz, counter)
-    }
+    measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
+    rows = {row.identity: row for row in linked(measured_rows)}
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
         there = rows.get(absent.identity)
@@ -164,7 +170,9 @@ def build(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
+            catalogue=catalogue.name,
             catalogue_sha256=catalogue.sha256,
+            benchmarks=_others(catalogue, [*rows.values(), *(row for _, row in gone)]),
             entries={
                 id_: catalogue.benchmarks[id_].measured_as
                 for id_ in dict.fromkeys(row.id for row in rows.values())
@@ -178,6 +186,12 @@ def build(
         problems=tuple(problems),
         **{name: tuple(found.values()) for name, found in lists.items()},
     )
+
+
+def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
+    """Return the benchmarks of rows, if they are not of the usual catalogue."""
+    ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
+    return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
 
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:
@@ -301,7 +315,8 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         lines = [line for job in jobs for line in _lines(job, options)]
         log = "".join(f"{line}\n" for line in lines)
         file, kernel = showable(run.kernel.path.name), run.kernel
-        own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
+        layout = Layout(file, kernel.sha256, run.link, run.seed)
+        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
@@ -335,6 +350,15 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
             run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())
+
+
+def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
+    """Return which machines simulated the boots of a layout, but for this one."""
+    return tuple(
+        BootHost(showable(job.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        for job in jobs
+        if job.host is not None
+    )
 
 
 def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
@@ -375,3 +399,29 @@ def board_of(board: boards.BoardProfile) -> Board:
         },
         Board,
     )
+
+
+def default_path(asked: RunOptions, result: Result, only: str | None, short: bool = False) -> Path:
+    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
+    in its name."""
+    said = asked.kernel.name or asked.kernel.path.stem
+    parts = [
+        f"{datetime.now():%Y-%m-%d-%H%M%S}",
+        BASELINE if said.startswith(BASELINE) else said.lower(),
+        f"abi{asked.abi}",
+        "-".join(asked.langs) if asked.langs != ["c"] else "",
+        asked.board.name,
+        core.name if (core := core_of(asked.board.target)) else "",
+        f"icache-{ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
+        "short" if short else "",
+        result.provenance.counter if result.provenance.counter != PERF else "",
+    ]
+    if only is not None:
+        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
+    parts += ["incomplete"] if result.incomplete else []
+    stem, count = "-".join(file_name(part) for part in parts if part), 1
+    path = paths.NEW_RESULTS / f"{stem}.json"
+    while path.exists() or path.with_suffix(".log").exists():
+        count += 1
+        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
+    return path

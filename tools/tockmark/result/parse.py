@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A captured UART log becomes a result, however damaged it is.
 
-It may be a log of ours, or have the tables of the 2021 study, which log/study.py reads. Provenance
-that a log cannot tell stays unknown, unless its reader claims board and kernel, or that it is one
-of the study's own: a claim is believed, but where the log or the kernel itself contradicts it.
+Provenance that a log cannot tell stays unknown, unless its reader claims board and kernel: a claim
+is believed, but where the log or the kernel itself contradicts it.
 `whole_boots` tells which boots an earlier log has whole, so that `run --resume` need not run them.
 """
 
@@ -13,9 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tockmark import BASELINE
-from tockmark.errors import TockmarkError, showable
+from tockmark.errors import TockmarkError
 from tockmark.files import reading
-from tockmark.log import study
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, board_of, boot_run, build, kernel_of
@@ -30,7 +28,7 @@ from tockmark.rig.run import BootKey, Earlier
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.wire.records import BootMark, decode, decode_boot_mark
-from tockmark.wire.rows import App, Measured, assemble, series_of
+from tockmark.wire.rows import App, Measured, assemble
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 
@@ -44,7 +42,6 @@ class LogClaims:
     abi: int | None = None
     icache: bool | None = None
     images: Laid | None = None  # that were installed
-    study: bool = False  # the study of 2021 took it: board, kernel and interface are known
 
     @property
     def setting(self) -> bool | None:
@@ -126,29 +123,17 @@ def _laid(measured: Measured, claims: LogClaims) -> list[tuple[LaidBoot, App]]:
     return [(one, app) for one, app in found if one is not None]
 
 
-STUDY = Context(
-    kernel=Kernel(name="Tock 1.x (study 2021)"),
-    board=Board(name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"),
-    abi=1,
-)
-
-
 def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> Result:
     """Return what a log holds. TockmarkError if it is still being written, or is not what it is
     said to be."""
     claims = claims or LogClaims()
     text = read(log)
-    tables = study.recognise(text)
-    if claims.study:
-        _check_study(shown(log), tables, claims)
-    measured = (
-        study.measured(text, showable(log.stem), own=claims.study)
-        if tables
-        else assemble(decode(text.split("\n")))
-    )
-    _check_held(log, measured, tables)
-    if claims.study:
-        return build(measured, catalogue, STUDY)
+    measured = assemble(decode(text.split("\n")))
+    if not any(measured.each()):
+        raise TockmarkError(
+            f"{shown(log)} holds no intact line of the protocol",
+            "docs/contributing.md shows what such a line looks like",
+        )
     if claims == LogClaims():
         return build(measured, catalogue)
     abi = check_claims(shown(log), text, measured, claims)
@@ -163,32 +148,6 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
         boots=tuple(boot_run(one.name, one.slots, one.lang) for one in laid.values()),
     )
     return build(measured, catalogue, context)
-
-
-def _check_study(log: str, tables: bool, claims: LogClaims) -> None:
-    """Refuse a log that lacks the study's tables, and claims beside the study."""
-    if not tables:
-        raise TockmarkError(f"{log} is no log of the 2021 study", "leave out --study")
-    if claims != LogClaims(study=True):
-        raise TockmarkError(
-            "of a log that the study of 2021 took, board, kernel and setting are known",
-            "leave out what says others, or --study",
-        )
-
-
-def _check_held(log: Path, measured: Measured, tables: bool) -> None:
-    """Refuse a log that holds nothing to make a result of."""
-    if tables and not any(series_of(row) for _, app in measured.each() for row in app.rows):
-        why = f": {measured.problems[0]}" if measured.problems else ""
-        raise TockmarkError(
-            f"nothing in {showable(log.stem)} can be used{showable(why)}",
-            "docs/trust.md shows what such a log looks like",
-        )
-    if not any(measured.each()):
-        raise TockmarkError(
-            f"{shown(log)} holds no intact line of the protocol",
-            "docs/contributing.md shows what such a line looks like",
-        )
 
 
 def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Earlier]:

@@ -79,7 +79,7 @@ class ProfileFile(Part, frozen=True):
     name: str
     description: str
     machine: str  # the chip: results of one machine can be compared
-    isa: Literal["rv32imc", "cortex-m4"]  # rig/isa.py
+    isa: Literal["rv32imc", "cortex-m4"]  # rig/elf.py
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
     timing: str  # what its cycle counts are worth: result/provenance.py has the words
     tockloader_board: str
@@ -146,9 +146,10 @@ def simulated(machine: str, by_model: bool = False) -> str:
 
 
 def load(name: str) -> BoardProfile:
-    """Read a profile by its name."""
-    path = paths.BOARDS / f"{name}.toml"
-    if name not in names():
+    """Read a profile by its name, or by the path of its file, which ends in .toml."""
+    by_path = name.endswith(".toml")
+    path = Path(name) if by_path else paths.BOARDS / f"{name}.toml"
+    if not by_path and name not in names():
         raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
         with reading(path):

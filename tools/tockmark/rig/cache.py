@@ -41,6 +41,7 @@ class CachedBoot(msgspec.Struct, frozen=True):
     cycles: Count
     why: str | None = msgspec.field(default=None, name="ending")
     panicked: bool = False
+    host: str | None = None
     idle = killed = False  # such boots are not kept
 
     def lines(self) -> Iterator[str]:
@@ -71,6 +72,10 @@ class Recorded:
         return self.session.cycles
 
     @property
+    def host(self) -> str | None:
+        return self.session.host
+
+    @property
     def panicked(self) -> bool:
         return self.session.panicked
 
@@ -97,7 +102,8 @@ class Recorded:
             self._all = False  # once is enough
             # Who builds anew while it runs may have replaced what the key was made of.
             if parses_whole(self.said) and self.target.key(self.start) == self.key:
-                kept = CachedBoot(tuple(self.said), self.cycles, ending, self.panicked)
+                printed = tuple(self.said)
+                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.host)
                 self.cache.keep(self.key, kept)
         return ending
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory.
+"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory. ISAS has
+the architectures that apps are built for, by the names that board profiles and TABs have.
 
 A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
 to hold as much, and whatever is torn is refused in one line.
@@ -18,13 +19,16 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.enums import ENUM_E_MACHINE
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.isa import ISAS, RISC_V, Isa
 
 MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
@@ -33,18 +37,60 @@ MEMORY_END = 1 << 32
 WRITABLE, ALLOCATED = 0x1, 0x2  # sh_flags: what is in RAM, what is in memory at all
 IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
 
-_EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
-_SEGMENT = struct.Struct("<IIIIIIII")
-SECTION = struct.Struct("<IIIIIIIIII")
-SYMBOL = struct.Struct("<IIIBBH")
-_MAGIC, _CLASS_32, _LITTLE = b"\x7fELF", 1, 1
-_EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
-_LOADED, SYMBOLS = 1, 2  # p_type; sh_type
+SECTION, SEGMENT = 40, 32  # bytes of a header
+# The tables of thousands of entries, for each of which pyelftools needs 60 µs.
+SYMBOL, RELOCATION = struct.Struct("<IIIBBH"), struct.Struct("<IIi")
+EXECUTABLE, RELOCATABLE = "ET_EXEC", "ET_REL"
+SYMBOLS, RELOCATIONS = "SHT_SYMTAB", "SHT_RELA"
+NO_CONTENT = ("SHT_NULL", "SHT_NOBITS")  # an unused header, and what only takes room in memory
 _RESERVED = 0xFF00  # st_shndx: from here on it is no section
-NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
+MAGIC = b"\x7fELF"
 _ARCHIVE, _MEMBER = b"!<arch>\n", 60  # how an archive begins; bytes before each of its members
 _FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
 _NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
+
+
+@dataclass(frozen=True)
+class Isa:
+    """One architecture."""
+
+    name: str
+    machine: int  # of an ELF file
+    linker: str
+    emulation: str  # as the linker calls it
+    libraries: Path  # the compiler's own, which all apps are linked with
+    setup: str  # the target of the Makefile that installs its tools
+    aliases: tuple[str, ...]  # under which a TAB has programs for it
+    only_cycles: bool = False  # its apps read CycleCount, and nothing else
+    powers: bool = False  # its MPU protects powers of two, at multiples of themselves
+
+    @property
+    def compilers(self) -> tuple[Path, Path]:
+        """Return the compiler's libraries."""
+        return self.libraries / "libgcc.a", self.libraries / "libc.a"
+
+
+RISC_V = Isa(
+    name="rv32imc",
+    machine=243,
+    linker=paths.LD,
+    emulation="elf32lriscv",
+    libraries=paths.LIBRARIES,
+    setup="setup",
+    aliases=("rv32imc", "riscv32imc"),
+)
+CORTEX_M4 = Isa(
+    name="cortex-m4",
+    machine=40,
+    linker="arm-none-eabi-ld",
+    emulation="armelf",
+    libraries=paths.APPS / "lib-cortex-m4",
+    setup="setup-qemu",
+    aliases=("cortex-m4",),
+    only_cycles=True,
+    powers=True,
+)
+ISAS = {one.name: one for one in (RISC_V, CORTEX_M4)}
 
 
 @dataclass(frozen=True)
@@ -52,12 +98,15 @@ class Section:
     """A section: sizes in bytes."""
 
     name: str
-    kind: int
+    kind: str | int  # a number where pyelftools has no name for it
     flags: int
     address: int  # where the program finds it
     start: int  # in the file
     size: int
-    link: int  # of a table of symbols: the number of the section that has their names
+    link: int = 0  # of a table of symbols: the number of the section that has their names
+    info: int = 0  # of relocations: the number of the section that they are for
+    align: int = 1
+    entry: int = 0  # bytes of one constant, where equal ones may be merged
 
     @property
     def in_file(self) -> bool:
@@ -91,6 +140,7 @@ class Elf:
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
     isa: Isa = RISC_V
+    kind: str | int = EXECUTABLE
 
     @property
     def sha256(self) -> str:
@@ -109,6 +159,11 @@ class Elf:
     def held(self, section: Section) -> bytes:
         """Return what a section holds in the file."""
         return _slice(self.data, section.start, section.size) if section.in_file else b""
+
+    def relocations(self, section: Section) -> Iterator[tuple[int, int, Symbol, int]]:
+        """Yield the place, the kind, the symbol and the addend of each relocation in a table."""
+        for place, info, addend in RELOCATION.iter_unpack(self.held(section)):
+            yield place, info & 0xFF, self.symbols[info >> 8], addend
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +192,13 @@ def read_elf(path: Path) -> Elf:
             raise TockmarkError(f"there is no {shown(path)}", _made_by(path) or todo) from error
         todo = "give another with --kernel"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
-    if data[:4] != _MAGIC:
+    if data[:4] != MAGIC:
         raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
     try:
-        return _parsed(data)
+        elf = parsed(data)
+        if not elf.segments:
+            raise ValueError("has nothing to load: none of its segments has content")
+        return elf
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
 
@@ -167,11 +225,8 @@ def archived(archive: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _made_by(path: Path) -> str:
-    """Say what builds a kernel of ours, or what stands in its place for bare programs; nothing of
-    any other. The kernels of each board have a folder, and `make build` does not build all of
-    them."""
-    if path == paths.BARE:
-        return paths.by_make("programs")
+    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
+    folder, and `make build` does not build all of them."""
     found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
     if found is None:
         return ""
@@ -202,13 +257,11 @@ def pieces(elf: Elf) -> Iterator[Piece]:
 
 def one_segment(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
     """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
-    start = _EXEC_HEADER.size + _SEGMENT.size
-    ident = _MAGIC + bytes([_CLASS_32, _LITTLE, _VERSION])
-    sizes = (_EXEC_HEADER.size, _SEGMENT.size, 1, 0, 0, 0)
-    places = (_EXEC_HEADER.size, 0, 0)
-    header = (_EXECUTABLE, isa.machine, _VERSION, address, *places, *sizes)
-    segment = (_LOADED, start, address, address, len(content), len(content), _READABLE, 4)
-    return _EXEC_HEADER.pack(ident, *header) + _SEGMENT.pack(*segment) + content
+    start = 52 + SEGMENT
+    header = (2, isa.machine, 1, address, 52, 0, 0, 52, SEGMENT, 1, 0, 0, 0)
+    segment = (1, start, address, address, len(content), len(content), 4, 4)
+    ident = MAGIC + bytes([1, 1, 1])
+    return struct.pack("<16sHHIIIIIHHHHHH8I", ident, *header, *segment) + content
 
 
 def _section_pieces(
@@ -243,32 +296,38 @@ def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
         yield Piece("", section, size, True, in_ram)
 
 
-def _parsed(data: bytes) -> Elf:
-    """Read a file's content. ValueError, in words that follow the file's name, if it is none of
-    ours."""
-    if len(data) < _EXEC_HEADER.size:
-        raise ValueError("is torn: it ends within its header")
-    ident, _, machine, _, entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = (
-        _EXEC_HEADER.unpack_from(data)
-    )
-    isa = next((one for one in ISAS.values() if one.machine == machine), None)
-    if ident[4:6] != bytes([_CLASS_32, _LITTLE]) or isa is None:
-        raise ValueError("is not a 32-bit RISC-V ELF file, nor one for Cortex-M")
-    segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
-    sections = _sections(data, list(_table(data, SECTION, shoff, shsize, shnum)), names)
-    return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)), isa)
+def parsed(data: bytes) -> Elf:
+    """Read an executable or an object. ValueError, in words that follow the file's name, if it is
+    none of ours, or torn."""
+    try:
+        file = ELFFile(BytesIO(data))
+        machine = ENUM_E_MACHINE.get(file["e_machine"])
+        isa = next((one for one in ISAS.values() if one.machine == machine), None)
+        if file.elfclass != 32 or not file.little_endian or isa is None:
+            raise ValueError("is not a 32-bit RISC-V ELF file, nor one for Cortex-M")
+        for table, size in (("ph", SEGMENT), ("sh", SECTION)):
+            count, own = file[f"e_{table}num"], file[f"e_{table}entsize"]
+            if count and own != size:
+                raise ValueError(f"is torn: a header of {own} bytes, not {size}")
+            _within(data, file[f"e_{table}off"], count * size)
+        segments = _segments(data, file)
+        sections = _sections(data, file) if file["e_shnum"] else ()
+    except ValueError:
+        raise
+    except Exception as error:  # pyelftools raises whatever damaged bytes lead it to
+        raise ValueError("is torn: its headers cannot be read") from error
+    symbols = tuple(_symbols(data, sections))
+    return Elf(data, file["e_entry"], segments, sections, symbols, isa, file["e_type"])
 
 
-def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[int, bytes], ...]:
+def _segments(data: bytes, file: ELFFile) -> tuple[tuple[int, bytes], ...]:
     """Read what is to be loaded. ValueError if two have a place in common, in memory or in the
     file."""
     places = [
-        (address, size, start)
-        for kind, start, _, address, size, *_ in headers
-        if kind == _LOADED and size
+        (one["p_paddr"], one["p_filesz"], one["p_offset"])
+        for one in file.iter_segments("PT_LOAD")
+        if one["p_filesz"]
     ]
-    if not places:
-        raise ValueError("has nothing to load: none of its segments has content")
     ends = [(address, address + size) for address, size, _ in sorted(places)]
     for (first, end), (second, _) in pairwise([*ends, (MEMORY_END, MEMORY_END)]):
         if end > second:
@@ -279,19 +338,13 @@ def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[in
     return tuple((address, _slice(data, start, size)) for address, size, start in places)
 
 
-def _table(
-    data: bytes, form: struct.Struct, start: int, size: int, count: int
-) -> Iterator[tuple[int, ...]]:
-    """Read the entries of one of the tables that the file's header names."""
-    if count and size != form.size:
-        raise ValueError(f"is torn: a header of {size} bytes, not {form.size}")
-    return form.iter_unpack(_slice(data, start, size * count))
-
-
-def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tuple[Section, ...]:
-    """Read the sections; where there is no section of their names, they have none."""
-    names = _slice(data, *headers[names_at][4:6]) if names_at < len(headers) else b""
-    sections = tuple(Section(_text(names, at), *fields[:6]) for at, *fields in headers)
+def _sections(data: bytes, file: ELFFile) -> tuple[Section, ...]:
+    """Read the sections."""
+    fields = ("type", "flags", "addr", "offset", "size", "link", "info", "addralign", "entsize")
+    sections = tuple(
+        Section(one.name[:LONGEST_SYMBOL], *(one[f"sh_{field}"] for field in fields))
+        for one in file.iter_sections()
+    )
     held = [section for section in sections if section.in_file]
     for section in held:
         _within(data, section.start, section.size)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError
 
 
 class Ability(StrEnum):
@@ -40,6 +40,13 @@ class Start:
     panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
 
 
+class LostError(TockmarkError):
+    """A boot that no worker finishes: it ends the run."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "run it again: what was simulated is kept", INCOMPLETE)
+
+
 class Session(Protocol):
     """One boot under way."""
 
@@ -60,6 +67,10 @@ class Session(Protocol):
     @property
     def killed(self) -> bool:
         """Whether it was ended from outside before it was over."""
+
+    @property
+    def host(self) -> str | None:
+        """The name of the machine that simulated it; None: this one, or it is a board."""
 
     def lines(self) -> Iterator[str]:
         """The log's lines as they come (latin-1, without newlines), until the boot is over: the

@@ -5,6 +5,7 @@ What comes out is the UART's text, boot by boot; what it means is for the layers
 was simulated before is taken from the cache.
 """
 
+import os
 import re
 import threading
 import time
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError, say
@@ -23,10 +24,16 @@ from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
-from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
-from tockmark.rig.kernel_on_core import check_core
+from tockmark.rig.kernel import (
+    KernelElf,
+    RunLayout,
+    check_core,
+    check_runs,
+    require_slots,
+    say_without_panics,
+)
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, Session, Start
+from tockmark.rig.protocol import Ability, LostError, Session, Start
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -81,6 +88,7 @@ class Suite:
     further: list[Boot]  # those of them that layouts beyond the first run, too
 
 
+BootSource = Literal["log", "cache"]  # from which a boot may be taken in place of a run
 BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
 
 
@@ -135,7 +143,8 @@ class Job(Status):
     layout: int  # its number
     image: Image | None = None
     session: Session | None = None
-    taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
+    taken: BootSource | None = None  # from there, as it was; None: it was run
+    host: str | None = None  # the machine that simulated it; None: this one
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
     ended: bool = False  # all that it said is in `lines`
@@ -165,12 +174,24 @@ class Ran:
 
     jobs: list[list[Job]]  # of each layout
     layouts: tuple[RunLayout, ...]
-    interrupted: bool
+    interrupted: bool  # by Ctrl-C, or by `lost`
+    lost: LostError | None = None  # a boot that no worker finishes
+
+    @property
+    def started(self) -> int:
+        """How many boots said anything."""
+        return sum(job.started for jobs in self.jobs for job in jobs)
+
+    @property
+    def taken(self) -> dict[BootSource, int]:
+        """How many of them were taken from each source."""
+        taken = [job.taken for jobs in self.jobs for job in jobs if job.started]
+        return {source: taken.count(source) for source in get_args(BootSource)}
 
 
 def run(options: RunOptions) -> Ran:
-    """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
-    are whole."""
+    """Run the suite. Ctrl-C, or a boot that no worker finishes, keeps what there is of the first
+    layout, and of the others those that are whole."""
     check_runs(options.kernel, options.abi, options.board)
     if core := core_of(options.board.target):
         for layout in options.layouts:
@@ -200,7 +221,41 @@ def run(options: RunOptions) -> Ran:
         if layout == 0 or not interrupted or all(job.finished for job in some)
     ]
     layouts = tuple(options.layouts[n] for n in kept)
-    return Ran([jobs[n] for n in kept], layouts, interrupted)
+    return Ran([jobs[n] for n in kept], layouts, interrupted, runner.lost)
+
+
+def run_or_instead(asked: RunOptions, instead: Sequence[RunOptions]) -> tuple[RunOptions, Ran]:
+    """Run the suite. Where the kernel lacks what its apps read, run the first one of `instead`, if
+    its apps are built. Return what was run."""
+    try:
+        return asked, run(asked)
+    except WithoutCounterError as error:
+        if not instead or not all(suite.apps.folder.is_dir() for suite in instead[0].suites):
+            raise
+        try:
+            ran = run(instead[0])
+        except WithoutCounterError:
+            raise error from None
+        named = asked.kernel.name or paths.shown(asked.kernel.path)
+        say(f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone")
+        return instead[0], ran
+
+
+def check_rows(options: RunOptions, only: str | None) -> None:
+    """TockmarkError if the rows that --only names leave nothing to run, or the kernel has no slots
+    for a boot."""
+    if not any(suite.boots for suite in options.suites):
+        said = ", ".join(options.langs)
+        raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
+    if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
+        raise TockmarkError(
+            f"no row of '{only}' touches the kernel",
+            "run it in one layout: further ones leave it out",
+        )
+    if options.catalogue.name is not None:
+        slots = max(len(boot.slots) for suite in options.suites for boot in suite.boots)
+        for layout in options.layouts:
+            require_slots(layout.kernel, slots)
 
 
 def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
@@ -265,9 +320,12 @@ class _Runner:
         self.stop = threading.Event()
         self.images: dict[tuple[AppBuild, str, int], Image] = {}
         self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
+        self.lost: LostError | None = None
+        # Where workers simulate, far more boots are under way than cores can link here.
+        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def run(self, jobs: list[Job]) -> bool:
-        """Run all that is not done; say whether Ctrl-C interrupted it."""
+        """Run all that is not done; say whether it was interrupted."""
         waiting = [job for job in jobs if not job.done]
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
@@ -286,7 +344,7 @@ class _Runner:
         )
         left = {pool.submit(self._run_one, job): job for job in order}
         try:
-            while left:
+            while left and not self.stop.is_set():
                 for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
                     if absent := _ABSENT.search("\n".join(left[future].lines)):
@@ -326,6 +384,9 @@ class _Runner:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.what
+        except LostError as error:
+            job.note, self.lost = str(error), error
+            self.stop.set()
         except TockmarkError as error:
             job.note = None if self.stop.is_set() else str(error)
         finally:
@@ -343,7 +404,7 @@ class _Runner:
         if options.laid is not None:
             return options.laid.image(options.laid.boot(boot.name, job.apps.lang))
         out, key = self.folder / job.apps.lang / str(job.layout), (job.apps, boot.name, job.layout)
-        with self.locks.setdefault(key, threading.Lock()):
+        with self.locks.setdefault(key, threading.Lock()), self.cores:
             if key not in self.images:
                 samples = options.samples or enough(boot, options.catalogue)
                 words = {"tm_most_samples": 0 if options.all_samples else samples}
@@ -388,6 +449,6 @@ class _Runner:
         ending = session.ending()
         job.finished = ending is None or not (self.stop.is_set() or session.killed)
         job.note = None if self.stop.is_set() else ending
-        job.panicked = session.panicked
+        job.panicked, job.host = session.panicked, session.host
         # One that was cut off last said its cycles a while before its last line.
         job.cycles = session.cycles if job.finished else 0

@@ -375,7 +375,11 @@ def _signed(value: float) -> str:
 def _reasons(found: Agreement) -> list[str]:
     """Name the bounds that were used, below a heading."""
     used = bounds_used(found)
-    lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
+    lines = (
+        ["", "Bounds (boards/earlgrey-sim/bounds.toml); the board's own spread is added"]
+        if used
+        else []
+    )
     return [*lines, *(line for one in used for line in text.wrap(one))]
 
 

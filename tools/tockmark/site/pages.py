@@ -341,7 +341,7 @@ def anchor_of(site: Site, id_: str) -> str:
     return site.address(id_).partition("#")[2]
 
 
-BODIES = Path(__file__).with_name("bodies.txt")  # which docs/make/bodies.py makes
+BODIES = Path(__file__).with_name("bodies.txt")  # which tools/pages/bodies.py makes
 BOTH = (1, 2)
 
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import jinja2
 
 from tockmark import __version__
-from tockmark.check import validation
 from tockmark.compare.verdict import MEANING
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, replaced_folder
@@ -28,6 +27,7 @@ from tockmark.site import edited, findings, pages
 from tockmark.site.model import MOST, Site, SitePair, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
 from tockmark.suite.selection import only_one
+from tockmark_lab import validation
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")

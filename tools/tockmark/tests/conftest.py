@@ -99,9 +99,8 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def committed(suffix: str) -> list[Path]:
-    """The files of results/ that are the project's: runs of whoever tests begin with their time."""
-    found = sorted(RESULTS.rglob(f"*{suffix}"))
-    return [path for path in found if path.is_file() and not path.name[0].isdigit()]
+    """The files of results/."""
+    return [path for path in sorted(RESULTS.rglob(f"*{suffix}")) if path.is_file()]
 
 
 def encoded(app: str, records: list[str]) -> list[str]:

@@ -43,7 +43,8 @@ def made(
     at = start + len(body)
     headers = bytes(SECTION)
     for title, kind, content, link in ((1, 2, entries, 2), (9, 3, names, 0), (9, 3, titles, 0)):
-        headers += struct.pack("<10I", title, kind, 0, 0, at, len(content), link, 0, 1, 0)
+        entry = 16 if content is entries else 0
+        headers += struct.pack("<10I", title, kind, 0, 0, at, len(content), link, 0, 1, entry)
         at += len(content)
     ident = b"\x7fELF\x01\x01\x01" + bytes(9)
     fields = (2, 243, 1, BASE, HEADER, at, 0, HEADER, ENTRY, len(segments), SECTION, 4, 3)

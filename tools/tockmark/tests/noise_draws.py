@@ -3,10 +3,9 @@
 nothing changed, and how small a change it finds.
 
     python -m tockmark.tests.noise_draws --judgements 400
-    python -m tockmark.tests.noise_draws --logs DIR
 
-The first prints the table of docs/method.md. The second prints what logs of the study say of noise,
-from which the figures below are: of their 106 series of cycles one varies, `flash.read_sporadic`,
+This prints the table of docs/method.md. Its figures are those of the logs of the 2021 study
+(lab/tests/test_study_logs.py): of their 106 series of cycles one varies, `flash.read_sporadic`,
 which reads at random places. Its steady samples lie about 6010 in steps of 17, do not hang
 together, and have a deviation of 58.7; a reading takes 2268. Here all rows vary as that one does,
 and what readings cost by as large a share; other noises have the same deviation, or the same middle
@@ -18,15 +17,12 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from tockmark.compare.rule import OF_ALL, Change, Value, change
 from tockmark.compare.spread import Deviation
-from tockmark.log import study
-from tockmark.result.stats import Floats, independent, middle, steady
-from tockmark.tests.rows import samples
+from tockmark.result.stats import Floats, middle
 
 RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
 ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
@@ -155,33 +151,11 @@ def table(many: int) -> str:
     return "\n".join(lines)
 
 
-def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The steady cycles of each row in a folder of logs, with its id."""
-    for path in sorted(folder.glob("*.log")):
-        text = path.read_text(encoding="latin-1")
-        for _, app in study.measured(text, path.stem).each():
-            for row in app.rows:
-                if found := samples(row).get("cycles"):
-                    yield row.id, tuple(steady(found))
-
-
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--judgements", type=int, default=400)
-    parser.add_argument("--logs", type=Path)
-    given = parser.parse_args()
-    if given.logs is None:
-        print(table(given.judgements))
-        return
-    for id_, found in cycles(given.logs):
-        values = np.array(found)
-        if values.std():
-            print(
-                f"{id_}: {len(values)} samples, median {np.median(values):g}, deviation"
-                f" {values.std(ddof=1):.1f}, {len(set(found))} values, as"
-                f" {independent(values):.0f} independent ones"
-            )
+    print(table(parser.parse_args().judgements))
 
 
 if __name__ == "__main__":

@@ -14,16 +14,15 @@ from typer.testing import CliRunner, Result
 
 from tockmark import BASELINE
 from tockmark.cli.app import app
-from tockmark.errors import INCOMPLETE, UNUSABLE, TockmarkError
-from tockmark.result import file, parse, provenance
+from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.result import file, parse
 from tockmark.result.model import Result as Measured
 from tockmark.rig.board import Room
 from tockmark.rig.image import AppSlot
 from tockmark.rig.image_folder import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import file as captured
-from tockmark.suite.catalogue import OVERHEAD, load
-from tockmark.tests import study_logs
+from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
 from tockmark.wire.records import BootMark, Mark
@@ -37,8 +36,6 @@ RECORDS = [
     "end ok",
 ]
 LOG = [f"tockmark-kernel: {BASELINE.partition('-')[2]} 0.1.0, apps: 1", *encoded("time", RECORDS)]
-
-STUDY_LOG = ["benchmark: made_up", "run, cycles", "0, 3050", *(f"{n}, 3041" for n in range(1, 9))]
 
 
 def parsed(tmp_path: Path, *options: str, log: list[str] = LOG) -> tuple[Result, Path]:
@@ -87,32 +84,6 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
     assert {row.icache for row in result.rows} == {True}  # as the profile has it
     (skipped,) = (one for one in result.skipped if one.id == "sched.alarm_lateness")
     assert "simulator's clock" in (skipped.why or "")
-
-
-def test_a_log_of_the_studys_form_says_no_more_than_it_does(tmp_path: Path) -> None:
-    """Not on what it ran, nor what a reading cost, if it has none: that is said, and nothing is
-    net. Its reader may tell, or that it is the study's own."""
-    done, out = parsed(tmp_path, log=STUDY_LOG)
-    assert exit_code(done) == INCOMPLETE
-    bare = file.load(out)
-    known = bare.provenance
-    assert (known.board, known.kernel, known.abi) == (provenance.Board(), provenance.Kernel(), None)
-    assert known.board.timing == "unchecked"
-    (row,) = bare.rows
-    assert (row.icache, row.net, row.unsound) == (None, None, "no net cycles")
-    assert bare.provenance.said("overhead") == ["unknown"]
-    assert "nothing says what reading the counters costs" in bare.incomplete[0]
-    readings = study_logs.log(study_logs.time).lines  # 3001 cycles each
-    with_time = read(*parsed(tmp_path, log=[*readings, *STUDY_LOG]))
-    assert [row.net for row in with_time.rows if row.id != OVERHEAD] == [40]
-    assert with_time.provenance.said("overhead") == []
-    done, out = parsed(tmp_path, "--board", "nexysvideo", "--abi", "1", log=STUDY_LOG)
-    told = file.load(out)
-    assert (told.provenance.board.timing, told.provenance.abi) == ("hardware", 1)
-    assert {(row.icache, row.net) for row in told.rows} == {(False, None)}
-    own = read(*parsed(tmp_path, "--study", log=STUDY_LOG))
-    assert (own.provenance.board.timing, own.provenance.abi) == ("hardware", 1)
-    assert {(row.icache, row.net) for row in own.rows} == {(False, 2268), (False, 3041 - 2268)}
 
 
 def test_each_alone_is_fine(tmp_path: Path, kernel: Callable[..., Path]) -> None:
@@ -172,8 +143,6 @@ def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_pat
         ),
         (["--board", "cw311"], None, LOG, "there is no board 'cw311'"),
         (["--opt-level", "z"], None, LOG, "no kernel is named"),
-        (["--board", "cw310", "--study"], None, STUDY_LOG, "that the study of 2021 took"),
-        (["--study"], None, LOG, "is no log of the 2021 study"),
     ],
 )
 def test_what_the_log_contradicts_is_one_line_and_no_file(

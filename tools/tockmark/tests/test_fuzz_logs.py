@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Damaged logs, ours and such as the study's: the parser never fails but in one line, and whatever
-row survives has the numbers of the undamaged log.
+"""Damaged logs: the parser never fails but in one line, and whatever row survives has the numbers
+of the undamaged log.
 
-TOCKMARK_FUZZ=100000 damages so many logs of each kind. Ours hold a checksum in every line, so any
-damage may come. The study's hold none: there a digit that turns into another, or goes missing
-inside a number, cannot be found by anyone, and is not tried.
+TOCKMARK_FUZZ=100000 damages so many logs of each kind. They hold a checksum in every line, so any
+damage may come.
 """
 
 import os
@@ -12,20 +11,17 @@ import random
 import re
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.log import study
 from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
 from tockmark.result.parse import parse
-from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
-from tockmark.tests import study_logs
+from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in
 from tockmark.tests.told import Tell, tell
@@ -79,16 +75,6 @@ def slower(record: str, more: int) -> str:
     return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + more), record)
 
 
-def of_the_study() -> Lines:
-    """Benchmarks whose length the tool knows, with a heading and without."""
-    made = study_logs.log(
-        partial(study_logs.memory_bandwidth, sizes=(32, 64), kinds=["memcpy"]),
-        study_logs.flash_access,
-        study_logs.loop,
-    )
-    return ["OpenTitan initialisation complete", *made.lines, ""]
-
-
 def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
     measured = assemble(decode(lines))
     if len(lines) % 20 == 0:  # it takes long
@@ -113,17 +99,6 @@ def loads(result: Result) -> None:
         path = Path(folder) / "r.json"
         path.write_text(text(result), encoding="utf-8")
         assert load(path) == result
-
-
-def rows_of_the_study(lines: Lines, _: Catalogue) -> Rows:
-    """Return the rows that are not marked as wrong."""
-    measured = study.measured("\n".join(lines), "log")
-    return {
-        (row.id, frozenset(row.params.items())): series_in(row)
-        for _, app in measured.each()
-        for row in app.rows
-        if not row.faults and row.id != OVERHEAD
-    }
 
 
 def drop(rng: random.Random, lines: Lines) -> None:
@@ -188,34 +163,28 @@ def digits(rng: random.Random, lines: Lines) -> None:
 BLUNT: list[Damage] = [drop, twice, swap, garble, stop]
 
 
+RESETS: list[Damage] = [reboot, reboot]
+
+
 @pytest.mark.parametrize(
-    ("whole", "read", "damages"),
+    ("whole", "damages"),
     [
-        (ours(marked=False), rows_of_ours, [*BLUNT, tear, lose, digits]),
-        (ours(marked=True), rows_of_ours, [*BLUNT, tear, lose, digits]),
-        (ours(True, "c", "rust"), rows_of_ours, [*BLUNT, tear, lose, digits]),
-        (ours_named(False), rows_of_ours, [*BLUNT, tear, lose, digits, reboot, reboot]),
-        (ours_named(True), rows_of_ours, [*BLUNT, tear, lose, digits, reboot, reboot]),
-        (of_the_study(), rows_of_the_study, BLUNT),
+        (ours(marked=False), []),
+        (ours(marked=True), []),
+        (ours(True, "c", "rust"), []),
+        (ours_named(False), RESETS),
+        (ours_named(True), RESETS),
     ],
-    ids=[
-        "ours",
-        "ours with boots",
-        "ours in two languages",
-        "by what apps say",
-        "by both",
-        "the study's",
-    ],
+    ids=["ours", "ours with boots", "ours in two languages", "by what apps say", "by both"],
 )
 def test_what_survives_of_a_damaged_log_is_right(
     whole: Lines,
-    read: Callable[[Lines, Catalogue], Rows],
     damages: list[Damage],
     catalogue: Catalogue,
     record_property: Tell,
     request: pytest.FixtureRequest,
 ) -> None:
-    right = read(whole, catalogue)
+    right = rows_of_ours(whole, catalogue)
     assert right
     every = [
         (key[2:], name, samples)
@@ -228,19 +197,18 @@ def test_what_survives_of_a_damaged_log_is_right(
         lines = list(whole)
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
             if len(lines) > 2:
-                rng.choice(damages)(rng, lines)
-        found = read(lines, catalogue)
+                rng.choice([*BLUNT, tear, lose, digits, *damages])(rng, lines)
+        found = rows_of_ours(lines, catalogue)
         touched += found != right
-        told = read is not rows_of_ours or None in {key[0] for key in right}
+        told = None in {key[0] for key in right}
         told = told or any("#end" in line for line in lines)  # else the log may be one without
         for key, series in found.items():
             for name, samples in series.items():
                 if told and key in right:
                     assert samples == right[key].get(name), f"seed {seed}: {key} {name}"
-                elif len(key) > 2 and (key[0] is None or not told):  # its boot is not known
+                else:  # its boot is not known
+                    assert key[0] is None or not told, f"seed {seed}: {key}"
                     assert (key[2:], name, samples) in every, f"seed {seed}: {key} {name}"
-                else:  # the study has no checksums: a title that was altered is another title
-                    assert str(key[0]).startswith("study."), f"seed {seed}: {key}"
     assert touched > COUNT / 4
     came = {"that lost rows or samples": touched, "whose rows were all whole": COUNT - touched}
     what = f"damaged logs: {request.node.callspec.id}"
@@ -251,11 +219,11 @@ def test_any_bytes_at_all_give_a_result_or_one_line(
     tmp_path: Path, catalogue: Catalogue, record_property: Tell
 ) -> None:
     path = tmp_path / "any.log"
-    seeds = ["\n".join(ours(True)), "\n".join(of_the_study())]
+    whole = "\n".join(ours(True)).encode()
     refused = 0
     for seed in range(COUNT // 10):
         rng = random.Random(seed)
-        content = bytearray(rng.choice(seeds).encode())
+        content = bytearray(whole)
         for _ in range(rng.randrange(1, 60)):
             content[rng.randrange(len(content))] = rng.randrange(256)
         path.write_bytes(bytes(content) if seed % 3 else rng.randbytes(rng.randrange(2000)))

@@ -6,30 +6,17 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli.app import GROUPS, HEADINGS, MORE, TOP, about, app, spelled
-from tockmark.cli.app import VERBS as LISTED
+from tockmark.cli.app import PROGRAM, app
+from tockmark.cli.program import MORE
 from tockmark.errors import MEANING
 
-GROUP = typer.main.get_command(app)
-VERBS = sorted(LISTED)
-
-
-def command_of(name: str) -> Any:
-    """Return a verb, with the first sentence of its docstring as Typer takes it from there."""
-    command: Any = GROUP
-    for word in spelled(name).split():
-        command = command.get_command(None, word)
-    return command
-
-
-COMMANDS = {name: command_of(name) for name in VERBS}
+VERBS = sorted(PROGRAM.verbs)
+COMMANDS = {name: PROGRAM.command(name) for name in VERBS}
 
 
 def help_of(*arguments: str, width: int = 80) -> str:
@@ -39,15 +26,15 @@ def help_of(*arguments: str, width: int = 80) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 60])
-@pytest.mark.parametrize("verb", ["", *GROUPS, *VERBS])
+@pytest.mark.parametrize("verb", ["", *PROGRAM.groups, *VERBS])
 def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
-    shown = help_of(*spelled(verb).split(), width=width)
+    shown = help_of(*PROGRAM.spelled(verb).split(), width=width)
     assert "…" not in shown
     for line in shown.splitlines():
         assert len(line) <= width, line
         assert not re.search(r"\w\.\.\.$", line) or "Usage:" in shown, line
     said = " ".join(shown.split())
-    for command in [COMMANDS[name] for name in TOP] if not verb else []:
+    for command in [COMMANDS[name] for name in PROGRAM.top] if not verb else []:
         assert " ".join(command.get_short_help_str(limit=10_000).split()) in said
 
 
@@ -66,38 +53,39 @@ def test_the_width_is_that_of_the_terminal_or_80(columns: str | None, most: int)
 
 
 def test_every_verb_is_under_one_heading() -> None:
-    assert sorted(LISTED) == VERBS
     shown = help_of()
     headings = [line[:-1] for line in shown.splitlines() if re.fullmatch(r"\w[\w ]+:", line)]
-    assert headings == ["Options", *HEADINGS, MORE, "Exit codes"]
-    for verb in (*TOP, *GROUPS):
+    assert headings == ["Options", *PROGRAM.headings, MORE, "Exit codes"]
+    for verb in (*PROGRAM.top, *PROGRAM.groups):
         assert len(re.findall(rf"^  {verb} ", shown, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_exit_codes_are_in_the_help(verb: str) -> None:
-    _, _, told = help_of(*spelled(verb).split()).partition("\nExit codes:\n")
+    _, _, told = help_of(*PROGRAM.spelled(verb).split()).partition("\nExit codes:\n")
     said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
-    assert {int(code): " ".join(text.split()) for code, text in said} == about(verb).exits
-    assert about(verb).exits.keys() <= MEANING.keys()
+    assert {int(code): " ".join(text.split()) for code, text in said} == PROGRAM.about(verb).exits
+    assert PROGRAM.about(verb).exits.keys() <= MEANING.keys()
 
 
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_can_be_pasted(verb: str, width: int) -> None:
-    _, _, rest = help_of(*spelled(verb).split(), width=width).partition("\nExamples:\n")
+    _, _, rest = help_of(*PROGRAM.spelled(verb).split(), width=width).partition("\nExamples:\n")
     told, _, _ = rest.partition("\n\n")
     shown = [shlex.split(line, comments=True) for line in told.replace("\\\n", "").splitlines()]
-    assert shown == [shlex.split(example, comments=True) for example in about(verb).examples]
+    assert shown == [
+        shlex.split(example, comments=True) for example in PROGRAM.about(verb).examples
+    ]
     assert all("tockmark" in words and verb in words for words in shown)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_give_options_that_there_are(verb: str) -> None:
-    for example in about(verb).examples:
+    for example in PROGRAM.about(verb).examples:
         words = shlex.split(example, comments=True)
         for at in (number for number, word in enumerate(words) if word == "tockmark"):
-            at += words[at + 1] in GROUPS
+            at += words[at + 1] in PROGRAM.groups
             command = COMMANDS[words[at + 1]]
             known = {name for option in command.params for name in (*option.opts, "--help")}
             until = words.index("&&", at) if "&&" in words[at:] else len(words)
@@ -109,5 +97,5 @@ def test_the_page_has_the_exit_codes_of_every_verb() -> None:
     """In the same words: the check of all tables sees to that."""
     page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([\w -]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
-        spelled(name) for name in LISTED
+        PROGRAM.spelled(name) for name in PROGRAM.verbs
     ]

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tockmark import paths
+from tockmark.cli.app import PROGRAM
 
 SLOW = {"matplotlib", "jinja2", "elftools"}
 COUNT = """
@@ -54,3 +55,11 @@ def test_a_verb_loads_little(most: int, words: list[str]) -> None:
 
 def test_what_draws_is_loaded_by_what_draws() -> None:
     assert "matplotlib" in loaded("site", "--help")
+
+
+def test_no_other_verb_loads_what_draws() -> None:
+    modules = {module for verb, module in PROGRAM.verbs.items() if verb != "site"}
+    names = [f"{PROGRAM.package}.{module}" for module in sorted(modules)]
+    script = "import importlib, sys; [*map(importlib.import_module, sys.argv[1:])];"
+    script += "sys.exit('jinja2' in sys.modules or 'matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script, *names], cwd=paths.ROOT, check=True)

@@ -265,7 +265,7 @@ def test_a_row_without_its_readings_does_not_pass(catalogue: Catalogue) -> None:
     (row,) = (row for row in base.rows if row.id == "a.x")
     others = [row for row in base.rows if row.id != "a.x"]
     assert row.cycles is not None
-    lost = structs.replace(row, overhead=None)
+    lost = structs.replace(row, readings=({},))
     found = judged(base, replace(base, rows=(lost, *others)), catalogue)
     assert found.exit_code == 3
     assert findings(found) == [("a.x icache=on", "no net cycles")]

@@ -2,9 +2,6 @@
 """Samples that vary by themselves, as a board's do: what the rule makes of drawn ones, of logs, and
 of results that have too few. docs/method.md has the figures of more draws."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,7 +14,7 @@ from tockmark.compare.verdict import Verdict
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.result.stats import independent, middle, steady
+from tockmark.result.stats import middle, steady
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests import noise_draws as drawn
 from tockmark.tests.noise_draws import CALM, LIMIT, NOISES
@@ -26,8 +23,7 @@ from tockmark.tests.of_samples import ON_BOARD, SIMULATED, judged, made, of_link
 from tockmark.tests.of_samples import steady as equal
 from tockmark.wire.records import expand
 
-FOLDER = os.environ.get("TOCKMARK_STUDY_LOGS", "")
-LONG = paths.VALIDATION / "samples" / "long-series.txt"
+LONG = paths.ROOT / "lab" / "validation" / "samples" / "long-series.txt"
 JUDGEMENTS = 28
 every_noise = pytest.mark.parametrize("name", NOISES)
 
@@ -102,21 +98,6 @@ def test_halves_of_long_series_do_not_differ() -> None:
     found = [change(*halves(one), CALM, z=0, chance=chance) for one in every]
     assert len(found) > 200
     assert sum(one.low > 1 + LIMIT or one.high < 1 / (1 + LIMIT) for one in found) == 0
-
-
-@pytest.mark.skipif(not FOLDER, reason="TOCKMARK_STUDY_LOGS names no folder with logs of the study")
-def test_the_noise_is_that_of_the_studys_logs() -> None:
-    every = list(drawn.cycles(Path(FOLDER)))
-    ((id_, samples),) = [(id_, one) for id_, one in every if len(set(one)) > 1]
-    values = np.array(samples)
-    assert (id_, middle(samples)) == ("flash.read_sporadic", drawn.RAW)
-    assert values.std(ddof=1) == pytest.approx(drawn.DEVIATION, abs=0.05)
-    assert independent(values) == len(samples)
-    assert {one for id_, one in every if id_ == "time.read"} == {(drawn.READ,) * 999}
-    said = " ".join((drawn.__doc__ or "").split())
-    assert f"of their {len(every)} series of cycles one varies" in said
-    found = change(*halves(samples), CALM, z=0, chance=0.01)
-    assert found.low < 1 < found.high
 
 
 # Whole results

@@ -67,7 +67,8 @@ def where(**variables: str) -> list[Path]:
 
 
 def test_a_checkout_that_can_be_written_keeps_what_is_made_there() -> None:
-    assert where() == [ROOT / "build", ROOT / "results", Path("/home/user/.config/tockmark")]
+    build = ROOT / "build"
+    assert where() == [build, build / "results", Path("/home/user/.config/tockmark")]
 
 
 def test_one_variable_moves_all_that_is_written() -> None:

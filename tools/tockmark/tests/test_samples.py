@@ -10,7 +10,7 @@ from tockmark.suite import catalogue
 from tockmark.wire.records import expand
 
 SHARE, WORST, CYCLE = 0.005, 0.008, 1  # a median may differ by a share, or a cycle
-LINES = (paths.ROOT / "validation/samples/long-series.txt").read_text().splitlines()
+LINES = (paths.ROOT / "lab/validation/samples/long-series.txt").read_text().splitlines()
 SERIES = [line.split(" | ") for line in LINES if not line.startswith("#")]  # kernel, row, …, runs
 KNOWN = catalogue.load()
 

@@ -40,25 +40,29 @@ from tockmark.paths import shown
 from tockmark.processes import Bounds
 from tockmark.rig.elf import (
     ALLOCATED,
+    MAGIC,
     NO_CONTENT,
+    RELOCATABLE,
+    RELOCATIONS,
+    RISC_V,
     SECTION,
     SYMBOL,
     SYMBOLS,
     Elf,
+    Symbol,
     archived,
+    parsed,
     read_elf,
 )
 
 MARK = ".tockmark."
 EXECUTABLE, MERGED, STRINGS = 0x4, 0x10, 0x20  # sh_flags
-RELOCATABLE, RELOCATIONS = 1, 4  # e_type; sh_type
 GLOBAL_UNTYPED, HIDDEN = 1 << 4, 2  # st_info; st_other
 UNWINDING = ".eh_frame"  # which linkers write anew
 ROUNDS = 4  # in which what an unnamed section is becomes known to those that refer to it
 
-_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
-_RELOCATION = struct.Struct("<IIi")
-_RESERVED = 0xFF00
+_SECTIONS_AT = 32  # where the header of a file says where the headers of its sections are
+_FLAGS, _START, _SIZE, _INFO = 8, 16, 20, 28  # places in the header of a section
 
 # What names hold that other code of the same compiler may change: hashes and numbers.
 _NUMBERED = (
@@ -86,7 +90,7 @@ class InputSection:
     mark: str
     title: str  # its name
     name: str  # without numbers
-    kind: int
+    kind: str | int
     flags: int
     align: int
     entry: int  # bytes of one constant, where equal ones may be merged
@@ -112,84 +116,80 @@ class ObjectFile:
 
     def __init__(self, data: bytes, number: int) -> None:
         """Read it. ValueError if it is none of 32 bits for RISC-V."""
-        if data[:4] != b"\x7fELF" or len(data) < _HEADER.size:
+        if data[:4] != MAGIC:
             raise ValueError("it is no ELF file, as with link-time optimisation by the linker")
-        (ident, kind, machine, *_, shoff, _, _, _, _, size, count, _) = _HEADER.unpack_from(data)
-        if (ident[4], kind, machine, size) != (1, RELOCATABLE, 243, SECTION.size) or not count:
+        try:
+            self.elf = elf = parsed(data)
+        except ValueError as error:
+            raise ValueError(f"it {error}") from error
+        if elf.kind != RELOCATABLE or elf.isa is not RISC_V or not elf.sections:
             raise ValueError("it is no relocatable object for 32-bit RISC-V")
-        self.data, self._shoff = data, shoff
-        self.headers = [list(SECTION.unpack_from(data, shoff + n * size)) for n in range(count)]
-        names = self._content(_HEADER.unpack_from(data)[-1])
-        self.table = next((n for n, one in enumerate(self.headers) if one[1] == SYMBOLS), None)
+        self.table = next((n for n, one in enumerate(elf.sections) if one.kind == SYMBOLS), None)
         self.sections: dict[int, InputSection] = {}
-        for n, (at, kind, flags, _, _, size, _, _, align, entry) in enumerate(self.headers):
-            title = _text(names, at)
-            name = plain(title)
-            if flags & ALLOCATED and name != UNWINDING:
-                held = b"" if kind in NO_CONTENT else self._content(n)
-                mark = f"{MARK}{number}.{n}"
+        for n, one in enumerate(elf.sections):
+            name = plain(one.name)
+            if one.flags & ALLOCATED and name != UNWINDING:
                 self.sections[n] = InputSection(
-                    mark, title, name, kind, flags, align, entry, held, size
+                    *(f"{MARK}{number}.{n}", one.name, name, one.kind, one.flags),
+                    *(one.align, one.entry, elf.held(one), one.size),
                 )
-        if self.table is not None:
-            self._read_references(self.table)
+        for one in elf.sections:
+            if one.kind == RELOCATIONS and one.info in self.sections:
+                self._read_references(one.info, elf.relocations(one))
 
-    def _content(self, number: int) -> bytes:
-        start, size = self.headers[number][4:6]
-        return self.data[start : start + size]
-
-    def _read_references(self, table: int) -> None:
-        strings = self._content(self.headers[table][6])
-        symbols = list(SYMBOL.iter_unpack(self._content(table)))
-        for n, header in enumerate(self.headers):
-            if header[1] == RELOCATIONS and header[7] in self.sections:
-                own = self.sections[header[7]]
-                for place, info, addend in _RELOCATION.iter_unpack(self._content(n)):
-                    at, value, _, _, _, index = symbols[info >> 8]
-                    name = _text(strings, at)
-                    target: str | tuple[InputSection, int] = plain(name)
-                    if 0 < index < _RESERVED and index in self.sections:
-                        section = self.sections[index]
-                        temporary = not name or name.startswith((".L", "$")) or section is own
-                        if temporary or section.unnamed:
-                            target = section, value
-                    own.references.append((place, info & 0xFF, addend, target))
+    def _read_references(
+        self, number: int, relocations: Iterator[tuple[int, int, Symbol, int]]
+    ) -> None:
+        own = self.sections[number]
+        for place, kind, symbol, addend in relocations:
+            target: str | tuple[InputSection, int] = plain(symbol.name)
+            if symbol.in_section and (section := self.sections.get(symbol.section)):
+                temporary = not symbol.name or symbol.name.startswith((".L", "$"))
+                if temporary or section is own or section.unnamed:
+                    target = section, symbol.address
+            own.references.append((place, kind, addend, target))
 
     def written(self, room: Mapping[str, int]) -> bytes:
         """Return it with its marks, and with so many zeros behind the sections of these marks."""
-        out, headers = bytearray(self.data), [list(header) for header in self.headers]
+        elf, out = self.elf, bytearray(self.elf.data)
+        where = int.from_bytes(out[_SECTIONS_AT : _SECTIONS_AT + 4], "little")
+        headers = out[where : where + SECTION * len(elf.sections)]
+
+        def change(number: int, place: int, value: int) -> None:
+            struct.pack_into("<I", headers, SECTION * number + place, value)
 
         def put(number: int, content: bytes) -> None:
-            out.extend(bytes(-len(out) % max(headers[number][8], 4)))
-            headers[number][4:6] = len(out), len(content)
+            out.extend(bytes(-len(out) % max(elf.sections[number].align, 4)))
+            change(number, _START, len(out))
+            change(number, _SIZE, len(content))
             out.extend(content)
 
+        table = None if self.table is None else elf.sections[self.table]
+        names = elf.held(elf.sections[table.link]) if table else b"\0"
         symbols, strings = b"", b""
-        names = self._content(self.headers[self.table][6]) if self.table is not None else b"\0"
         for n, section in self.sections.items():
-            headers[n][2] &= ~(MERGED | STRINGS)
+            change(n, _FLAGS, section.flags & ~(MERGED | STRINGS))
             if more := room.get(section.mark):
                 if section.kind in NO_CONTENT:
-                    headers[n][5] += more
+                    change(n, _SIZE, section.size + more)
                 else:
                     put(n, section.data + bytes(more))
             at = len(names) + len(strings)
             strings += section.mark.encode() + b"\0"
             symbols += SYMBOL.pack(at, 0, 0, GLOBAL_UNTYPED, HIDDEN, n)
-        if self.table is not None:
-            put(self.table, self._content(self.table) + symbols)
-            put(self.headers[self.table][6], names + strings)
+        if self.table is not None and table:
+            put(self.table, elf.held(table) + symbols)
+            put(table.link, names + strings)
         out.extend(bytes(-len(out) % 4))
-        where = len(out)
-        out.extend(b"".join(SECTION.pack(*header) for header in headers))
-        struct.pack_into("<I", out, 32, where)  # e_shoff
+        struct.pack_into("<I", out, _SECTIONS_AT, len(out))
+        out.extend(headers)
         return bytes(out)
 
 
 def members(archive: bytes) -> Iterator[bytes]:
     """Yield the objects of an archive, without what else is in it. ValueError if it is a thin
     one."""
-    return (held for _, held in archived(archive) if held[:4] == b"\x7fELF")
+    return (held for _, held in archived(archive) if held[:4] == MAGIC)
 
 
 def digest(sections: Sequence[InputSection]) -> None:
@@ -250,10 +250,6 @@ def match(
             pairs += zip(some, equal[1][found], strict=True)
         pairs += zip(*rest, strict=False)
     return pairs
-
-
-def _text(names: bytes, at: int) -> str:
-    return names[at : names.index(b"\0", at)].decode("utf-8", "replace")
 
 
 LINKING = Bounds(seconds=120)  # of one link
@@ -324,7 +320,7 @@ class Linked:
         """Add an input: an object, an archive, or a script, which stays as it is."""
         data = (self.folder / name).read_bytes()
         try:
-            if data[:4] == b"\x7fELF":
+            if data[:4] == MAGIC:
                 self.words.append(self._own(ObjectFile(data, len(self.objects))))
             elif data.startswith(b"!<"):
                 own = [
@@ -640,7 +636,7 @@ def unmarked(elf: Elf) -> bytes:
     local = sum(entry[3] >> 4 == 0 for entry in kept)
     held = b"".join(SYMBOL.pack(*entry) for entry in kept)
     data[table.start : table.start + len(held)] = held
-    header = struct.unpack_from("<I", data, 32)[0] + number * SECTION.size
-    struct.pack_into("<I", data, header + 20, len(held))  # sh_size
-    struct.pack_into("<I", data, header + 28, local)  # sh_info
+    header = int.from_bytes(data[_SECTIONS_AT : _SECTIONS_AT + 4], "little") + SECTION * number
+    struct.pack_into("<I", data, header + _SIZE, len(held))
+    struct.pack_into("<I", data, header + _INFO, local)
     return bytes(data)

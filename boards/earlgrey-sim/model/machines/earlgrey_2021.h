@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Earl Grey of 2021-03, on no board: OpenTitan's RTL at a558aaa3f, which a package holds. That chip
-// is simulated whole (../../../earlgrey-chip), and this model is held against it.
+// is simulated whole (../../../../lab/chip), and this model is held against it.
 #pragma once
 
 #include "of_2020.h"

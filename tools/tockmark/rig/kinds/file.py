@@ -60,6 +60,7 @@ class FileSession:
     watch: Watch = field(init=False)
     cycles = 0
     idle = killed = False
+    host: None = None
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.start.image, self.start.reporter)

@@ -142,7 +142,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def start(self, start: Start) -> "SerialSession":
         if self.simulator is not None:
-            simulation = self.simulator.start(start, "--uart", "pty")
+            simulation = self.simulator.start_here(start, "--uart", "pty")
             path = simulation.terminal()
             return SerialSession(self, start, Port(path, self.baud), self.silence_s, simulation)
         assert self.port is not None  # ready() says so
@@ -170,6 +170,7 @@ class SerialSession:
     first_s: float  # within which it begins
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
+    host: None = None
     _bytes: int = 0
     _heard: float = 0  # when it last said something that counts
     _stopped: bool = False

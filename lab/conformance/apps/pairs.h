@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What the apps waiter and sender agree on: in each round two upcalls come to the waiter,
+ * `event_ticks` after its start the one, a little before or after it the other, from round to round
+ * by `step` cycles later.
+ */
+#ifndef CONFORMANCE_PAIRS_H
+#define CONFORMANCE_PAIRS_H
+
+#include "report.h"
+
+/* An event is the waiter's alarm, the end of its write, a notification that the first sender gives
+ * as a service, or one that the second gives as a client. The first sender's moves from round to
+ * round; the second's does not. */
+enum { BY_ALARM, BY_CONSOLE, BY_FIRST, BY_SECOND, EVENTS };
+
+/* The scene, as lab/tockmark_lab/interleavings.py makes it: the two events, which of them the
+ * waiter awaits by yield-wait-for (EVENTS: it waits for any), and whether the first sender keeps
+ * the core from the waiter until both are there. */
+static inline uint32_t steady_event(void) { return app_scene & 0xf; }
+static inline uint32_t moving_event(void) { return app_scene >> 4 & 0xf; }
+static inline uint32_t awaited_event(void) { return app_scene >> 8 & 0xf; }
+static inline bool is_held(void) { return app_scene >> 12 & 1; }
+static inline bool has_event(uint32_t event) {
+    return steady_event() == event || moving_event() == event;
+}
+
+/* pairs.S. What the link says: the first round and the one behind the last; cycles that the moving
+ * event is delayed by, in round 0 and more from round to round, and that a steady write is; how
+ * long the core is held; ticks of the alarm from round to round, from its start to the steady
+ * event, and from where the first sender wakes to that. */
+extern const uint32_t pair_first, pair_rounds, pair_step, pair_spin, pair_write, pair_hold,
+    pair_round_ticks, pair_event_ticks, pair_lead_ticks;
+
+static inline uint32_t delay_of(uint32_t round) { return pair_spin + round * pair_step; }
+
+void call_after(uint32_t words[5], uint32_t cycles);
+void begin_round(void);
+
+/* What the waiter shares with senders: when the first round begins, and which is under way. */
+struct plan {
+    uint32_t start, round;
+};
+
+/* What a sender shares with the waiter. */
+struct sent {
+    uint32_t round, sender;
+};
+
+static inline uint32_t start_of(uint32_t start, uint32_t round) {
+    return start + (round - pair_first) * pair_round_ticks;
+}
+
+/* Sets an alarm, by a time that is past. */
+static inline void set_alarm(uint32_t past, uint32_t moment) {
+    command(ALARM, 6, past, moment - past);
+}
+
+#if TM_ABI == 1
+#define COMMAND_WORDS(driver, number, first, second)                                               \
+    { COMMAND, driver, number, first, second }
+#define NOTIFY_SERVICE(process) COMMAND_WORDS(IPC, process, 0, 0)
+#define NOTIFY_CLIENT(process) COMMAND_WORDS(IPC, process, 1, 0)
+#else
+#define COMMAND_WORDS(driver, number, first, second)                                               \
+    { driver, number, first, second, COMMAND }
+#define NOTIFY_SERVICE(process) COMMAND_WORDS(IPC, 2, process, 0)
+#define NOTIFY_CLIENT(process) COMMAND_WORDS(IPC, 3, process, 0)
+#endif
+
+#endif

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Draws the pictures of the studies: each shows figures of the study's tables, made by the same
+modules."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+import by_size
+import core_features
+import crypto
+import ladder
+import whole_programs
+from tockmark.show import plot
+from tockmark.show.plot import GREY, STYLES, Sheet
+from tockmark.suite.catalogue import ICACHE
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import instances as instancing
+from tockmark_lab.studies import programs
+from tockmark_lab.studies.crypto import APP, WAYS
+from tockmark_lab.studies.ladder import WAYS as IPC
+from tockmark_lab.studies.programs import ALONE, BESIDE
+
+KIB = 1024
+MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}
+RING: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 10,
+    "linestyle": "none",
+    "markerfacecolor": "none",
+}
+BAR = 0.9  # how thick the line of a range is
+BOARD, CLOCK = "simulated CW310, 24 MHz", 24e6
+
+
+def _look(index: int) -> dict[str, Any]:
+    style = STYLES[index % len(STYLES)]
+    return {"color": style["color"], "marker": style["marker"]}
+
+
+def _legend(sheet: Sheet, across: int = 4) -> None:
+    """Make one legend for all panels, of what is named in any."""
+    found: dict[str, Any] = {}
+    for axes in sheet.panels:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    sheet.body.legend([*found.values()], [*found], loc="outside lower center", ncols=across)
+
+
+def _thousands(axis: Any) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def _ranges(
+    axes: Axes,
+    ends: Sequence[tuple[float, float]],
+    middles: Sequence[float],
+    y: Sequence[float],
+    index: int,
+    name: str,
+) -> None:
+    """Draw ranges with what is in their middle, side by side."""
+    look = _look(index)
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    axes.hlines(y, lows, highs, color=look["color"], linewidth=BAR)
+    axes.plot(middles, y, label=name, **look, **MARKED)
+
+
+def of_programs() -> Sheet:
+    """Draw how many times the bare core's cycles programs take: alone, and beside an alarm."""
+    bare, *kernels = whole_programs.kernels()
+    keys = programs.programs(whole_programs.kernels(), whole_programs.KNOWN)
+    shown = [key for key in keys if any(one.nets(key, ALONE, True) for one in kernels)]
+    note = f"lab/studies/programs: {whole_programs.conditions()} · {BOARD}"
+    sheet = Sheet(
+        "Whole programs: cycles as an app, by the bare core's; i-cache on",
+        [note],
+        across=2,
+        height=0.8 + 0.26 * len(shown),
+    )
+    for axes, beside, words in zip(
+        sheet.panels, (ALONE, BESIDE), ("alone", "beside another app's alarm"), strict=True
+    ):
+        for index, one in enumerate(kernels):
+            found = {
+                len(shown) - place + 0.25 * (1 - index): ratios
+                for place, key in enumerate(shown)
+                if (ratios := one.by(bare, key, beside, True)) is not None
+            }
+            ends = [(min(ratios.by_layout), max(ratios.by_layout)) for ratios in found.values()]
+            _ranges(
+                axes, ends, [ratios.median for ratios in found.values()], [*found], index, one.name
+            )
+        axes.axvline(1, color="black", linewidth=0.8)
+        axes.set(title=words, xlabel="times; a line spans the layouts")
+        axes.set_yticks(range(len(shown), 0, -1), [key.label for key in shown], fontsize=7)
+        axes.set_ylim(0.4, len(shown) + 0.6)
+    sheet.panels[1].tick_params(labelleft=False)
+    _legend(sheet)
+    return sheet
+
+
+def of_sizes() -> Sheet:
+    """Draw what costs by size, each line, and the size that it was not fitted to."""
+    groups: dict[str, list[by_size.Swept]] = {}
+    for one in by_size.SWEPT:
+        groups.setdefault(one.what, []).append(one)
+    notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
+    sheet = Sheet("Cost by size: a + b · size, one size held out", [" · ".join(notes)], 2, 4, 2.2)
+    kernels = list(dict.fromkeys(one.kernel for one in by_size.SWEPT))
+    for axes, (what, some) in zip(sheet.panels, groups.items(), strict=True):
+        for one in some:
+            points, line = one.points(True), one.line(True)
+            index = kernels.index(one.kernel)
+            look = _look(index)
+            ends = [min(points) / KIB, max(points) / KIB]
+            values = [line.intercept + line.slope * KIB * end for end in ends]
+            axes.plot(ends, values, color=look["color"], linewidth=0.9, label="_line")
+            fitted = {size: cost for size, cost in points.items() if size != line.held_out}
+            name = "no kernel" if one.kernel == "none" else one.kernel
+            x = [size / KIB for size in fitted]
+            axes.plot(x, list(fitted.values()), label=name, **look, **MARKED)
+            held = [line.held_out / KIB], [points[int(line.held_out)]]
+            axes.plot(*held, label="_held", color=look["color"], **RING)
+        axes.set_title(what, fontsize=8)
+        axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+        axes.grid(visible=False)  # eight small panels: their lines would be half of the file
+        axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        _thousands(axes.yaxis)
+        axes.tick_params(labelsize=7)
+    sheet.panels[0].plot([], [], color=GREY, label="held out of the line", **RING)
+    for row in sheet.grid:
+        row[0].set_ylabel("net cycles", fontsize=8)
+    for axes in sheet.grid[-1]:
+        axes.set_xlabel("KiB", fontsize=8)
+    _legend(sheet, 4)
+    return sheet
+
+
+def of_instances() -> Sheet:
+    """Draw how many answers instances of a cipher give in a second, and how many ran."""
+    note = f"lab/studies/instances · {BOARD}, i-cache on · the left scale is not from 0"
+    title = "Instances of one program: ChaCha20 of 4096 bytes, 16 times each"
+    sheet = Sheet(title, [note], across=2, height=2.8)
+    rates, counts = sheet.panels
+    names: list[str] = []
+    for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
+        found = instancing.load(path)
+        for stack in dict.fromkeys(one.stack for one in found.attempts):
+            tried = [one for one in found.attempts if one.stack == stack]
+            ran, end = [one for one in tried if one.refused is None], tried[-1].refused
+            eight = ", for eight" * (ladder.EIGHT in found.kernel.title)
+            style = STYLES[len(names) % len(STYLES)]
+            x = [one.asked for one in ran]
+            rates.plot(x, [CLOCK / one.per_run for one in ran], **style)
+            counts.barh(len(names), x[-1], 0.55, color=style["color"], alpha=0.75)
+            why = "none was refused" if end is None else str(end.full)
+            why = why.replace("not said", "nobody says")
+            counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7)
+            counts.plot([0.35], [len(names)], color="white", marker=style["marker"], markersize=4)
+            names.append(f"{programs.short(found.kernel.title)}{eight}, {stack // KIB} KiB")
+    rates.set(title="answers a second, all together", xlabel="instances", ylim=(155, 172))
+    rates.xaxis.set_major_locator(MaxNLocator(integer=True))
+    counts.set(title="how many ran: what gave out", xlim=(0, 13))
+    counts.set_yticks(range(len(names)), names, fontsize=7)
+    counts.set_xlabel("instances; by kernel, and by each one's stack")
+    counts.invert_yaxis()
+    return sheet
+
+
+def of_clients() -> Sheet:
+    """Draw the waits of clients of one server: median, 90th and worst, by how many ask."""
+    panels = [*product(ladder.ORDERS, (ladder.SMALL, ladder.LARGE))]
+    said = "mark: median; dash: 90th of a hundred; the line ends at the worst"
+    note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {said}"
+    sheet = Sheet("How long a request waits, by clients of one server", [note], 2, 2, 2.4)
+    sets = list(dict.fromkeys((one.kernel, one.way) for one in ladder.climbed()))
+    for axes, (order, size) in zip(sheet.panels, panels, strict=True):
+        for index, (kernel, way) in enumerate(sets):
+            wanted = {"kernel": kernel, "way": way, "order": order, "size": size, "icache": True}
+            look, named = _look(index), f"{kernel}, {IPC[way]}"
+            rungs = {one.clients: one.rung for one in ladder.some(loop="closed", **wanted)}
+            x = [clients + 0.11 * (index - (len(sets) - 1) / 2) for clients in rungs]
+            middle, most, worst = (
+                [rung.wait(part) for rung in rungs.values()] for part in (0.5, 0.9, 1)
+            )
+            axes.vlines(x, middle, worst, color=look["color"], linewidth=BAR)
+            axes.plot(x, middle, label=named, **look, **MARKED)
+            axes.plot(x, most, "_", color=look["color"], markersize=7, label="_most")
+        axes.set_title(f"{ladder.ORDERS[order]} in flash, {size} bytes", fontsize=8.5)
+        axes.set_yscale("log")
+        axes.set_xlim(0.5, 3.5)
+        axes.xaxis.set_major_locator(FixedLocator([1, 2, 3]))
+        axes.yaxis.set_minor_locator(NullLocator())
+        _thousands(axes.yaxis)
+    for row in sheet.grid:
+        low = min(axes.get_ylim()[0] for axes in row)
+        high = max(axes.get_ylim()[1] for axes in row)
+        for axes in row:
+            axes.set_ylim(low, high)
+        row[0].set_ylabel("cycles of a wait")
+    for axes in sheet.grid[-1]:
+        axes.set_xlabel("clients")
+    _legend(sheet, 3)
+    return sheet
+
+
+def of_crypto() -> Sheet:
+    """Draw what each way of having crypto done costs more than the app itself, by size."""
+    panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
+    cross = "grey: where two ways of the baseline cross, in four layouts"
+    note = f"lab/studies/crypto · {BOARD}, i-cache on · {cross}"
+    sheet = Sheet("ChaCha20-Poly1305: cycles more than in the app itself", [note], 1, 2, 3.0)
+    order = list(WAYS)
+    for axes, (title, kernels) in zip(sheet.panels, panels, strict=True):
+        for name, way in product(kernels, order[1:]):
+            some = crypto.ways(name, True)
+            if way not in some.measured:
+                continue
+            more = some.more(way)
+            index = order.index(way) if len(kernels) == 1 else len(axes.get_lines())
+            label = WAYS[way] if len(kernels) == 1 else f"{crypto.KERNELS[name]}, {WAYS[way]}"
+            axes.plot(list(more), list(more.values()), label=label, **STYLES[index % len(STYLES)])
+        own = crypto.ways(kernels[0], True).seal(APP)
+        axes.plot(list(own), list(own.values()), color=GREY, linewidth=0.9, label="the work itself")
+        axes.set(title=title, xlabel="bytes")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.xaxis.set_major_locator(FixedLocator([*own]))
+        axes.xaxis.set_minor_locator(NullLocator())
+        _thousands(axes.xaxis)
+        _thousands(axes.yaxis)
+        axes.legend(fontsize=7, loc="upper left")
+    for pair in crypto.ways("baseline", True).crossings():
+        ends = [at for at in crypto.crossings(*pair) if at <= crypto.MOST]
+        if ends:
+            sheet.panels[0].axvspan(min(ends), max(ends), color=GREY, alpha=0.25, linewidth=0)
+            sheet.panels[0].annotate(
+                crypto.crossing(*pair),
+                (min(ends), 0.01),
+                xycoords=("data", "axes fraction"),
+                fontsize=7,
+                ha="right",
+            )
+    sheet.panels[0].set_ylabel("cycles")
+    return sheet
+
+
+def of_cores() -> Sheet:
+    """Draw the share of the cycles that each feature of the core saves."""
+    rows = dict(
+        zip(
+            (*core_features.ROWS, *core_features.PROGRAMS),
+            (*core_features.HEADS, *core_features.PROGRAMS),
+            strict=True,
+        )
+    )
+    shown = [
+        one
+        for one in core_features.FEATURES
+        if any(core_features.shares(r, *one[1:]) for r in rows)
+    ]
+    note = f"lab/studies/cores (4 links) · {BOARD}, other cores' timing unchecked"
+    sheet = Sheet("What each feature of the core saves", [note], height=0.8 + 0.42 * len(shown))
+    (axes,) = sheet.panels
+    for index, (row, head) in enumerate(rows.items()):
+        found = {
+            len(shown) - place + 0.13 * ((len(rows) - 1) / 2 - index): [100 * one for one in saves]
+            for place, (_, without, with_) in enumerate(shown)
+            if (saves := core_features.shares(row, without, with_))
+        }
+        ends = [(min(saves), max(saves)) for saves in found.values()]
+        _ranges(axes, ends, [median(saves) for saves in found.values()], [*found], index, head)
+    axes.axvline(0, color="black", linewidth=0.8)
+    names = [
+        feature if "cache" in feature else f"{feature}, i-cache {ICACHE[with_[1]]}"
+        for feature, _, with_ in shown
+    ]
+    axes.set_yticks(range(len(shown), 0, -1), names)
+    axes.set_ylim(0.4, len(shown) + 0.6)
+    axes.set_xlabel("% of the cycles without it; a line spans the links")
+    _legend(sheet, 6)
+    return sheet
+
+
+# What a picture is called, by the study whose page shows it.
+PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
+    "programs": {"programs": of_programs},
+    "sizes": {"sizes": of_sizes},
+    "ladder": {"instances": of_instances, "clients": of_clients},
+    "crypto": {"crypto": of_crypto},
+    "cores": {"core-features": of_cores},
+}
+
+
+def made() -> dict[Path, bytes]:
+    """Return every picture as it should be."""
+    with mpl.rc_context(plot.STYLE):
+        return {
+            STUDIES / study / f"{name}.svg": plot.rendered(draw().figure, "svg")
+            for study, drawings in PICTURES.items()
+            for name, draw in drawings.items()
+        }

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What each feature of the core buys, from lab/studies/cores: a kernel's rows over
+links, and bare programs, each on cores that differ in that feature alone."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from committed import CommittedResult, between, committed, number, path_of, percents
+from tables import markdown
+from tockmark.show import text
+from tockmark.show.table import layout_nets
+from tockmark.suite.catalogue import ICACHE
+from tockmark_lab.studies import cores
+from tockmark_lab.studies.cores import BareCount
+
+ALL = "maxperf-pmp-bmfull-icache"  # each feature but the predictor
+TWO_STAGES = f"{ALL}-no-WritebackStage"
+NO_TARGET = f"{TWO_STAGES}-no-BranchTargetALU"
+ROWS = ("syscall.command", "upcall.yield_wait", "ctx.ring processes=2 kib=0", "ipc.round_trip")
+HEADS = ("command", "upcall", "hop", "IPC")
+PROGRAMS = ("CoreMark", "Dhrystone")
+Place = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
+# What is bought: a core without it, and the same with it. Neither has a cache: off.
+FEATURES: tuple[tuple[str, Place, Place], ...] = (
+    ("i-cache, against none", ("maxperf-pmp-bmfull", False), (ALL, True)),
+    ("i-cache, against off", (ALL, False), (ALL, True)),
+    ("write-back stage", (TWO_STAGES, True), (ALL, True)),
+    ("write-back stage", (TWO_STAGES, False), (ALL, False)),
+    ("branch-target ALU, two stages", (NO_TARGET, True), (TWO_STAGES, True)),
+    ("branch-target ALU, two stages", (NO_TARGET, False), (TWO_STAGES, False)),
+    ("multiplier of one cycle", (f"{ALL}-RV32MFast", True), (ALL, True)),
+    ("multiplier of one cycle", (f"{ALL}-RV32MFast", False), (ALL, False)),
+    ("branch predictor", ("maxperf", False), ("experimental-branch-predictor", False)),
+    ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
+    ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
+)
+# A kernel of Tock's by its result's name, and a core that it runs on: as upstream builds it, with
+# bit manipulation, and rebuilt without.
+REBUILT = "tock-2.2-rv32imc"
+WITH_AND_WITHOUT = (
+    (REBUILT, "maxperf-pmp"),
+    (REBUILT, "maxperf-pmp-bmbalanced"),
+    ("tock-2.2", "maxperf-pmp-bmbalanced"),
+)
+CONFIGURATIONS = (
+    *("small", "maxperf", "experimental-branch-predictor", "maxperf-pmp"),
+    *("maxperf-pmp-bmbalanced", "maxperf-pmp-bmfull", ALL, "opentitan"),
+)
+
+
+@cache
+def kernel(core: str, name: str = "baseline") -> CommittedResult | None:
+    """Return the committed run of a kernel on a core; None if there is none."""
+    stem = f"cores/{name}{'-on-' if core else ''}{core}"
+    return committed(stem) if path_of(stem).exists() else None
+
+
+@cache
+def counts() -> dict[tuple[str, str, bool], BareCount]:
+    """Return the runs of bare programs by program, core and setting of the cache."""
+    return {(one.program, one.name, one.icache): one for one in cores.load()}
+
+
+def nets(row: str, place: Place, name: str = "baseline") -> tuple[float, ...]:
+    """Return net cycles of one operation in each layout; none where no kernel runs."""
+    found = kernel(place[0], name)
+    return tuple(layout_nets(found.row(row, place[1]))) if found else ()
+
+
+def cycles(program: str, place: Place) -> float | None:
+    """Return the cycles of one iteration of a bare program; None where it does not run."""
+    found = counts().get((program, *place))
+    return found.cycles / found.iterations if found else None
+
+
+def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
+    """Return what part of the cycles without a feature it saves, layout by layout, of a kernel's
+    row or of a bare program, which has one; below zero it costs. None where it was not measured."""
+    if row in PROGRAMS:
+        before, after = cycles(row, without), cycles(row, with_)
+        return [1 - after / before] if before and after else []
+    both = nets(row, without, name), nets(row, with_, name)
+    pairs = zip(*both, strict=True) if all(both) else ()
+    return [1 - after / before for before, after in pairs]
+
+
+def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
+    """Return the same in percent, the least and the most."""
+    return percents(shares(row, without, with_, name))
+
+
+def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
+    """Return a table of what each feature saves a kernel and these programs; without the features
+    of which neither was measured."""
+    lines = []
+    for feature, without, with_ in FEATURES:
+        cells = [saved(row, without, with_, name) for row in ROWS]
+        cells += [saved(program, without, with_) for program in programs]
+        if set(cells) != {text.NONE}:
+            lines.append([feature, ICACHE[with_[1]], *cells])
+    return markdown(["feature", "i-cache", *HEADS, *programs], lines, (0, 1))
+
+
+def configurations() -> str:
+    """Return a table of what Ibex's configurations take: cycles of one operation, of an
+    iteration."""
+    lines = []
+    for core in CONFIGURATIONS:
+        for icache in (True, False):
+            if (PROGRAMS[0], core, icache) in counts():
+                place = core, icache
+                cells = [between(nets(row, place)) for row in ROWS]
+                cells += [number(cycles(program, place)) for program in PROGRAMS]
+                lines.append([core, _has(core, icache), *cells])
+    return markdown(["configuration", "i-cache", *HEADS, *PROGRAMS], lines, (0, 1))
+
+
+def _has(core: str, icache: bool) -> str:
+    known = counts()[PROGRAMS[0], core, icache].core
+    return ICACHE[icache] if known is None or known.icache else "none"
+
+
+def rebuilt() -> str:
+    """Return a table of what Tock takes with bit manipulation and without: cycles of one
+    operation, over layouts, and flash."""
+    lines = []
+    for name, core in WITH_AND_WITHOUT:
+        found = kernel(core, name)
+        assert found is not None
+        built = found.result.provenance.kernel
+        cells = [between(nets(row, (core, False), name)) for row in ROWS]
+        lines.append([built.title, core, *cells, number(built.flash_bytes)])
+    return markdown(["kernel", "core", *HEADS, "flash, bytes"], lines, (0, 1))
+
+
+def saved_by_bits(counted: bool = False) -> str:
+    """Return which share of its cycles, or of its instructions, bit manipulation saves Tock's
+    kernel, least to most over rows, on the core that both of its builds run on."""
+    core = WITH_AND_WITHOUT[-1][1]
+    found = []
+    for label in ROWS:
+        before, after = (_cost(name, core, label, counted) for name in (REBUILT, "tock-2.2"))
+        found.append(1 - after / before)
+    return percents(found)
+
+
+def _cost(name: str, core: str, label: str, counted: bool) -> float:
+    found = kernel(core, name)
+    row = found.row(label, False) if found else None
+    cost = row and (row.instructions if counted else row.net)
+    assert cost, (name, core, label)
+    return cost
+
+
+def programs_by_bits() -> str:
+    """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
+    cores that have it."""
+    found = []
+    for (program, name, icache), one in counts().items():
+        plain = counts()["CoreMark", name, icache]
+        if program == "CoreMark, Zba Zbb Zbs":
+            found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
+    return percents(found)
+
+
+def span(row: str, name: str = "baseline", icache: bool = True) -> str:
+    """Return net cycles of one operation of a kernel on the machine's own core, over its
+    layouts."""
+    return between(nets(row, ("", icache), name))
+
+
+def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
+    """Return what a feature saves of a kernel's row, or of a program."""
+    without, with_ = next(
+        pair for one, *pair in FEATURES if one == feature and pair[1][1] == icache
+    )
+    return saved(row, without, with_, name)
+
+
+def most_of_others() -> str:
+    """Return the most that any feature saves but the cache and the write-back stage."""
+    saves = []
+    for feature, without, with_ in FEATURES:
+        if not feature.startswith(("i-cache", "write-back")):
+            saves += [one for row in (*ROWS, *PROGRAMS) for one in shares(row, without, with_)]
+    return percents([max(saves)])
+
+
+def per_megahertz(core: str, icache: bool) -> str:
+    """Return iterations of CoreMark in a million cycles."""
+    found = cycles("CoreMark", (core, icache))
+    assert found is not None
+    return f"{1e6 / found:.2f}"
+
+
+def as_own() -> str:
+    """Return how Ibex's configuration `opentitan` compares with the machine's own core, which lacks
+    its second core in lockstep alone."""
+    own, other = kernel(""), kernel("opentitan")
+    assert own is not None
+    assert other is not None
+    rows = [
+        nets(label, ("", bool(icache))) == nets(label, ("opentitan", bool(icache)))
+        for icache, label in own.rows
+    ]
+    return (
+        f"the very counts of all {len(rows)} rows" if all(rows) else f"{sum(rows)} of {len(rows)}"
+    )

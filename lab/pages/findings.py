@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Makes docs/findings.md with its picture, and README.md of each study: `make findings`.
+
+Templates here and in the folders of the studies have the words. Every number is looked up in a
+committed result or profile, through what `made` gives the templates.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
+
+import jinja2
+
+import by_size
+import comparisons
+import core_features
+import crypto
+import ladder
+import new_ipc
+import opt_levels
+import over_commits
+import sample_parts
+import waits
+import whole_programs
+from committed import committed, multiples, number, per_op, retired, share, times
+from tables import markdown
+from tockmark.paths import DOCS, ROOT
+from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.show import text
+from tockmark.show.table import layout_nets, spread
+from tockmark.show.text import NONE
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark_lab import validation as validations
+from tockmark_lab import validation_parts as programs
+from tockmark_lab.places import DATA, STUDIES
+
+PARTS = (
+    "findings.md.j2",
+    "ipc.md.j2",
+    "latency.md.j2",
+    "languages.md.j2",
+    "studies.md.j2",
+)  # in this folder, in the order of the page
+HERE = Path(__file__).parent
+PICTURE = "pictures/speed-and-size.svg"  # of the findings
+ANSWER = re.compile(r"^## Answer\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
+
+
+def made() -> dict[Path, bytes]:
+    """Return the page and its picture, and the page of each study, as the committed results have
+    them."""
+    page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
+    studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
+    pages = {STUDIES / name / "README.md": f"{study(name)}\n".encode() for name in studies}
+    return {DOCS / "findings.md": page.encode(), DOCS / PICTURE: opt_levels.picture(), **pages}
+
+
+@cache
+def study(name: str) -> str:
+    """Return the page of a study."""
+    return _render(STUDIES / name / "README.md.j2")
+
+
+def answer(name: str) -> str:
+    """Return the answer of a study, and where its figures are."""
+    found = ANSWER.search(study(name))
+    assert found, f"the page of {name} has no answer"
+    return f"{found[1]} ([figures](../lab/studies/{name}/README.md))"
+
+
+def _render(path: Path) -> str:
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    template = environment.from_string(path.read_text(encoding="utf-8"))
+    functions = (
+        *(answer, compiled, table, of_kernel, bare, floors, beside),
+        *(added, committed, number, times, share),
+    )
+    filled = {function.__name__: function for function in functions}
+    made = template.render(
+        filled,
+        by_size=by_size,
+        opt_levels=opt_levels,
+        sample_parts=sample_parts,
+        comparisons=comparisons,
+        core_features=core_features,
+        crypto=crypto,
+        new_ipc=new_ipc,
+        over_commits=over_commits,
+        whole_programs=whole_programs,
+        ladder=ladder,
+        waits=waits,
+    )
+    return made.strip()
+
+
+def compiled(*sizes: int) -> list[str]:
+    """Return the rows whose body a compiler makes; of a sweep of the memory only these sizes."""
+    known = catalogues.load()
+    ids = [
+        one.id
+        for one in known.benchmarks.values()
+        if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+    ]
+    return [
+        label(id_, params)
+        for id_, params in known.rows(ids)
+        if "size" not in params or params["size"] in sizes
+    ]
+
+
+def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
+    """Return net cycles of one operation of these rows; `columns` has a heading for each result.
+    From the second one on each has its ratio to the first."""
+    first, *others = map(committed, columns.values())
+    titles = [f"{head}<br>{one.built}" for head, one in zip(columns, (first, *others), strict=True)]
+    rows = []
+    for name in names:
+        base, *more = (one.row(name, icache) for one in (first, *others))
+        beside = chain.from_iterable((per_op(row), times(base, row)) for row in more)
+        rows.append([name, per_op(base), *beside])
+    return markdown(["row", titles[0], *chain.from_iterable((t, "×") for t in titles[1:])], rows)
+
+
+def of_kernel(id_: str) -> bool:
+    """Return whether the benchmark touches the kernel."""
+    return catalogues.load().benchmarks[id_].touches == "kernel"
+
+
+# What `added` shows: of the rows with the i-cache on or off, which figure.
+FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
+    "instructions": (False, retired),
+    "cycles, cache on": (True, attrgetter("per_op")),
+    "cycles, cache off": (False, attrgetter("per_op")),
+}
+
+
+def added(argument: str) -> str:
+    """Return net instructions and cycles of one operation by the first result, and how many more by
+    each of the others, which are called as their files. A row that no other has is left out."""
+    paths = [ROOT / name for name in argument.split()]
+    base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
+    names = [path.stem for path in paths]
+    heads = [head for what in FIGURES for head in (f"{what}: {names[0]}", *names[1:])]
+    calls = dict.fromkeys(r.label for r in base.values() if not (r.is_overhead or r.is_control))
+    rows = []
+    for call in calls:
+        if not any((call, True) in other for other in others):
+            continue
+        cells: list[str] = [text.quoted(call)]
+        for icache, figure in FIGURES.values():
+            own = figure(base[call, icache])
+            cells.append(NONE if own is None else f"{own:g}")
+            more = [figure(row) if (row := one.get((call, icache))) else None for one in others]
+            cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
+        rows.append(cells)
+    return markdown(["", *heads], rows, words=range(1 + len(heads)))
+
+
+@dataclass(frozen=True)
+class BareCost:
+    """What one thing costs in the bare programs of the floor, as they measured it."""
+
+    name: str
+    instructions: float
+    on: float  # cycles, i-cache on
+    off: float
+    why: str
+    of_parts: bool  # a part, or the null control of the parts; else a whole call
+
+    def per_op(self, icache: bool) -> float:
+        """Return cycles of one operation of the row: there and back is two hops."""
+        return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
+
+
+@cache
+def bare() -> dict[str, BareCost]:
+    """Return the part limit of the committed validation, by name."""
+    found = {}
+    for row in validations.load_validation(DATA / "validation.json"):
+        if row.part == "limit" and row.group != programs.OF_RULES:
+            instructions, on, off = map(float, row.measured)
+            of_parts = row.group == programs.OF_PARTS
+            found[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
+    return found
+
+
+def floors(*names: str) -> dict[str, dict[str, str | None]]:
+    """Return for each of these rows the bare kernels to be beside it."""
+    kernels = {
+        "floor": "nothing saved",
+        "driver in C": "driver in C",
+        "driver in Rust": "driver in Rust",
+    }
+    found = {}
+    for name in names:
+        row = "there and back" if name.startswith("ctx.ring") else name
+        of_row = dict.fromkeys(kernels)
+        of_row |= {
+            head: f"{row}, {kernel}"
+            for head, kernel in kernels.items()
+            if f"{row}, {kernel}" in bare()
+        }
+        if of_row["floor"] is None:
+            others = ("nothing saved, upcalls", "one pmpcfg word a switch")
+            (of_row["floor"],) = (f"{row}, {one}" for one in others if f"{row}, {one}" in bare())
+        found[name] = of_row
+    return found
+
+
+def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool) -> str:
+    """Return net cycles of one operation of `rows`, beside those of the bare kernels that are given
+    by heading and name, the floor first; of each result in `columns` also how many times the floor
+    it is. Of a result in several layouts it is the median, and in brackets the least and the
+    most."""
+    lines = []
+    for name, names in rows.items():
+        costs = [bare()[at].per_op(icache) if at else None for at in names.values()]
+        cells = [name, *map(number, costs)]
+        for row in (committed(one).row(name, icache) for one in columns.values()):
+            range_ = f" ({spread(row, row.inner)})" if row and len(layout_nets(row)) > 1 else ""
+            cells += [per_op(row) + range_, multiples(row, costs[0])]
+        lines.append(cells)
+    heads = chain.from_iterable((head, "×") for head in columns)
+    (headings,) = {tuple(names) for names in rows.values()}
+    return markdown(["row", *headings, *heads], lines)

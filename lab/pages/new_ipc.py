@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Which IPC, at which size: Tock's old one and the one that is to replace it, on the branches that
+bring it, over the links in results/ipc/."""
+
+from collections.abc import Iterable
+
+from committed import CommittedResult, between, committed, left, number, retired
+from tables import markdown
+from tockmark.show import text
+from tockmark.show.table import layout_nets
+
+BRANCHES = ("initial", "relay-request-fairness")
+LEVELS = ("z", "2")
+BACK = "ipc2.round_trip"
+
+
+def run(branch: str, level: str) -> CommittedResult:
+    """Return the result of one branch at one opt-level."""
+    return committed(f"ipc/{branch}-{level}")
+
+
+def rows(names: Iterable[str], icache: bool) -> str:
+    """Return net cycles of one operation, least and most over the links, of each branch and level;
+    behind it instructions of both at z, counted with the cache off."""
+    lines = []
+    for name in names:
+        cells = [between(layout_nets(run(*one).row(name, icache))) for one in _columns()]
+        counts = [number(retired(run(branch, "z").row(name, False))) for branch in BRANCHES]
+        lines.append([name, *cells, *counts])
+    heads = [f"{branch.split('-')[-1]}, {level}" for branch, level in _columns()]
+    return markdown(["row", *heads, *(f"{one.split('-')[-1]}, instr." for one in BRANCHES)], lines)
+
+
+def _columns() -> list[tuple[str, str]]:
+    return [(branch, level) for branch in BRANCHES for level in LEVELS]
+
+
+def bytes_of(branch: str, level: str, id_: str, icache: bool, least: int, most: int) -> str:
+    """Return what one byte more costs from the one size to the other, over the links."""
+    ends = [run(branch, level).row(f"{id_} size={size}", icache) for size in (least, most)]
+    pairs = zip(*map(layout_nets, ends), strict=True)
+    return between([(high - low) / (most - least) for low, high in pairs], "{:.1f}".format)
+
+
+def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 8192) -> float:
+    """Return the instructions that one byte more takes there and back."""
+    ends = [retired(run(branch, level).row(f"{BACK} size={size}", False)) for size in (most, least)]
+    high, low = (end or 0.0 for end in ends)
+    return (high - low) / (most - least)
+
+
+def more(name: str, level: str) -> str:
+    """Return the instructions that the fair iterator adds to a row."""
+    before, after = (retired(run(branch, level).row(name, False)) for branch in BRANCHES)
+    return f"{(after or 0.0) - (before or 0.0):+.0f}"
+
+
+def dearer(name: str, level: str, icache: bool) -> str:
+    """Return how much more cycles the fair iterator takes, pair by pair of links."""
+    nets = [layout_nets(run(branch, level).row(name, icache)) for branch in BRANCHES]
+    return between([after / before for before, after in zip(*nets, strict=True)], _percent)
+
+
+def moved(name: str, icache: bool) -> str:
+    """Return what a copy by memmove leaves of a row's cycles, pair by pair of links."""
+    return left("ipc/memmove", name, icache)
+
+
+def _percent(ratio: float) -> str:
+    return text.percent(ratio - 1, sign="+")

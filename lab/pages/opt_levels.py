@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""One kernel at several opt-levels: what it costs and how large it is, in tables and a picture."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from committed import CommittedResult, between, committed, number, retired
+from tables import markdown
+from tockmark.compare import pairs
+from tockmark.compare.limits import Margins
+from tockmark.compare.pairs import Mean
+from tockmark.compare.spread import known_spread
+from tockmark.result.model import Row
+from tockmark.result.stats import median
+from tockmark.show import plot, text
+from tockmark.show.table import layout_nets
+from tockmark.show.text import NONE
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import ICACHE
+from tockmark.suite.selection import select
+
+KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "baseline"}
+LEVELS = ("z", "s", "2", "3")
+UPSTREAM = "z"  # Tock's own
+DRAWN = {
+    "syscall.command": "a command",
+    "upcall.yield_wait": "an upcall",
+    "ctx.ring processes=2 kib=0": "a hop",
+}
+
+
+def run(kernel: str, level: str) -> CommittedResult:
+    """Return the result of one kernel at one level."""
+    return committed(f"opt/{kernel}-{level}")
+
+
+def flash(kernel: str, level: str) -> int:
+    """Return the bytes of flash that one kernel takes at one level."""
+    return run(kernel, level).kernel.flash_bytes or 0
+
+
+@cache
+def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
+    """Return the geometric mean of all benchmarks that touch the kernel, as `tockmark compare
+    --only 'kernel icache=on'` has it."""
+    known = catalogues.load()
+    only = select(known, f"kernel icache={ICACHE[icache]}")
+    one, two = (side.result.only(only) for side in (base, new))
+    found = pairs.compare(one, two, "", known, Margins(), known_spread(base.result))
+    assert found.mean is not None
+    return found.mean
+
+
+def saved(kernel: str, level: str) -> float:
+    """Return the share of upstream's cycles that another level saves, i-cache on."""
+    return 1 - mean(run(kernel, UPSTREAM), run(kernel, level), True).ratio
+
+
+def cheapest(kernel: str) -> str:
+    """Return the level above upstream's that saves most of the cycles a byte of flash."""
+    return max(
+        (level for level in LEVELS if level != UPSTREAM),
+        key=lambda level: saved(kernel, level) / (flash(kernel, level) - flash(kernel, UPSTREAM)),
+    )
+
+
+def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]:
+    """Count the rows that touch the kernel: in how many each link at the second level takes less
+    than each at the first, in how many more, and how many there are."""
+    known = catalogues.load()
+    less = more = whole = 0
+    for (cached, name), row in run(kernel, one).rows.items():
+        before, after = layout_nets(row), layout_nets(run(kernel, two).row(name, icache))
+        if cached is icache and known.benchmarks[row.id].touches == "kernel" and before and after:
+            whole += 1
+            less += max(after) < min(before)
+            more += min(after) > max(before)
+    return less, more, whole
+
+
+def interval(found: Mean) -> str:
+    """Return a mean with its interval."""
+    return f"{found.ratio:.2f} ({ends(found)})"
+
+
+def ends(found: Mean) -> str:
+    """Return where a mean may lie, over the links."""
+    return f"{found.change.low:.2f}–{found.change.high:.2f}"
+
+
+def condition() -> str:
+    """Return how many links stand behind each column, in words."""
+    parts = []
+    for kernel, title in KERNELS.items():
+        counts: dict[str, list[str]] = {}
+        for level in LEVELS:
+            counts.setdefault(run(kernel, level).links, []).append(level)
+        each = [f"{', '.join(some)}: {count}" for count, some in counts.items()]
+        parts.append(f"{title} {'; '.join(each) if len(each) > 1 else next(iter(counts))}")
+    return ", ".join(parts)
+
+
+def summary() -> str:
+    """Each kernel and level: size, and the means against upstream's level of the same kernel."""
+    rows = []
+    for kernel, level in product(KERNELS, LEVELS):
+        base, this = run(kernel, UPSTREAM), run(kernel, level)
+        size = flash(kernel, level)
+        ratios = ["1", "1", "1"]
+        if level != UPSTREAM:
+            means = [interval(mean(base, this, icache)) for icache in (True, False)]
+            ratios = [f"{size / flash(kernel, UPSTREAM):.2f}", *means]
+        rows.append([KERNELS[kernel], level, str(this.result.links), number(size), *ratios])
+    heads = ["kernel", "opt-level", "links", "flash, bytes", "×"]
+    return markdown([*heads, "cycles, i-cache on, ×", "off, ×"], rows, words=(0, 1))
+
+
+def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[str]) -> str:
+    rows = [
+        [
+            name if title == KERNELS["tock-2.2"] else "",
+            title,
+            *(cell(run(kernel, level).row(name, icache)) for level in LEVELS),
+        ]
+        for name, (kernel, title) in product(names, KERNELS.items())
+    ]
+    return markdown(["row", "kernel", *LEVELS], rows, words=(0, 1))
+
+
+def cycles(names: Sequence[str], icache: bool) -> str:
+    """Return net cycles of one operation by level, the least and the most over the links."""
+    return _by_level(lambda row: between(layout_nets(row)), icache, names)
+
+
+def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
+    """Return what a team that sizes a design asks for: µs with the i-cache on, the median and in
+    brackets the least and the most over the links, of both releases at some opt-levels. `rows` are
+    names of rows by words for them."""
+    columns = [(kernel, level) for kernel in ("tock-2.2", "tock-master") for level in levels]
+    heads = [f"{KERNELS[kernel]}, {level}" for kernel, level in columns]
+    cells = [
+        [f"{words} ({name})", *(_micros(run(kernel, level), name) for kernel, level in columns)]
+        for words, name in rows.items()
+    ]
+    return markdown(["", *heads], cells, words=(0,))
+
+
+def _micros(found: CommittedResult, name: str) -> str:
+    row = found.row(name, True)
+    nets = layout_nets(row)
+    if row is None or not nets or not found.board.clock_hz:
+        return NONE
+    least, middle, most = (
+        text.trimmed(text.three_digits(net * 1e6 / found.board.clock_hz) or 0)
+        for net in (min(nets), median(nets), max(nets))
+    )
+    return f"{middle} ({least}–{most})"
+
+
+def instructions(names: Sequence[str]) -> str:
+    """Return net instructions of one operation by level."""
+    return _by_level(lambda row: number(retired(row)), False, names)
+
+
+def every_row() -> str:
+    """Return the rows that touch the kernel, of each kernel at upstream's level; of a benchmark
+    with several its first and its last."""
+    known = catalogues.load()
+    columns = list(product((True, False), KERNELS))
+    heads = [f"{KERNELS[kernel]}, i-cache {ICACHE[icache]}" for icache, kernel in columns]
+    ids = [one.id for one in known.benchmarks.values() if one.touches == "kernel"]
+    ends = [key for own in (known.rows([id_]) for id_ in ids) for key in (own[0], *own[1:][-1:])]
+    rows = []
+    for name in (catalogues.label(*key) for key in ends):
+        cells = [run(kernel, UPSTREAM).span(name, icache) for icache, kernel in columns]
+        if any(cell != "-" for cell in cells):
+            rows.append([name, *cells])
+    return markdown(["row", *heads], rows)
+
+
+def picture() -> bytes:
+    """Draw cycles against bytes, a point a kernel and level, a bar from the least to the most
+    over the links: as SVG, the same bytes for the same results."""
+    with mpl.rc_context(plot.STYLE):
+        board = run(next(iter(KERNELS)), UPSTREAM).board
+        notes = [
+            "results/opt: " + ", ".join(f"{kernel}-{{{','.join(LEVELS)}}}" for kernel in KERNELS),
+            f"links: {condition()} · {board.machine}, {board.clock} · timing: {board.validity}",
+        ]
+        sheet = plot.Sheet("Speed against size, by opt-level", notes, 2, len(DRAWN), 2.5)
+        for (icache, name), axes in zip(product((True, False), DRAWN), sheet.panels, strict=True):
+            top = 0.0
+            for style, kernel in zip(plot.STYLES, KERNELS, strict=False):
+                rows = [run(kernel, level).row(name, icache) for level in LEVELS]
+                top = max(top, _curve(axes, kernel, rows, style))
+            axes.set_title(f"{DRAWN[name]}, i-cache {ICACHE[icache]}", fontsize=8.5)
+            axes.set_ylim(0, top * 1.12)
+            axes.set_xlim(0, axes.dataLim.x1 * 1.1)
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        for row in sheet.grid:
+            row[0].set_ylabel("net cycles of\none operation")
+        for axes in sheet.grid[-1]:
+            axes.set_xlabel("flash of the kernel, KiB")
+        handles, labels = sheet.panels[0].get_legend_handles_labels()
+        sheet.body.legend(handles, labels, loc="outside lower center", ncols=len(KERNELS))
+        return plot.rendered(sheet.figure, "svg")
+
+
+def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any]) -> float:
+    """Draw one kernel into a panel, with its levels' names; return the most cycles of a link."""
+    x = [flash(kernel, level) / 1024 for level in LEVELS]
+    y = [(row.per_op if row else None) or 0.0 for row in rows]
+    ranges = [(min(layout_nets(row)), max(layout_nets(row))) for row in rows]
+    bars = [
+        [at - least for at, (least, _) in zip(y, ranges, strict=True)],
+        [most - at for at, (_, most) in zip(y, ranges, strict=True)],
+    ]
+    axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
+    # The baseline's points lie too close for four letters; master's lie left of 2.2's.
+    named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
+    off = (-8, -9) if kernel == "tock-master" else (5, 3)
+    for level, *point in zip(LEVELS, x, y, strict=True):
+        if level in named:
+            axes.annotate(level, (point[0], point[1]), off, textcoords="offset points", fontsize=7)
+    return max(most for _, most in ranges)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What docs/findings.md says of Tock over its commits: what a release and the newest commit cost,
+which commits made rows jump, and what a new toolchain does.
+
+All of it is what a campaign found (results/tock-history.jsonl), but for the cause of a jump, which
+was read in the source (lab/data/causes.toml).
+"""
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from committed import number
+from tables import markdown
+from tockmark.compare.by_commit import (
+    ByCommit,
+    CommitTrail,
+    Jump,
+    MeasuredCommit,
+    largest,
+    load_commits,
+)
+from tockmark.paths import RESULTS
+from tockmark.show import text
+from tockmark.show.commits import WITHOUT, cycles_words
+from tockmark.suite import catalogue as catalogues
+from tockmark_lab.places import DATA
+
+FILE = RESULTS / "tock-history.jsonl"
+CAUSES = DATA / "causes.toml"
+# The rows that were followed to the commits at which they jump.
+ROWS = (
+    "syscall.command",
+    "syscall.memop",
+    "syscall.yield_no_wait",
+    "upcall.yield_wait",
+    "ipc.client_to_server",
+    "console.write size=1",
+)
+OFF = " icache=off"
+KINDS = ("by commits", "by toolchains", "not told apart")
+
+
+@cache
+def held() -> ByCommit:
+    """Return what the campaign found."""
+    found, problems = load_commits(FILE)
+    assert not problems, problems
+    return found
+
+
+@cache
+def mean() -> CommitTrail:
+    return held().mean(catalogues.load())
+
+
+def release(name: str) -> MeasuredCommit:
+    """Return what was measured of a release."""
+    return next(one for one in held().every if name in one.commit.names)
+
+
+def newest() -> MeasuredCommit:
+    """Return the last commit of the line of which all rows were measured."""
+    wanted = mean().ends[1].commit.sha
+    return held().measured[wanted]
+
+
+def mean_since(name: str, series: str) -> str:
+    """Return the geometric mean of the newest commit by a release's."""
+    by_sha = {point.commit.sha: getattr(point, series) for point in mean().points}
+    return text.ratio(by_sha[newest().commit.sha] / by_sha[release(name).commit.sha])
+
+
+def _code(words: str) -> Markup:
+    return Markup(f"`{words}`")
+
+
+def _count(of: MeasuredCommit, row: str) -> float | None:
+    found = of.rows.get(row + OFF)
+    return None if found is None or found.instret is None else found.instret / found.inner
+
+
+def since(name: str) -> str:
+    """Instructions of a release and of the newest commit, and what jumps on the way add up to:
+    those of commits, of new toolchains, and those of which it is not known; below, the sizes."""
+    old, new = release(name), newest()
+    jumps = [one for one in held().jumps() if (one.head.place or 0) <= (new.commit.place or 0)]
+    lines = []
+    for row in ROWS:
+        ends = [_count(of, row) for of in (old, new)]
+        if None in ends:
+            continue
+        sums = [
+            sum(jump.change for jump in jumps if jump.row == row + OFF and kind(jump) == of_kind)
+            for of_kind in KINDS
+        ]
+        lines.append(
+            [_code(row), *map(number, ends), text.change(*ends), *(f"{one:+.0f}" for one in sums)]
+        )
+    for what, field in (("flash, bytes", "flash_bytes"), ("RAM, bytes", "ram_bytes")):
+        sizes = [getattr(of.kernel, field) for of in (old, new)]
+        lines.append([what, *map(number, sizes), text.change(*sizes), "", "", ""])
+    heads = ["row", name.removeprefix("release-"), new.commit.title, "change"]
+    return markdown([*heads, *KINDS], lines)
+
+
+def kind(jump: Jump) -> str:
+    """Return what made a row jump, by the words of KINDS."""
+    return KINDS[2 if not jump.exact else 1 if jump.built_anew else 0]
+
+
+def most(dearer: bool, many: int = 5) -> list[Jump]:
+    """Return so many of the dearest jumps, or of the best, at most: of each commit one, of known
+    commits alone."""
+    some = [
+        jump for jump in held().jumps() if kind(jump) == KINDS[0] and (jump.change > 0) is dearer
+    ]
+    found = largest(some, [row + OFF for row in ROWS])
+    return found[:many] if dearer else found[::-1][:many]
+
+
+@cache
+def causes() -> dict[str, str]:
+    """Return the cause of jumps by the beginning of the commit's name."""
+    found: dict[str, str] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["causes"]
+    return found
+
+
+def check(jump: Jump) -> str:
+    """Return the command that shows a jump."""
+    row = jump.row.removesuffix(OFF).replace(" ", ":")
+    return f"tockmark judge TREE {jump.base.short} {jump.head.short} --only {row}"
+
+
+def prices(dearer: bool) -> str:
+    """The dearest jumps, or the best: what, how much, where, and how to see it."""
+    lines = []
+    for jump in most(dearer):
+        pull = f", #{jump.head.pull}" if jump.head.pull else ""
+        cause = causes().get(jump.head.short) or text.escaped(jump.head.subject)
+        cycles = cycles_words(jump)
+        lines.append(
+            [
+                Markup(f"{jump.head.short}{pull}: {cause}"),  # the causes are Markdown of ours
+                _code(jump.row.removesuffix(OFF)),
+                f"{jump.change:+.0f} ({text.change(jump.before, jump.after)})",
+                "-" if cycles == WITHOUT else cycles.removeprefix("cycles "),
+                jump.judged.where if jump.judged and jump.judged.where else "-",
+                _code(check(jump)),
+            ]
+        )
+    heads = ["commit", "row", "instructions", "cycles, i-cache off", "functions", "check"]
+    return markdown(heads, lines, words=(0, 1, 4, 5))
+
+
+def toolchains() -> str:
+    """What each new toolchain changed, by the commit that brought it and its first parent; nothing
+    if none was measured so."""
+    lines = []
+    for base, head in _neighbours():
+        if base.commit.toolchain != head.commit.toolchain and head.commit.toolchain:
+            pull = f", #{head.commit.pull}" if head.commit.pull else ""
+            changes = (
+                f"{b - a:+.0f}" if a is not None and b is not None else "-"
+                for a, b in ((_count(base, row), _count(head, row)) for row in ROWS)
+            )
+            lines.append([f"{head.commit.toolchain} ({head.commit.short}{pull})", *changes])
+    return markdown(["toolchain", *map(_code, ROWS)], lines) if lines else ""
+
+
+def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
+    for base, head in pairwise(held().line):
+        if (head.commit.place or 0) - (base.commit.place or 0) == 1:
+            yield base, head
+
+
+def unknown() -> list[Jump]:
+    """Return the jumps of more instructions than are followed whose commit is not known yet."""
+    every = [jump for jump in held().jumps(20) if not jump.exact]
+    return largest(every, [row + OFF for row in ROWS])

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * An app beside a program: its alarm ends every 96,000 cycles, and it sets the next one, which it
+ * counts from when the last one was due.
+ *
+ * How many ticks that are it measures by the core's cycles, since a kernel's own word may be wrong:
+ * lab/upstream/alarm-rate.md.
+ */
+#include "alarm.h"
+#include "peer.h"
+
+#define PERIOD_CYCLES 96000
+#define PERIODS 3 /* that are measured: a tick may be a tenth of one */
+
+static uint32_t period; /* in ticks of the kernel's alarm */
+
+static uint32_t cycles(void) { return tock_command(TM_PERF, TM_PERF_CYCLES, 0, 0).word[0]; }
+
+static void on_alarm(uint32_t now, uint32_t due, uint32_t zero, void *userdata) {
+    (void)zero, (void)userdata;
+    uint32_t late = now - due;
+    tm_alarm_after(late < period ? period - late : period);
+}
+
+int main(void) {
+    uint32_t from = cycles(), first = tm_alarm_now();
+    while (cycles() - from < PERIODS * PERIOD_CYCLES)
+        ;
+    period = (tm_alarm_now() - first + 1) / PERIODS;
+    if (!period || tock_failed(tm_alarm_subscribe(on_alarm, 0)) ||
+        tock_failed(tm_alarm_after(period)))
+        return 1;
+    tm_peer_rest();
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What pages show of boards that others measured, and of what libraries add."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+import blocks
+import findings
+from tables import refreshed
+from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.wire.records import compress
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_others_add_is_shown(tmp_path: Path) -> None:
+    """A tenth more cycles of the calls in the file `more`, and one row that only the first has."""
+    base = ROOT / "results" / "rust" / "assembly.json"
+    result = file.load(base)
+    rows = tuple(slower(row) for row in result.rows if row.id != "syscall.brk")
+    (tmp_path / "more.json").write_text(file.text(replace(result, rows=rows)), encoding="utf-8")
+    lines = findings.added(f"{base} {tmp_path / 'more.json'}").splitlines()
+    assert lines[0].startswith("| | instructions: assembly | more | cycles, cache on: assembly |")
+    command = next(line for line in lines if line.startswith("| `syscall.command` |"))
+    _, _, instructions, same, cycles, more, *_ = command.split("|")
+    whole = next(row for row in result.rows if row.id == "syscall.command" and row.icache)
+    assert whole.cycles is not None
+    assert whole.net is not None
+    assert float(instructions) == whole.instructions
+    assert float(same) == 0
+    assert float(cycles) == whole.net
+    assert float(more) > whole.net / 10  # the net is less the reading, which is as it was
+    assert not any("syscall.brk" in line for line in lines)
+
+
+def slower(row: Row) -> Row:
+    """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
+    if row.cycles is None or row.is_overhead or row.is_control:
+        return row
+    samples = [sample * 11 // 10 for sample in row.cycles.samples]
+    return structs.replace(row, cycles_runs=compress(samples))
+
+
+@pytest.mark.parametrize(
+    ("ticks", "verdict"),
+    [
+        (100, "equal"),
+        (101, "a tick apart"),
+        (97, "within"),
+        (111, "within"),
+        (121, "outside by 9.0 %"),
+    ],
+)
+def test_a_board_is_held_against_all_links(tmp_path: Path, ticks: int, verdict: str) -> None:
+    """Ticks of 10 cycles, 10 iterations; links of 98 to 110 cycles, and a tick that is cut off."""
+    row = {"name": "r", "iterations": 10, "board": ticks, "simulated": 100, "links": [98, 110]}
+    held = tmp_path / "board.json"
+    held.write_text(json.dumps({"said": {}, "tick": 10, "rows": [row]}), encoding="utf-8")
+    page = f"<!-- board: {held} -->\nold\n<!-- end of board -->\n"
+    line = refreshed(page, blocks.BLOCKS).splitlines()[3]
+    assert line == f"| r | {ticks} | 100 | 98 to 110 | {verdict} |"
+
+
+def test_each_loop_that_lies_outside_of_its_links_is_named_as_not_explained() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    outside = re.findall(r"^\| ([^|]+) \|[^\n]*\| outside by [0-9.]+ % \|$", page, re.MULTILINE)
+    assert outside
+    assert re.findall(r"^- \*\*Not explained: \*?(.+?)\*?,\*\*", page, re.MULTILINE) == outside

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Apps for Cortex-M: on the stand-in in QEMU, in both languages, and in one TAB with those for
+RISC-V. Needs `make build` and `make kernel-qemu-cortex-m4`.
+"""
+
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.rig import board as boards
+from tockmark.rig import image_folder
+from tockmark.rig.elf import read_elf
+from tockmark.rig.image import HEADER
+from tockmark.suite import catalogue
+
+BOARD = boards.load(str(paths.ROOT / "lab" / "stand-in" / "board.toml"))
+KERNEL = BOARD.kernels[2]
+LANGS = ("c", "rust")
+APPS = [paths.APPS / f"{lang}-abi2-cortex-m4" for lang in LANGS]
+THERE = shutil.which("qemu-system-arm") and all(one.exists() for one in (KERNEL, *APPS))
+needs_arm = pytest.mark.skipif(not THERE, reason="`make kernel-qemu-cortex-m4` has not been run")
+
+GROUPS = ("time", "syscall", "upcall", "ipc")
+LACKING = "loop.empty"  # whose body is not in apps/asm/thumb
+RUST_LINT = ["cargo", "clippy", "--quiet", "--release", "--target", "thumbv7em-none-eabi"]
+
+
+def tockmark(*arguments: str | Path) -> str:
+    command = [sys.executable, "-m", "tockmark", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cortex-m")
+
+
+@pytest.fixture(scope="module")
+def said(out: Path) -> str:
+    only = ",".join([*GROUPS, LACKING])
+    board = ["--board", BOARD.name, "--lang", "c,rust"]
+    return tockmark("run", *board, "--only", only, "-o", out / "result.json")
+
+
+@pytest.fixture(scope="module")
+def ran(out: Path, said: str) -> Result:
+    assert said
+    return file.load(out / "result.json")
+
+
+@needs_arm
+def test_each_row_runs_in_both_languages_or_says_why_not(ran: Result) -> None:
+    known = catalogue.load().benchmarks.values()
+    wanted = {one.id for one in known if one.id.partition(".")[0] in GROUPS}
+    for lang in LANGS:
+        assert {row.id for row in ran.rows if row.lang == lang} >= wanted
+        skipped = [(gone.id, gone.why) for gone in ran.skipped if gone.lang == lang]
+        assert skipped == [(LACKING, "tm_loop_empty is in RISC-V assembly alone")]
+    assert (ran.failed, ran.missing, ran.problems) == ((), (), ())
+
+
+@needs_arm
+def test_nothing_that_was_counted_is_kept_or_shown(ran: Result, said: str, out: Path) -> None:
+    assert not ran.provenance.has_figures
+    assert {(row.cycles, row.instret) for row in ran.rows} == {(None, None)}
+    assert '"cycles_runs"' not in (out / "result.json").read_text()
+    assert said.startswith("What ran, without figures")
+    for words in ("neither Tock nor our baseline", "not timing-valid"):
+        assert words in " ".join(said.split())
+        assert words in " ".join(tockmark("table", "--all", out / "result.json").split())
+
+
+@needs_arm
+def test_an_app_has_powers_of_two_at_multiples_of_themselves(ran: Result) -> None:
+    """As an MPU of ARMv7-M protects them."""
+    several = [run for run in ran.provenance.boots if len(run.slots) > 1]
+    assert several
+    for run in several:
+        first, second, *_ = run.slots
+        for at, length in (
+            (first.flash_start - HEADER, second.flash_start - first.flash_start),
+            (first.ram_start, second.ram_start - first.ram_start),
+        ):
+            assert length & (length - 1) == 0
+            assert at % length == 0
+
+
+@needs_arm
+def test_one_tab_is_for_both_architectures(out: Path) -> None:
+    """As tockloader lists it; and to the board of the first it lays what it laid before."""
+    boot, alone, both = "ipc-server_first", out / "alone", out / "both"
+    tockmark("board", "image", boot, "--board", BOARD.name, "-o", alone)
+    tockmark("board", "image", boot, "--board", "cw310", "--also", alone, "-o", both)
+    listed = importlib.import_module("tockloader.tab").TAB
+    (laid,) = image_folder.read_folder(both).manifest.boots
+    assert len(laid.slots) == 2
+    for slot in laid.slots:
+        assert listed(str(both / slot.tab)).get_supported_architectures() == [
+            "cortex-m4",
+            "rv32imc",
+        ]
+    flash = out / "mine.flash"
+    shutil.copyfile(both / laid.flash, flash)
+    tockmark("board", "install", "--images", both, boot, "--flash-file", flash)
+    assert flash.read_bytes() == (both / laid.flash).read_bytes()
+
+
+@needs_arm
+def test_its_kernel_is_refused_by_another_board_and_says_what_it_is() -> None:
+    command = [sys.executable, "-m", "tockmark", "run", "--kernel", str(KERNEL)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 2
+    assert "is built for cortex-m4, but earlgrey-sim has rv32imc" in done.stderr
+    assert read_elf(KERNEL).isa.name == BOARD.isa
+
+
+@needs_arm
+@pytest.mark.parametrize(
+    "what",
+    [
+        ["--package", "tockmark-kernel", "--features", "qemu-cortex-m4"],
+        ["--package", "tockmark-suite"],
+    ],
+)
+def test_clippy_finds_nothing(what: list[str]) -> None:
+    folder = paths.ROOT / "build" / "cargo-clippy-cortex-m4"
+    command = [*RUST_LINT, *what, "--target-dir", str(folder), "--", "-D", "warnings"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

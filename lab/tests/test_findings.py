@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""docs/findings.md: its commands say what it says, and what it looks up is what the files hold.
+The last tests hold the page and its pictures to what they are made of, byte for byte."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import chapter_pictures
+import committed
+import comparisons
+import opt_levels
+import over_commits
+import sample_parts
+from committed import CommittedResult
+from comparisons import StudiedRow
+from tockmark.latency import report
+from tockmark.profile.file import StoredProfile
+from tockmark_lab.places import DATA, STUDIES
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
+# Of one link, with all rows.
+WHOLE = [
+    committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
+]
+PROFILES = [
+    one
+    for path in sample_parts.FOLDER.iterdir()
+    for one in sample_parts.profiles(path.name).values()
+]
+
+
+def said_by(command: str) -> subprocess.CompletedProcess[str]:
+    """What the tool answers."""
+    call = [sys.executable, "-m", "tockmark", *shlex.split(command)]
+    return subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def sentence(number: int) -> str:
+    """One of those that the page opens with."""
+    return PAGE.partition(f"\n{number}. ")[2].partition(f"\n{number + 1}. ")[0]
+
+
+def test_five_sentences_open_the_page_each_with_its_command() -> None:
+    assert len(COMMANDS) == 5
+    assert all(command in sentence(n) for n, command in enumerate(COMMANDS, 1))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
+    done = said_by(command)
+    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link was off
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_compare_says_the_ratio_of_the_page() -> None:
+    text = " ".join(said_by(COMMANDS[0]).stdout.split())
+    means = re.findall(
+        r"each counted once, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
+    )
+    assert len(means) == 2
+    said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
+    assert [tuple(f"{float(one):.2f}" for one in mean) for mean in means] == said
+
+
+def test_gate_says_what_the_page_says_of_it() -> None:
+    (command,) = re.findall(r"`tockmark (ci gate .*?)`", PAGE)
+    two, now = re.findall(r"instructions, ([\d,]+) to ([\d,]+), and not in its cycles", PAGE)[0]
+    done = said_by(command)
+    assert done.returncode == 3
+    found = re.findall(r"^syscall.command .* (\w+) +\+(\d+)(!!)?$", done.stdout, re.MULTILINE)
+    assert {line[:2] for line in found} == {("unsure", str(int(now) - int(two)))}
+    assert len(found) == 2
+    assert any(line[2] for line in found), "beyond the hard limit"
+
+
+@pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
+@pytest.mark.parametrize("level", ["2", "3"])
+def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
+    files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
+    assert said_by(f"ci gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
+    assert said_by(f"ci gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
+
+
+def test_profile_says_which_function_the_new_instructions_are_in() -> None:
+    assert "get_disjoint_mut" in sentence(4)
+    assert "get_disjoint_mut" in said_by(COMMANDS[3]).stdout
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
+def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
+    for what, whole in (("cycles", profile.cycles), ("instructions", profile.instructions)):
+        assert sum(sample_parts.split(profile, what)[name] for name in sample_parts.PARTS) == whole
+    assert all(
+        sample_parts.split(profile, "cycles")[name] < profile.cycles for name in sample_parts.KINDS
+    )
+
+
+def test_kernels_are_at_the_level_that_their_file_says() -> None:
+    for kernel in opt_levels.KERNELS:
+        for level in opt_levels.LEVELS:
+            found = opt_levels.run(kernel, level)
+            assert found.kernel.opt_level == level
+            assert found.result.links >= 4
+            assert found.kernel.is_baseline == (kernel == "baseline")
+    for folder in sample_parts.FOLDER.iterdir():
+        assert {p.kernel.opt_level for p in sample_parts.profiles(folder.name).values()} == {
+            folder.name.rpartition("-")[2]
+        }
+
+
+@pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
+def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: CommittedResult) -> None:
+    """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
+    own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
+    assert len(own) >= 3
+    for profile in own:
+        row = run.row(profile.label, False)
+        assert row is not None
+        assert row.cycles is not None
+        assert min(row.cycles.samples) <= profile.cycles <= max(row.cycles.samples), profile.label
+
+
+def test_profiles_are_of_the_link_that_upstream_makes() -> None:
+    for kernel in ("tock-2.2", "tock-master"):
+        (sha256,) = {p.kernel.sha256 for p in sample_parts.profiles(f"{kernel}-z").values()}
+        assert sha256 == committed.committed(f"{kernel}-cw310").kernel.sha256
+
+
+@pytest.mark.parametrize(
+    ("study", "verdict"),
+    [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
+)
+def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
+    assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
+
+
+def test_a_row_in_one_shift_has_no_range() -> None:
+    found = list(
+        comparisons.studied_rows(*map(committed.committed, ("paper-2021", "links/study-shifts")))
+    )
+    assert found
+    assert all(len(one.ours) > 1 for one in found)
+    assert (
+        list(
+            comparisons.studied_rows(
+                *map(committed.committed, ("paper-2021", "tock-1.x-nexysvideo"))
+            )
+        )
+        == []
+    )
+
+
+def test_ranges_are_written_short() -> None:
+    assert committed.between([3.0, 1.0, 2.0]) == "1–3"
+    assert committed.between([1234.4, 1233.6]) == "1,234"
+    assert committed.between([]) == "-"
+
+
+def test_the_bisection_agrees_with_the_runs() -> None:
+    """The ends were measured twice: by hand on the way, and with all rows."""
+    held = comparisons.bisection()
+    for row in held.rows:
+        for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
+            own = committed.retired(opt_levels.run(kernel, "z").row(row, False))
+            assert own is not None
+            assert held.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
+
+
+def test_the_campaign_agrees_with_the_bisection() -> None:
+    """Both measured some commits, months of work on the tool apart."""
+    held, by_hand = over_commits.held(), comparisons.bisection()
+    both = [
+        (held.measured[build.commit], build)
+        for build in by_hand.builds
+        if build.commit in held.measured and build.name == build.commit[: len(build.name)]
+    ]
+    assert len(both) > 2
+    for measured, build in both:
+        assert measured.commit.toolchain == build.toolchain
+        assert measured.kernel.opt_level == build.opt_level
+        for row, count in zip(by_hand.rows, build.instructions, strict=True):
+            found = measured.rows[row + over_commits.OFF]
+            assert found.instret == pytest.approx(count * found.inner, abs=1), (row, build.name)
+
+
+def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> None:
+    for dearer in (True, False):
+        jumps = over_commits.most(dearer)
+        assert len({jump.head.sha for jump in jumps}) == len(jumps) <= 5
+        for jump in jumps:
+            assert (jump.change > 0) is dearer
+            assert jump.exact
+            assert jump.base.toolchain == jump.head.toolchain
+            assert over_commits.check(jump) in over_commits.prices(dearer)
+    known = {build.commit for build in comparisons.bisection().builds}
+    known |= set(over_commits.held().measured)
+    lost = [name for name in over_commits.causes() if not any(c.startswith(name) for c in known)]
+    assert lost == []
+
+
+def test_the_sums_of_jumps_are_what_the_line_went() -> None:
+    """From its first commit to the newest, whichever of the three kinds they are."""
+    line = over_commits.held().line
+    for row in over_commits.ROWS:
+        there = [one for one in line if row + over_commits.OFF in one.rows]
+        ends = [one.rows[row + over_commits.OFF] for one in (there[0], there[-1])]
+        counts = [(one.instret or 0) / one.inner for one in ends]
+        jumps = [j for j in over_commits.held().jumps() if j.row == row + over_commits.OFF]
+        assert sum(jump.change for jump in jumps) == pytest.approx(counts[1] - counts[0])
+        assert {over_commits.kind(jump) for jump in jumps} <= set(over_commits.KINDS)
+
+
+def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
+    runs = [comparisons.version(name) for name in comparisons.VERSIONS]
+    assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
+    assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
+    assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
+    assert {one.result.links for one in runs} == {4}
+
+
+def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
+    command = "syscall.command"
+    before, after = (
+        committed.retired(comparisons.version(n).row(command, False)) for n in ("1", "2")
+    )
+    assert before is not None
+    assert after is not None
+    assert comparisons.added(command) == after - before
+    assert comparisons.added(command, "2", "1") == -comparisons.added(command)
+    assert comparisons.more(command, "1", "1") == "+0 %"
+    assert comparisons.more(command).startswith("+")
+    assert f"| {command} | {before:.0f} |" in comparisons.version_table([command])
+
+
+def test_profiles_of_the_versions_are_of_three_kernels() -> None:
+    found = [
+        sample_parts.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS
+    ]
+    assert len({frozenset(one) for one in found}) == 1
+    assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)
+
+
+@pytest.mark.parametrize("maker", ["findings", "chapter_pictures", "blocks"])
+def test_what_is_generated_is_that_of_the_committed_results(maker: str) -> None:
+    check = [sys.executable, str(ROOT / "lab" / "pages"), "--check", maker]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_page_of_a_study_shows_its_pictures() -> None:
+    for study, drawings in chapter_pictures.PICTURES.items():
+        page = (STUDIES / study / "README.md").read_text(encoding="utf-8")
+        for name in drawings:
+            assert f"({name}.svg)" in page
+            assert (STUDIES / study / f"{name}.svg").stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "latency").glob("*.json")), ids=str)
+def test_the_committed_waits_add_up(path: Path) -> None:
+    found = report.load(path)
+    assert sum(found.worst.stages.values()) == found.worst.cycles
+    assert max(load.whole.worst for load in found.loads) == found.worst.cycles

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Pairs of upcalls: what is tried, to the cycle; the baseline loses none, and a kernel that loses
+or doubles one is found out, with the pair, the order and the distance.
+
+Builds such a kernel from a copy of the source: half a minute.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import variants
+
+from tockmark.rig import board as boards
+from tockmark.rig.kernel import read_kernel
+from tockmark_lab import conformance, interleavings
+from tockmark_lab.interleavings import (
+    ALARM,
+    ANY,
+    CONSOLE,
+    FIRST,
+    OWN,
+    SECOND,
+    EventPair,
+    PairSweep,
+)
+
+FAULTY = {
+    # As in tock#5195: another upcall takes back that the one is there which is waited for.
+    "process.rs": (
+        """        if self.state == State::YieldedFor(id) {
+            self.state = State::Awaited(id);
+        }""",
+        """        if let State::YieldedFor(wanted) | State::Awaited(wanted) = self.state {
+            self.state = match wanted == id {
+                true => State::Awaited(wanted),
+                false => State::YieldedFor(wanted),
+            };
+        }""",
+    ),
+    # A notification stays where it was taken from.
+    "upcall.rs": ("self.remove(at, 1);", "self.remove(at, usize::from(id.driver < 0x1_0000));"),
+}
+STEP = 200
+SAMPLE = {
+    1: [EventPair(ALARM, CONSOLE, held=True), EventPair(SECOND, FIRST)],
+    2: [
+        EventPair(ALARM, CONSOLE, CONSOLE),
+        EventPair(ALARM, FIRST, ALARM, held=True),
+        EventPair(CONSOLE, FIRST, FIRST),
+        EventPair(SECOND, FIRST, SECOND),
+    ],
+}
+
+
+def plan(kernel: Path, abi: int = 2) -> conformance.Plan:
+    return conformance.Plan(read_kernel(kernel), boards.load(boards.DEFAULT), abi, (), 0, 2)
+
+
+def baseline(abi: int = 2) -> conformance.Plan:
+    return plan(boards.load(boards.DEFAULT).kernels[abi], abi)
+
+
+@pytest.mark.parametrize("abi", [1, 2])
+def test_the_baseline_loses_and_doubles_none(abi: int) -> None:
+    for found in interleavings.run(baseline(abi), STEP, SAMPLE[abi]):
+        assert list(found.lines()) == []
+        assert not found.skipped
+        half = OWN.half(found.pair)
+        assert len(found.distances) == 2 * half // STEP + 2
+        assert min(found.distances) <= STEP - half
+        assert max(found.distances) >= half - STEP
+        assert found.together or abi == 1
+
+
+def test_a_step_of_one_cycle_is_one() -> None:
+    near = replace(OWN, window=9)
+    found = interleavings.sweep(baseline(), near, 1, EventPair(ALARM, CONSOLE))
+    assert list(found.lines()) == []
+    first = found.distances[1]
+    assert found.distances[1:] == list(range(first, first + 19))
+
+
+def test_a_kernel_that_loses_or_doubles_one_is_found_out(tmp_path: Path) -> None:
+    faulty = plan(variants.build(tmp_path, FAULTY))
+    lost = EventPair(ALARM, CONSOLE, ALARM, held=True)
+    other = EventPair(ALARM, CONSOLE, CONSOLE, held=True)
+    doubled = EventPair(ALARM, FIRST, FIRST)
+    spared = EventPair(ALARM, CONSOLE, held=True)
+    found = dict(
+        zip(
+            (lost, other, doubled, spared),
+            interleavings.run(faulty, STEP, (lost, other, doubled, spared)),
+            strict=True,
+        )
+    )
+    (line,) = found[lost].lines()
+    assert line.startswith(
+        "alarm and console, yield-wait-for alarm, both before the waiter runs:"
+        " alarm, then console: sleeps for good, "
+    )
+    at = found[lost].wrong["alarm, then console: sleeps for good"]
+    assert len(at) == sum(distance > 0 for distance in found[lost].distances)
+    (line,) = found[other].lines()
+    assert ": console, then alarm: sleeps for good, " in line
+    left = [what for what in found[doubled].wrong if what.endswith(": what comes: left-over")]
+    assert {what.partition(":")[0] for what in left} >= {"alarm, then first sender"}
+    assert list(found[spared].lines()) == []
+
+
+def test_a_round_that_is_too_short_is_no_lost_wake_up() -> None:
+    hurried = replace(OWN, rest_held=0)
+    found = interleavings.sweep(baseline(), hurried, STEP, EventPair(SECOND, FIRST))
+    assert not found.wrong
+    assert found.lost
+
+
+def test_all_pairs_are_tried() -> None:
+    own, other = (list(interleavings.pairs(2, own)) for own in (True, False))
+    assert len(set(own)) == len(own) == 21
+    seen = {pair for pair in own if pair.awaited in (ALARM, CONSOLE, ANY)}
+    assert {pair for pair in seen if not pair.held} == set(other)
+    assert list(interleavings.pairs(1, own=True)) == [p for p in own if p.awaited == ANY]
+    assert len({pair.boot.name for pair in own}) == len({pair.boot.scene for pair in own}) == 21
+
+
+def test_what_is_wrong_is_a_line() -> None:
+    found = PairSweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
+    found.wrong["alarm, then console: sleeps for good"] = [30, 60]
+    assert list(found.lines()) == [
+        "alarm and console, yield-wait-for alarm: alarm, then console: sleeps for good,"
+        " 30 to 60 cycles apart, 2 of 4 rounds"
+    ]
+    assert interleavings.span([-7]) == "7 cycles apart"
+    assert found.gap == 30

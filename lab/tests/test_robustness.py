@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The page on robustness says what its file says, and the experiments behind it would see what is
+wrong: a process that runs on, one that does not end, a torn result, one that is gone.
+
+Needs what `make build` makes.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tockmark import paths
+from tockmark.__main__ import main
+from tockmark.result import file
+from tockmark_lab import interrupted, robustness
+
+PART: dict[str, Any] = {
+    "date": "2026-11-22", "commit": "c" * 40, "cores": 2, "seconds": 7, "kernels": {}, "shares": {},
+    "masked": {}, "tries": [{"what": "lines", "count": 5, "seed": "3", "came": {"good": 4}}],
+    "lost": [],
+}  # fmt: skip
+
+
+def script(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tockmark_lab.robustness", *arguments]
+    return subprocess.run(
+        command, env=os.environ | more, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_page_is_what_the_file_says() -> None:
+    done = script("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(robustness.stored()) <= set(robustness.PARTS)
+
+
+def test_what_did_not_hold_is_shown() -> None:
+    good = robustness.render({"runs": PART})
+    assert re.search(r"\| runs \| [^|]+ \| 0 \| 2026-11-22, cccccccccccc, 7 s on ", good)
+    assert "| runs | lines | 5 | 3 | 4 good |" in good
+    assert "Did not hold" not in good
+    bad = robustness.render({"runs": PART | {"lost": ["run 3: torn"]}})
+    assert re.search(r"\| runs \| [^|]+ \| 1 \|", bad)
+    assert "**Did not hold, runs:**\n\n- run 3: torn\n" in bad
+    assert "| - | not run: `make robustness PARTS=logs` |" in bad
+
+
+def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    test = tmp_path / "test_made.py"
+    lines = ["def test_good(record_property):", "    from tockmark.tests.told import tell"]
+    lines += ["    tell(record_property, 'inputs', 9, range(9), {'fine': 9})"]
+    test.write_text("\n".join([*lines, "def test_bad():", "    assert False, 'seed 7'", ""]))
+    monkeypatch.setenv("TOCKMARK_FUZZ_LOGS", "9")
+    found = robustness.tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", str(test))
+    assert found.tries == [robustness.Try("inputs", 9, "0 to 8", {"fine": 9})]
+    assert [what.split("\n")[0] for what in found.lost] == ["test_bad: AssertionError: seed 7"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "said"),
+    [
+        (["logs"], {"TOCKMARK_FUZZ_LOGS": "many"}, "TOCKMARK_FUZZ_LOGS=many is no number from 1"),
+        (["page", "--seed", "0"], {}, "--seed=0 is no number from 1 to 4294967295"),
+        (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], said: str) -> None:
+    done = script(*arguments, **more)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"robustness: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def end_of(shell: str, monkeypatch: pytest.MonkeyPatch) -> interrupted.End:
+    monkeypatch.setattr(interrupted, "PATIENCE", 1)
+    command = ["sh", "-c", shell]
+    return interrupted.interrupt(command, paths.ROOT, os.environ, 0.5, signal.SIGTERM, False)
+
+
+def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = end_of("setsid sleep 987 & wait", monkeypatch)
+    assert (end.code, end.in_time, end.running) == (-signal.SIGTERM, True, ["sleep 987"])
+    assert list(end.wrong("it")) == ["it: `sleep 987` went on running"]
+    again = end_of("true", monkeypatch)
+    assert (again.code, again.in_time, again.running) == (0, False, [])
+
+
+SLOW = """#!/bin/sh
+case "$*" in
+*venv*.venvs/* | install*) exec sleep 986 ;;
+esac
+exec {} "$@"
+"""
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_set_up_that_is_stopped_ends_what_it_has_begun(
+    which: signal.Signals, tmp_path: Path
+) -> None:
+    """Of installations that take long, though the signal goes to the script alone."""
+    for name in ("python3", "cargo"):
+        real = shutil.which(name)
+        (tmp_path / name).write_text(SLOW.format(real))
+        (tmp_path / name).chmod(0o755)
+    script = tmp_path / "tools" / "setup.sh"
+    script.parent.mkdir()
+    shutil.copy(paths.ROOT / "tools" / "setup.sh", script)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    end = interrupted.interrupt([str(script)], tmp_path, environment, 4, which, False)
+    assert (end.code, end.in_time, end.running) == (130, True, [])
+
+
+def test_an_experiment_that_is_stopped_itself_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words: list[str] = []
+
+    def stop(word: str) -> dict[int, str]:
+        monkeypatch.undo()
+        words.append(word)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupted, "with_word", stop)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.interrupt(
+            ["sh", "-c", "setsid sleep 985 &"], paths.ROOT, os.environ, 60, signal.SIGTERM, False
+        )
+    latest = time.monotonic() + 10
+    while interrupted.with_word(words[0]) and time.monotonic() < latest:
+        time.sleep(0.05)
+    assert interrupted.with_word(words[0]) == {}
+
+
+def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
+    """It has no environment meanwhile. One that has ended never gets any."""
+    environ, stat = tmp_path / "environ", tmp_path / "stat"
+    environ.touch()
+    stat.write_text("7 (a) b) R 1 7 7")
+    later = threading.Timer(0.1, environ.write_bytes, [b"A=b"])
+    later.start()
+    assert interrupted._environment(tmp_path) == b"A=b"
+    later.join()
+    environ.write_bytes(b"")
+    for line in ("7 (a) Z 1 7 7", "7 (kthreadd) S 0 0 0", "7 (kworker) S 2 0 0"):
+        stat.write_text(line)
+        assert interrupted._environment(tmp_path) == b""
+
+
+def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = end_of("trap '' TERM; echo Traceback x/tockmark/y.py; while :; do :; done", monkeypatch)
+    assert end.code is None
+    assert list(end.wrong("it")) == [
+        "it: it did not end within 1 s",
+        "it: it ended in a traceback",
+    ]
+
+
+def test_a_torn_result_is_told_from_a_whole_one(tmp_path: Path) -> None:
+    place = tmp_path / "result.json"
+    assert interrupted._state(place, None) == ("no result", "")
+    assert interrupted._state(place, b"old") == ("no result", "the older result is gone")
+    whole = (paths.RESULTS / "baseline-cw310.json").read_bytes()
+    place.write_bytes(whole)
+    assert interrupted._state(place, whole) == ("the older result", "")
+    assert interrupted._state(place, None) == ("a whole result", "a result without its log")
+    place.with_suffix(".log").touch()
+    assert interrupted._state(place, b"old") == ("a whole result", "")
+    place.write_bytes(whole[:5000])
+    state, wrong = interrupted._state(place, None)
+    assert state == "a torn result"
+    assert wrong
+    assert file.load(paths.RESULTS / "baseline-cw310.json").incomplete == ()
+
+
+def test_ctrl_c_while_the_tool_loads_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupts:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "tockmark.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "tockmark.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupts(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "tockmark: interrupted\n"
+
+
+def test_an_interrupted_run_is_whole_or_absent() -> None:
+    tally = interrupted.runs(len(interrupted.SIGNALS), 1, lambda _: None)
+    assert tally.lost == []
+    assert tally.tried == len(interrupted.SIGNALS)

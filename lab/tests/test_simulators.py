@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Two builds of a simulator: what proves them the same, and what follows."""
+
+import hashlib
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tockmark import paths
+from tockmark.compare.pairs import differing_factors
+from tockmark.errors import TockmarkError
+from tockmark.result import provenance
+from tockmark.result.model import Result
+from tockmark.result.provenance import SameSimulator, proofs, same_simulator
+from tockmark.rig.kernel import KernelElf
+from tockmark.rig.kinds.sim import SimTarget
+from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.tests import made, stand_in
+from tockmark_lab import simulators
+
+A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
+
+
+def proof(old: str, new: str) -> SameSimulator:
+    return SameSimulator("cw310", old, new, 248, 10**9, ("e" * 64,), "2026-11-24")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table that says that a is b and b is c."""
+    path = tmp_path / "simulators.toml"
+    path.write_text("# What this is.\n")
+    for one in (proof(A, B), proof(B, C)):
+        proofs.cache_clear()
+        simulators.keep(one, path)
+    proofs.cache_clear()
+    return path
+
+
+def test_a_proof_holds_both_ways_and_by_way_of_others(table: Path) -> None:
+    assert same_simulator(A, C, table)
+    assert same_simulator(C, A, table)
+    assert same_simulator(D, D, table)
+    assert not same_simulator(A, D, table)
+    assert not same_simulator(D, A, table)
+
+
+def test_the_table_keeps_what_it_had(table: Path) -> None:
+    assert proofs(table) == (proof(A, B), proof(B, C))
+    again = msgspec.structs.replace(proof(A, B), boots=1)
+    simulators.keep(again, table)
+    proofs.cache_clear()
+    assert proofs(table) == (proof(B, C), again)
+    assert table.read_text().startswith("# What this is.\n\n[[same]]\n")
+
+
+def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "simulators.toml"
+    for text in ("[[same]]\nold = 1\n", "same = 3\n", "[[same"):
+        path.write_text(text)
+        proofs.cache_clear()
+        with pytest.raises(TockmarkError, match="does not follow its form"):
+            proofs(path)
+
+
+def test_the_committed_table_is_well_formed() -> None:
+    proofs.cache_clear()
+    assert all(one.old != one.new for one in proofs())
+
+
+class TestProve:
+    """Boots of a small catalogue on stand-ins for the simulator."""
+
+    @pytest.fixture
+    def sides(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
+    ) -> tuple[Path, Path]:
+        self.options = stand_in.options(tmp_path, monkeypatch, catalogue)
+        monkeypatch.setattr(paths, "APPS", tmp_path / "apps")
+        for lang in LANGS:
+            folder = tmp_path / "apps" / f"{lang}-abi2"
+            folder.mkdir(parents=True)
+            for log in tmp_path.glob("*.flash"):
+                shutil.copy(log, folder)
+        target = self.options.board.target
+        assert isinstance(target, SimTarget)
+        other = tmp_path / "other"
+        shutil.copy(target.binary, other)
+        other.write_text(f"{other.read_text()}# built anew\n")
+        return target.binary, other
+
+    def prove(self, sides: tuple[Path, Path]) -> SameSimulator:
+        kernel: KernelElf = self.options.kernel
+        board, known = self.options.board, self.options.catalogue
+        return simulators.prove(sides, board, known, {2: [kernel]}, 2)
+
+    def test_what_says_the_same_is_proved(self, sides: tuple[Path, Path]) -> None:
+        entry = self.prove(sides)
+        hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sides]
+        boots = 2 * 2 * len(self.options.catalogue.boots())  # languages, settings of the cache
+        assert [entry.old, entry.new] == hashes
+        assert (entry.boots, entry.cycles) == (boots, boots * 2500000)
+        assert entry.kernels == (self.options.kernel.sha256,)
+
+    @pytest.mark.parametrize(
+        ("was", "is_", "said"),
+        [
+            ("cycles=2500000", "cycles=2500001", "in cycle 2500000 .* 2500001"),
+            ("print(line, flush=True)", "print(line + '.', flush=True)", "line 1 of its log"),
+            ("for line in lines:", "for line in lines[:-1]:", "lines on the old"),
+        ],
+    )
+    def test_any_difference_refuses(
+        self, sides: tuple[Path, Path], was: str, is_: str, said: str
+    ) -> None:
+        text = sides[1].read_text()
+        assert was in text
+        sides[1].write_text(text.replace(was, is_))
+        with pytest.raises(TockmarkError, match=said):
+            self.prove(sides)
+
+    def test_one_file_proves_nothing(self, sides: tuple[Path, Path]) -> None:
+        with pytest.raises(TockmarkError, match="the same file"):
+            self.prove((sides[0], sides[0]))
+
+
+def test_no_factor_differs_between_simulators_that_are_the_same(
+    table: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of(sha256: str) -> Result:
+        whole = made.result(catalogue)
+        board = msgspec.structs.replace(whole.provenance.board, simulator_sha256=sha256)
+        known = msgspec.structs.replace(whole.provenance, board=board)
+        return replace(whole, provenance=known)
+
+    monkeypatch.setattr(provenance, "proofs", lambda path: proofs(table))
+    assert differing_factors(of(A), of(C)) == []
+    assert [factor.name for factor in differing_factors(of(A), of(D))] == ["simulator"]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Judging rows, the file and the table of a validation, and the fit that finds the cache's size."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tockmark.errors import TockmarkError
+from tockmark_lab import validation
+from tockmark_lab.validation import JudgedRow, Known, ValidationRow, ValidationVerdict, judge_rows
+from tockmark_lab.validation_parts import NONE, breaking_point
+
+ROW = ValidationRow(
+    "part", "group", "row", "cw310", "cycles", (100.0,), (103.0,), bound=3, source="here"
+)
+EXACT = replace(ROW, name="exact", measured=(100.0,))
+OUTSIDE = replace(ROW, name="outside", measured=(104.0,), note="")
+SILENT = replace(ROW, name="silent", measured=(), note="it hung")
+
+
+@pytest.mark.parametrize(
+    ("row", "known", "verdict", "word"),
+    [
+        (EXACT, None, ValidationVerdict.EXACT, ""),
+        (ROW, None, ValidationVerdict.INSIDE, ""),
+        (OUTSIDE, None, ValidationVerdict.WRONG, "outside"),
+        (SILENT, None, ValidationVerdict.WRONG, "hung"),
+        (OUTSIDE, Known((104.0,), "why"), ValidationVerdict.UNEXPLAINED, "why"),
+        (OUTSIDE, Known((105.0,), "why"), ValidationVerdict.WRONG, "it was 105"),
+        (ROW, Known((103.0,), "why"), ValidationVerdict.WRONG, "inside its bound"),
+    ],
+)
+def test_the_list_excuses_only_what_it_knows(
+    row: ValidationRow, known: Known | None, verdict: ValidationVerdict, word: str
+) -> None:
+    (item,) = judge_rows([row], {row.key: known} if known else {})
+    assert item.verdict is verdict
+    assert word in item.reason
+
+
+def test_a_file_gives_back_what_it_was_made_of(tmp_path: Path) -> None:
+    rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other")]
+    path = tmp_path / "validation.json"
+    path.write_text(validation.stored_text(rows))
+    assert validation.load_validation(path) == rows
+    assert len(path.read_text().splitlines()) == len(rows) + 7  # a row a line
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "it is not JSON"),
+        ("{}", "no tockmark-validation of version 2"),
+        ("[]", "no tockmark-validation of version 2"),
+        ('{"format": "tockmark-validation", "version": 1}', "no tockmark-validation of version 2"),
+        ('{"format": "tockmark-validation", "version": 2}', "missing required field"),
+    ],
+)
+def test_another_file_is_refused(content: str, word: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(TockmarkError, match=word) as refused:
+        validation.load_validation(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(validation.stored_text([ROW, EXACT, ROW]))
+    with pytest.raises(TockmarkError, match="the row part: row stands twice"):
+        validation.load_validation(path)
+
+
+def test_other_programs_get_each_row_with_its_verdict() -> None:
+    judged = judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})
+    (said,) = json.loads(json.dumps(validation.validation_json(judged)))
+    assert (said["name"], said["measured"]) == ("outside", [104])
+    assert (said["verdict"], said["reason"]) == ("unexplained", "why")
+
+
+def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:
+    table = validation.validation_text(
+        [*judge_rows([EXACT, ROW, OUTSIDE], {}), JudgedRow(SILENT, ValidationVerdict.WRONG, "x")]
+    )
+    assert "4 rows" in table
+    assert "2 rows" in table
+    assert "exact " not in table.splitlines()[4]
+    assert "WRONG (1)" in table
+    assert "outside its bound" in table
+    assert "4 rows: 1 exact, 1 inside, 0 unexplained, 2 WRONG" in table
+
+
+def test_a_slope_that_changes_is_found_where_it_does() -> None:
+    sizes = range(1, 9)
+    assert breaking_point(sizes, [100 * n for n in sizes]) == NONE
+    assert breaking_point(sizes, [100 * n if n <= 4 else 200 * n - 100 for n in sizes]) == 4
+    assert breaking_point(sizes, [101 * n + n % 2 for n in sizes]) == NONE

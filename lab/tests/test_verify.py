@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`verify` takes an honest result, sees one altered sample, and refuses what contradicts itself."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli.app import app
+from tockmark.errors import REGRESSION
+from tockmark.paths import RESULTS
+from tockmark.result import file
+from tockmark.suite.catalogue import load
+from tockmark.tests.of_samples import exit_code
+from tockmark_lab import contradictions, verify
+from tockmark_lab.app import app as lab
+
+Json = dict[str, Any]
+KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+OTHER = paths.ROOT / "build/cargo-v1/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+KNOWN = load()
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """A result with two boots, so that verifying it is quick."""
+    out = tmp_path_factory.mktemp("small") / "r.json"
+    words = ["run", "--only", "syscall.memop", "--icache", "off", "--samples", "9", "--kernel"]
+    done = CliRunner().invoke(app, [*words, str(KERNEL), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    found: Json = json.loads(out.read_text())
+    return found
+
+
+def verified(data: Json, folder: Path, kernel: Path = KERNEL) -> tuple[int, str]:
+    """Return the exit code of `verify` for a result, and what it prints."""
+    path = folder / "r.json"
+    path.write_text(json.dumps(data))
+    words = ["verify", str(path), "--kernel", str(kernel), "--boots", "all"]
+    done = CliRunner().invoke(lab, words)
+    return exit_code(done), f"{done.output}{done.exception or ''}"
+
+
+def memop(data: Json) -> Json:
+    return next(row for row in data["rows"] if row["id"] == "syscall.memop")
+
+
+def test_an_honest_result_passes(measured: Json, tmp_path: Path) -> None:
+    assert verified(measured, tmp_path)[0] == 0
+
+
+def test_one_altered_sample_is_seen(measured: Json, tmp_path: Path) -> None:
+    data = copy.deepcopy(measured)
+    row = memop(data)
+    count, _, times = row["cycles"].partition("*")
+    row["cycles"] = f"{int(count) + 1} {count}*{int(times) - 1}"
+    code, said = verified(data, tmp_path)
+    assert code == REGRESSION
+    assert "syscall.memop icache=off: cycles differ" in said
+
+
+def test_another_kernel_or_app_is_refused(measured: Json, tmp_path: Path) -> None:
+    code, said = verified(measured, tmp_path, OTHER)
+    assert (code, "is none of the result's kernels" in said) == (2, True)
+    data = copy.deepcopy(measured)
+    data["provenance"]["boots"][0]["slots"][0]["elf_sha256"] = "c" * 64
+    code, said = verified(data, tmp_path)
+    assert (code, "the app syscall of the boot syscall" in said) == (2, True)
+
+
+def test_a_contradiction_is_refused_before_anything_is_simulated(
+    measured: Json, tmp_path: Path
+) -> None:
+    data = copy.deepcopy(measured)
+    memop(data)["inner"] = 2
+    code, said = verified(data, tmp_path)
+    assert (code, "its inner is 2, and 1 by the catalogue" in said) == (2, True)
+    data = copy.deepcopy(measured)
+    data["provenance"]["boots"][0]["cycles"] = {"off": 5}
+    assert "took 5 cycles" in verified(data, tmp_path)[1]
+
+
+def test_no_committed_result_contradicts_itself() -> None:
+    files = [path for folder in (".", "links", "opt") for path in RESULTS.glob(f"{folder}/*.json")]
+    results = {path.name: file.load(path) for path in files}
+    assert len(results) > 20
+    found = {name: contradictions.contradiction(one, KNOWN) for name, one in results.items()}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_boots_are_drawn_by_the_seed_and_the_chance_is_said() -> None:
+    every = verify.places(file.load(RESULTS / "baseline-cw310.json"))
+    assert len(every) == 102
+    drawn = [verify.draw(every, 4, seed) for seed in ("a", "a", "b")]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) == 4
+    assert set(verify.draw(every, None, "a")) == set(every)
+    assert verify.Verified("a", drawn[0], 94, 0, ()).missed == 1 - 4 / 94

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The program `tockmark-lab`: its verbs under the headings of its help, each with the module of
+this package that holds it. tockmark/cli/program.py says how a verb is declared."""
+
+from tockmark.cli.program import Program, run
+
+PROGRAM = Program(
+    name="tockmark-lab",
+    package="tockmark_lab",
+    help="""Check that tockmark's numbers are right, and make its studies.
+
+    `tockmark-lab VERB --help` says more of a verb.""",
+    headings={
+        "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
+        "Check the kernel": {"conformance": "verbs"},
+        "Check results": {"verify": "verbs"},
+        "Study": {
+            name: f"studies.{name}"
+            for name in ("programs", "ladder", "instances", "isolation", "cores")
+        }
+        | {"study-log": "verbs"},
+    },
+)
+app = PROGRAM.command_line()
+
+
+def main() -> None:
+    """Run `tockmark-lab` with the arguments of this process."""
+    run(app)

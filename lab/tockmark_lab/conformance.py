@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `conformance` asks whether a kernel keeps the interface's rules, and whether it holds.
+
+Five kinds of boots tell (docs/trust.md): apps that check rules by number; one that tries what
+none may, and one that makes pseudo-random calls, both between neighbours that watch their own
+memory; one that names every control register; and those that take what others need. What is judged
+is the UART log alone.
+
+Of the last kind the app victim does one sort of work for a set time: alone, beside each attack,
+beside each pair of different attacks, beside triples, and beside attackers that make a random mix
+of calls. It has to finish half of an equal share of what it finishes alone.
+"""
+
+import re
+import struct
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from itertools import combinations
+from operator import xor
+from pathlib import Path
+
+from tockmark import BASELINE, paths
+from tockmark.errors import TockmarkError
+from tockmark.processes import side_by_side
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.image import NO_APP, AppBuild, Image, build_image
+from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
+from tockmark.rig.protocol import Start
+from tockmark.suite.catalogue import Boot
+from tockmark.wire.records import Problem, Record, decode
+
+RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
+SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns
+NEIGHBOURS = ("neighbour", "neighbour2")
+SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
+OTHER_KERNEL = 1  # the scene on any other
+ILLEGAL = 2  # the cause of a fault
+CSRS = 4096  # control registers that an instruction can name
+ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, N` and `csrw N, zero`, less N
+LEAST_MODE = 0x300  # bits of a register's number: the least mode that may use it; 0 is user mode
+
+_FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
+
+# Works and attacks stand in lab/conformance/apps/availability.h, too, in the same order.
+WORKS = {  # what the victim does, and the resource that it shares for it
+    "lines": "console",
+    "prints": "debug",
+    "answers": "IPC queue",
+    "sums": "CPU",
+    "alarms": "timer",
+    "upcalls": "upcall places",
+}
+ATTACKS = (
+    "none",
+    "write",
+    "take-back-buffer",
+    "print",
+    "notify",
+    "compute",
+    "set-alarms",
+    "write-print",
+    "take-print",
+    "restarts",
+    "discover",
+    "subscribe-all",
+    "mix",
+)
+SINGLE = ATTACKS[1:-1]  # those that one attacker does all the time
+LONG_NAME = ("discover", "mix")  # they look for an app with a name of so many letters
+NAME_LETTERS = 8192
+# Seeds of mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work on each
+# version of the interface, and further ones that left little of the CPU.
+MIXES = (
+    *(1019622159, 817508865, 1600906507, 2036808427, 1327041833, 1380966455, 32674806),
+    *(1729356318, 891395942, 718572056, 1468418650, 725103412, 61727979, 535530141),
+    *(950793807, 1018452273, 15884709, 323785593, 495222195, 1305192861),
+)
+MOST_ATTACKERS = 3  # attackers, of four apps; for answers two, beside the service
+LEAST_UNITS = 40  # that a victim finishes alone
+VICTIM_SLICE_US = 250
+VICTIM_UART_CYCLES = 300  # of a byte: a line of 64 takes 0.8 ms
+VICTIM_MILLISECONDS = 40  # that a victim works
+VICTIM_CYCLES = 6_000_000
+
+
+@dataclass(frozen=True)
+class InterfaceRule:
+    """One rule of the interface, and the app that checks it."""
+
+    number: str
+    says: str
+    app: str
+    tock: bool  # any kernel that serves this version keeps it, not ours alone
+
+    @property
+    def abi(self) -> int:
+        """Return the version of the interface that has it."""
+        return int(self.number[1])
+
+
+@dataclass(frozen=True)
+class AttackCase:
+    """A victim at one work, and what each of its attackers does; a seed says what mixes are of."""
+
+    work: str
+    attacks: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return what its boot is called: the attacks by their numbers, hexadecimal."""
+        numbers = "".join(f"{ATTACKS.index(attack):x}" for attack in self.attacks)
+        return f"{self.work}-{numbers or 'alone'}" + (f"-{self.seed}" if self.seed else "")
+
+    def __str__(self) -> str:
+        seed = f" {self.seed}" if self.seed else ""
+        return f"{WORKS[self.work]}, while others {' and '.join(self.attacks)}{seed}"
+
+    @property
+    def boot(self) -> Boot:
+        """Return the boot of the victim, the service that it asks, and the attackers."""
+        service = ("service",) if self.work == "answers" else ()
+        slots = ("victim", *service, *("attacker",) * len(self.attacks))
+        numbers = (list(WORKS).index(self.work), *map(ATTACKS.index, self.attacks))
+        scene = sum(number << 4 * place for place, number in enumerate(numbers))
+        return Boot(self.name, "victim", slots, (), scene, VICTIM_SLICE_US)
+
+    @property
+    def has_long_name(self) -> bool:
+        """Whether an attacker looks for an app with a long name."""
+        return not {*self.attacks}.isdisjoint(LONG_NAME)
+
+
+@dataclass(frozen=True)
+class VictimShare:
+    """Says how many units of work the victim of a case finished, and how many alone; None where it
+    was not heard of."""
+
+    case: AttackCase
+    alone: int | None
+    done: int | None
+
+    @property
+    def due(self) -> int:
+        """Return the least that is its due: half of an equal share."""
+        return (self.alone or 0) // (2 * (len(self.case.attacks) + 1))
+
+    @property
+    def part(self) -> float:
+        """Return how much of an equal share it has: 1 is all of it, 0.5 what is its due."""
+        return (self.done or 0) * (len(self.case.attacks) + 1) / (self.alone or 1)
+
+
+@dataclass
+class Count:
+    """Counts what the boots of one kernel add up to."""
+
+    rules: int = 0
+    attempts: int = 0
+    calls: int = 0
+    skipped: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)  # the attempts, in words
+    csrs: int = 0  # reads and writes of control registers that faulted
+    open_csrs: list[str] = field(default_factory=list)  # those that user mode may make
+    done: dict[str, int] = field(default_factory=dict)  # work of the victims, by boot
+    shares: list[VictimShare] = field(default_factory=list)
+    worst: list[VictimShare] = field(default_factory=list)  # of each work and number of attackers
+
+    def add(self, other: "Count") -> None:
+        """Add what another boot came to."""
+        for name, value in vars(other).items():
+            own = getattr(self, name)
+            setattr(self, name, own | value if isinstance(value, dict) else own + value)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Says what to run, on which kernel."""
+
+    kernel: KernelElf
+    board: BoardProfile
+    abi: int
+    seeds: tuple[int, ...]  # of the fuzz
+    calls: int
+    jobs: int
+    attackers: int = MOST_ATTACKERS  # at once
+    mixes: tuple[int, ...] = MIXES  # seeds of random ones
+    step: int = 1  # from a control register to the next that is tried
+
+    @property
+    def own(self) -> bool:
+        """Whether the kernel is ours, which is held to more rules and attacked."""
+        return (self.kernel.name or "").startswith(BASELINE)
+
+
+@dataclass(frozen=True)
+class Log:
+    """A boot's UART text, taken apart."""
+
+    records: list[Record]
+    problems: list[str]
+    faults: list[tuple[int, str, int, int]]  # line, app, cause, value
+
+    def said(self, kind: str, *words: str) -> list[Record]:
+        """Return the records of a kind, or those that have just these words."""
+        return [r for r in self.records if r.kind == kind and words in ((), r.words)]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One boot, and who judges its log."""
+
+    boot: Boot
+    judge: Callable[[Log], Count]
+    max_cycles: int
+    uart_cycles: int
+    case: AttackCase | None = None  # of a victim
+
+
+def load_rules() -> list[InterfaceRule]:
+    """Return the list of rules."""
+    return [InterfaceRule(**entry) for entry in tomllib.loads(RULES.read_text())["rule"]]
+
+
+def run(plan: Plan) -> Count:
+    """Run all boots of a kernel, some at a time."""
+    total = run_trials(plan, trials(plan))
+    if plan.own:
+        total.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
+    return total
+
+
+def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
+    """Run the victims of these cases, alone too, and judge what they finished."""
+    cases = list(tried)
+    alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
+    total = run_trials(plan, map(trial_of, [*alone, *cases]))
+    total.shares = victim_shares(cases, total.done)
+    total.worst = list(worst_shares(total.shares).values())
+    total.lost += unavailable(total.shares)
+    return total
+
+
+def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
+    """Run these boots of a kernel."""
+    total = Count()
+    with side_by_side(plan.jobs) as pool:
+        for count in pool.map(partial(run_trial, plan), tried):
+            total.add(count)
+    return total
+
+
+def trials(plan: Plan) -> Iterator[Trial]:
+    """Yield the boots of a plan, the long ones first."""
+    scene = 0 if plan.own else OTHER_KERNEL
+    if plan.own:
+        cycles = 20_000_000 + 2000 * plan.calls
+        for seed in plan.seeds:
+            fuzz = short_boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
+            yield Trial(fuzz, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
+        hostile = short_boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
+        yield Trial(hostile, judge_attempts, 100_000_000, FAST)
+        if plan.abi == 2:  # what user mode may do with them does not depend on the interface
+            for number, (access, insn) in enumerate(ACCESSES.items()):
+                csrs = short_boot(f"csrs-{access}", ("csrs",), number)
+                yield Trial(csrs, partial(judge_csrs, insn=insn, step=plan.step), 60_000_000, FAST)
+    rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.own)]
+    for app in dict.fromkeys(rule.app for rule in rules):
+        beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
+        numbers = [rule.number for rule in rules if rule.app == app]
+        one = short_boot(app, (app, *beside), scene)
+        yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
+
+
+def trial_of(case: AttackCase) -> Trial:
+    """Return the boot of a victim's case."""
+    judge = partial(judge_work, boot=case.name)
+    return Trial(case.boot, judge, VICTIM_CYCLES, VICTIM_UART_CYCLES, case)
+
+
+def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
+    """Return a boot of these apps, which change often: its slices are short."""
+    return Boot(name, slots[0], slots, (), scene, SLICE_US)
+
+
+def run_trial(plan: Plan, trial: Trial) -> Count:
+    """Build an image, run it, judge what it says."""
+    name = trial.boot.name
+    try:
+        image = image_of(plan, trial)
+        limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
+        start = Start(name, image.flash, icache=True, panics=plan.kernel.panics)
+        session = plan.board.target.configured(limits).start(start)
+        lines = list(session.lines())
+        ending = session.ending()
+    except TockmarkError as error:
+        return Count(lost=[f"{name}: {error}"])
+    text = "".join(f"{line}\n" for line in lines)
+    (logs_of(plan) / f"{name}.log").write_text(text, encoding="latin-1")
+    log = read_log(lines)
+    count = trial.judge(log)
+    problems = [*log.problems, *([ending] if ending else [])]
+    count.lost = [f"{name}: {what}" for what in [*count.lost, *problems]]
+    return count
+
+
+def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
+    """Build the image of a boot, on a kernel that starts each app again after so many faults."""
+    apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+    kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
+    words = {"cf_calls": plan.calls, "cf_step": plan.step}
+    if trial.case is not None:
+        words = {"cf_calls": trial.case.seed, "cf_milliseconds": VICTIM_MILLISECONDS}
+    image = build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
+    if trial.case is not None and trial.case.has_long_name:
+        lay_long_name(image, plan.abi, plan.board)
+    return image
+
+
+def logs_of(plan: Plan) -> Path:
+    """Return where the logs of a kernel's boots are kept."""
+    return paths.WRITTEN / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
+
+
+def read_log(lines: list[str]) -> Log:
+    """Return a log's records, what is wrong with it, and the faults that the kernel reports."""
+    items = decode(lines)
+    records = [item for item in items if isinstance(item, Record)]
+    # An app that was to end says no `end`, and one whose RAM was cleared begins anew.
+    gone = {record.words[0] for record in records if record.kind == "gone"}
+    problems = [str(p) for p in items if isinstance(p, Problem) and p.app not in gone]
+    found = ((number, _FAULT.search(line)) for number, line in enumerate(lines, 1))
+    faults = [(number, m[1], int(m[2], 16), int(m[3], 16)) for number, m in found if m]
+    return Log(records, problems, faults)
+
+
+def judge_rules(log: Log, expected: list[str]) -> Count:
+    """Count the rules that an app reports as kept and none as broken; each has to be reported."""
+    verdicts: dict[str, str] = {}
+    for record in log.said("rule"):
+        number, verdict = record.words[:2]
+        if verdict == "wrong":
+            pairs = dict(record.pairs)
+            verdict = f"broken: line {pairs['line']} got {pairs['got']}, wanted {pairs['want']}"
+        if not verdicts.get(number, "").startswith("broken"):
+            verdicts[number] = verdict
+    count = Count(rules=sum(verdicts.get(number) == "ok" for number in expected))
+    for number in expected:
+        verdict = verdicts.pop(number, "not reported")
+        if verdict == "skipped":
+            count.skipped.append(number)
+        elif verdict != "ok":
+            count.lost.append(f"{number} {verdict}")
+    known = {rule.number for rule in load_rules()}  # those of the baseline alone do not bind others
+    count.lost += [f"{number} is not in the list of rules" for number in verdicts.keys() - known]
+    return count
+
+
+def judge_attempts(log: Log) -> Count:
+    """Count the attempts that ended by the fault that they announced, or, where they announced
+    none, by an answer as it should be; and see that the neighbours are whole."""
+    count = Count(lost=_damage(log))
+    own = [record for record in log.records if record.kind in ("try", "tried")]
+    for record, after in zip(own, [*own[1:], None], strict=True):
+        if record.kind != "try":
+            continue
+        name, pairs = " ".join(record.words), dict(record.pairs)
+        if after is None or after.kind != "tried":
+            count.lost.append(f"{name}: nothing was heard of it")
+            continue
+        faults = [fault for fault in log.faults if record.line < fault[0] < after.line]
+        wrong = _wrong_end(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
+        if wrong is None:
+            count.attempts += 1
+            count.listed.append(name)
+        else:
+            count.lost.append(f"{name}: {wrong}")
+    return count
+
+
+def _wrong_end(
+    ended: str, faults: list[tuple[int, str, int, int]], cause: int, at: str | None
+) -> str | None:
+    """Say what is wrong with how an attempt ended; None if it was stopped."""
+    wanted = ("faulted", 1) if cause else ("held", 0)
+    if (ended, len(faults)) != wanted:
+        return f"{ended}, with {len(faults)} faults"
+    if not faults:
+        return None
+    ((_, app, got_cause, value),) = faults
+    good = (app, got_cause) == ("hostile", cause) and (at is None or int(at) == value)
+    return None if good else f"app {app} faulted with cause {got_cause} at {value:#x}"
+
+
+def judge_fuzz(log: Log, calls: int) -> Count:
+    """See that so many calls were made, and that the neighbours are whole."""
+    count = Count(lost=_damage(log))
+    done = log.said("fuzz", "done")
+    count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
+    if count.calls < calls:
+        count.lost.append(f"{count.calls} of {calls} calls were made")
+    return count
+
+
+def judge_csrs(log: Log, insn: int, step: int = 1) -> Count:
+    """See that each control register's access by this instruction (less the number) was illegal,
+    or that the number gives the register to user mode; every `step`th was tried."""
+    illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
+    opened = {int(dict(record.pairs)["number"]) for record in log.said("csr", "open")}
+    stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
+    count = Count(csrs=len(stopped))
+    count.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
+    count.lost = [f"{number:#05x} is open" for number in sorted(opened) if number & LEAST_MODE]
+    untried = sorted(set(range(0, CSRS, step)) - stopped - opened)
+    if untried:
+        count.lost.append(f"{len(untried)} registers not tried, {untried[0]:#05x} the first")
+    return count
+
+
+def judge_work(log: Log, boot: str) -> Count:
+    """Note what the victim has done; whether it was enough is judged beside the others."""
+    found = log.said("work")
+    return Count(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
+
+
+def _damage(log: Log) -> list[str]:
+    """Name the neighbours that did not say that they are whole."""
+    whole = {record.app for record in log.said("neighbour", "whole")}
+    return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
+
+
+# Availability: does a process get its share of what all share, while others take what they can?
+
+
+def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
+    """Yield each work with all attacks and, up to so many attackers at once, with all pairs of
+    different ones, and each triple of them with one work, the works in turn; and the mixes."""
+    for work in WORKS:
+        for number in range(1, min(attackers, 2) + 1):
+            yield from (AttackCase(work, attacks) for attacks in combinations(SINGLE, number))
+    if attackers >= MOST_ATTACKERS:
+        works = [work for work in WORKS if work != "answers"]  # its service takes a place
+        for number, triple in enumerate(combinations(SINGLE, MOST_ATTACKERS)):
+            yield AttackCase(works[number % len(works)], triple)
+    for seed in mixes:
+        yield mixed_case(seed)
+
+
+def mixed_case(seed: int) -> AttackCase:
+    """Return the case of a random mix."""
+    work = list(WORKS)[seed % len(WORKS)]
+    return AttackCase(work, ("mix",) * (MOST_ATTACKERS - (work == "answers")), seed)
+
+
+def victim_shares(tried: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
+    """Return the cases' shares, from what victims have done by the names of their boots."""
+    return [
+        VictimShare(one, done.get(AttackCase(one.work).name), done.get(one.name)) for one in tried
+    ]
+
+
+def unavailable(found: Iterable[VictimShare]) -> list[str]:
+    """Say what was not available."""
+    what = []
+    for share in found:
+        if (share.alone or 0) < LEAST_UNITS:
+            what.append(f"{share.case}: {share.alone or 0} {share.case.work} even alone")
+        elif share.done is None:
+            what.append(f"{share.case}: the victim was not heard of")
+        elif share.done < share.due:
+            what.append(
+                f"{share.case}: {share.done} {share.case.work}, not {share.due} of {share.alone}"
+            )
+    return what
+
+
+def worst_shares(found: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
+    """Return the least share of each work by the number of attackers; that of mixes is 0."""
+    least: dict[tuple[str, int], VictimShare] = {}
+    for share in found:
+        number = 0 if share.case.seed else len(share.case.attacks)
+        key = share.case.work, number
+        if key not in least or share.part < least[key].part:
+            least[key] = share
+    return least
+
+
+def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
+    """Yield a line for each work: what the victim finished alone, and the least of it else."""
+    least = worst_shares(found)
+    yield "  availability      alone; the least beside 1, 2, 3 and mixes (what is its due)"
+    for work, resource in WORKS.items():
+        own = [least[work, number] for number in (1, 2, 3, 0) if (work, number) in least]
+        if own:
+            cells = [f"{'none' if s.done is None else s.done} ({s.due})" for s in own]
+            cells = [f"{cell:>10}" for cell in cells]
+            yield f"    {f'{resource}: {work}':24}{own[0].alone or 0:6}  {'  '.join(cells)}"
+
+
+def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
+    """Lay an app with a long name behind those of an image."""
+    flash = image.flash.read_bytes().removesuffix(NO_APP)
+    last = image.slots[-1]
+    ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
+    entries = _header_entry(1, struct.pack("<3I", 0, 0, 256)) + _header_entry(
+        3, b"n" * NAME_LETTERS
+    )
+    entries += _header_entry(8, struct.pack("<HH", abi, 0))
+    size = 16 + len(entries) + 12
+    start = board.flash.base + len(flash) + size
+    entries += _header_entry(5, struct.pack("<II", ram, start))
+    total = -(-(size + 4) // 0x400) * 0x400
+    base = struct.pack("<HHII", 2, size, total, 1)
+    checksum = reduce(xor, (word for (word,) in struct.iter_unpack("<I", base + entries)))
+    forever = struct.pack("<I", 0x6F)  # j .
+    app = base + struct.pack("<I", checksum) + entries + forever
+    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + NO_APP)
+
+
+def _header_entry(kind: int, value: bytes) -> bytes:
+    """Return an entry of an app's header."""
+    return struct.pack("<HH", kind, len(value)) + value
+
+
+def count_text(plan: Plan, count: Count, stretches: str, pairs: str) -> str:
+    """Return what the boots of a kernel add up to, what each victim finished, and, where they were
+    tried, what is said of the stretches with interrupts off, and of pairs of upcalls."""
+    lines = [f"  rules checked     {count.rules}"]
+    if count.skipped:
+        lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
+    if plan.own:
+        lines.append(f"  attempts stopped  {count.attempts}")
+        *fixed, fresh = plan.seeds
+        seeds = f"1 to {len(fixed)}" if len(fixed) > 1 else "1"
+        lines.append(f"  calls fuzzed      {count.calls}, seeds {seeds} and {fresh}")
+        if plan.abi == 2:
+            opened = ", ".join(count.open_csrs) or "none"
+            lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
+        lines += share_lines(count.shares)
+    if stretches:
+        lines.append(f"  interrupts off    {stretches}")
+    if pairs:
+        lines.append(f"  pairs of upcalls  {pairs}")
+    lines.append(f"  lost              {len(count.lost) or 'none'}")
+    lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The lab's folders. It works in a checkout only."""
+
+from tockmark import paths
+
+LAB = paths.ROOT / "lab"
+VALIDATION = LAB / "validation"
+STUDIES = LAB / "studies"
+DATA = LAB / "data"  # of no study

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The logs of the 2021 study: text tables under titles, to measured rows.
+
+    ### RESULTS ###
+    benchmark: a title, which may go on over several lines
+    description: text, likewise
+    Test 1: one of several tables under the title
+    run, cycles, further columns
+    0, 7271, …
+
+These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
+samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
+What does not fit is named with its line and left out, with the whole table that it stands in.
+docs/trust.md has the rules; study_log.toml says which title is which benchmark of the catalogue.
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from tockmark.documents import Part
+from tockmark.errors import TockmarkError, showable
+from tockmark.paths import shown
+from tockmark.result.build import Context, build
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Kernel
+from tockmark.rig.kinds.file import read
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
+from tockmark.wire.records import MAX_SAMPLES, Problem, compress
+from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow, series_of
+
+COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
+_PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
+WORD = 4  # bytes that a load moves
+MOST_LINES = 20  # of a title or a description: it stands above each of its tables
+LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
+COLUMNS: dict[str, CounterKind] = {"cycles": "cycles", "instructions": "instret"}
+
+_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
+_ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
+_TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
+_FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
+_HEADING = re.compile(r"(?:[a-z_]+\s*,\s*)*run\s*,.*")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d.]*")
+_CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
+_PARAM = re.compile(r"\d{1,9}")
+
+
+class Titled(Part, frozen=True):
+    """A title of the study's, or a pattern of titles, and what is behind it."""
+
+    title: str = msgspec.field(name="is")
+    id: str
+    params: Params = msgspec.field(default_factory=dict)
+    samples: int | None = None
+    inner: int = 1
+    loaded: str | None = None
+    counts: str | None = None
+
+
+class StudyFacts(Part, frozen=True):
+    """What study_log.toml says."""
+
+    overhead: dict[str, int]
+    remarks: list[str]
+    benchmark: list[Titled]
+
+
+def facts() -> StudyFacts:
+    """Read study_log.toml."""
+    text = files("tockmark_lab").joinpath("study_log.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), StudyFacts)
+
+
+def named(title: str, known: StudyFacts) -> Titled:
+    """Return what is behind a title; one that is not known becomes `study.<its words>`."""
+    bare = COUNTED.sub("", title)
+    for entry in known.benchmark:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
+        match = re.fullmatch(pattern, bare)
+        if match:
+            found = {key: int(value) for key, value in match.groupdict().items()}
+            return replace(entry, params={**entry.params, **found})
+    params: Params = {}
+    while match := _PARAMS.search(bare):
+        bare = bare[: match.start()]
+        params = {match[1].replace(" ", "_"): int(match[2]), **params}
+    slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
+    return Titled(title, f"study.{slug or 'untitled'}", params)
+
+
+@dataclass
+class StudyTable:
+    """One table of a log: the columns that count something, sample by sample."""
+
+    title: str
+    about: str  # the description that goes with it
+    line: int
+    columns: list[str]
+    broken: bool  # something in it does not fit: it is named, and the table left out
+    params: list[str]  # what stands before `run`, the same in each row
+    series: dict[str, list[int]] = field(default_factory=dict)
+    loaded: dict[str, list[int]] = field(default_factory=dict)  # bytes, by column
+    without_cold: list[str] = field(default_factory=list)  # columns whose first sample cannot be
+    impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
+    rows: int = 0
+    between: list[str] | None = None  # its cells, the same in every row
+
+    @property
+    def before_run(self) -> int:
+        """How many columns stand before the number of the sample."""
+        return self.columns.index("run") if "run" in self.columns else 0
+
+
+def recognise(text: str) -> bool:
+    """Return whether a text is such a log: it has a title, and no line of our protocol."""
+    titled = re.search(r"^[ \t]*benchmark[ \t]*:", text, re.MULTILINE)
+    return titled is not None and "#tm " not in text
+
+
+def _is_row(text: str) -> bool:
+    """Return whether a line is a sample: whole numbers, and from the second on others and
+    addresses, too, with a comma or a tab between them. No one regular expression: it would try each
+    way to share out blanks."""
+    cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+    return (
+        len(cells) > 1
+        and between.pop(0) == ""
+        and between.pop() in ("", ",")
+        and cells[0].lstrip("-").isdecimal()
+        and all(_CELL.fullmatch(cell) for cell in cells)
+        and all(part.strip() == "," or (part.isspace() and "\t" in part) for part in between)
+    )
+
+
+class Reader:
+    """Takes a log line by line and makes tables of it."""
+
+    def __init__(self, known: StudyFacts) -> None:
+        self.tables: list[StudyTable] = []
+        self.problems: list[Problem] = []
+        remarks = map(re.escape, known.remarks)
+        self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
+        self._loaded = {entry.loaded for entry in known.benchmark} - {None}
+        self._title: list[str] | None = None  # None until the first one
+        self._about: list[str] = []
+        self._test = ""
+        self._continued: list[str] | None = None  # what a line of plain text goes on: title, about
+        self._table: StudyTable | None = None
+        self._number = 0
+
+    def feed(self, raw: str) -> None:
+        """Take one line."""
+        self._number += 1
+        text = raw.strip()
+        if not text:
+            return
+        if text == "### RESULTS ###":
+            self._begin(None)
+        elif match := _TITLE.fullmatch(text):
+            self._begin([match[1]])
+        elif _TITLE.search(text):  # behind the rest of a line: whose tables follow is not known
+            self._break_open(f"a title within the line {text[:40]!r}")
+            self._begin(None)
+        elif match := _ABOUT.fullmatch(text):
+            self.finish()
+            self._about = self._continued = [match[1]]
+        elif _is_row(text) and raw.endswith(text):  # a blank behind may have been a digit
+            self._row(text)
+        elif match := _TEST.fullmatch(text):
+            self.finish()
+            self._test, self._continued = match[1], None
+        elif _HEADING.fullmatch(text):
+            self._heading(text)
+        elif self._continued is not None and not _FACT.fullmatch(text):
+            if len(self._continued) < MOST_LINES:
+                self._continued.append(text)
+        elif self._continued is None and re.search(r"\d", text):  # no fact ("Run length: 7936")
+            self._out_of_place(text)
+
+    def _begin(self, title: list[str] | None) -> None:
+        """Begin what stands under a title; None: it has none yet, or what it is was lost."""
+        self.finish()
+        self._title, self._about, self._test, self._continued = title, [], "", title
+
+    def _out_of_place(self, text: str) -> None:
+        """Tell of a line with a number that is none of the known, unless it is a remark or stands
+        before the first benchmark, where the kernel speaks."""
+        if self._title is None and not self.tables:
+            return
+        if any(re.fullmatch(pattern, text) for pattern in self._remarks):
+            return
+        if text[0].isalpha() or not self._break_open(f"{text[:40]!r} is no sample"):
+            self._problem(f"cannot place {text[:60]!r}; take the line out if it measures nothing")
+
+    def _heading(self, text: str) -> None:
+        self.finish()
+        self._continued = None
+        columns = [column.strip().lower() for column in text.split(",")]
+        counted = [column for column in columns if column in COLUMNS]
+        table = self._open(columns)
+        if not counted or len(set(counted)) != len(counted):
+            self._break(f"the heading {text[:60]!r} must name cycles or instructions, each once")
+        said = COUNTED.search(table.title)
+        if said and counted and said[1] not in counted:
+            self._break(f"the title counts {said[1]}, but the heading {', '.join(counted)}")
+
+    def _row(self, text: str) -> None:
+        self._continued = None
+        cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+        table = self._table or self._open([])
+        if (at := table.before_run) and len(cells) == len(table.columns):
+            table = self._of_params(table, cells[:at])
+        if table.broken:
+            return
+        if not table.columns:
+            if len(cells) != 2:
+                self._break(f"{len(cells)} columns without a heading like 'run, cycles'")
+                return
+            table.columns = ["run", ""]
+        if len(cells) != len(table.columns):
+            self._break(f"{len(cells)} columns, but {len(table.columns)} in the rows or heading")
+        elif between != (table.between or between):
+            self._break(f"{text[:40]!r} has other separators than the samples above")
+        elif (run := cells[table.before_run]) != str(table.rows):
+            self._break(f"sample {table.rows} expected, but sample {run[:20]} found")
+        elif table.rows >= MAX_SAMPLES:
+            self._break(f"more than {MAX_SAMPLES} samples in one table")
+        else:
+            table.between = between
+            self._sample(table, cells)
+
+    def _of_params(self, table: StudyTable, params: list[str]) -> StudyTable:
+        """Return the table with these parameters, which stand before `run`: this one, or a new one
+        of the same heading."""
+        if params == table.params:
+            return table
+        if table.rows:
+            self.finish()
+        new = self._open(table.columns, params)
+        if not all(map(_PARAM.fullmatch, params)):
+            self._break(f"{', '.join(params)[:40]!r} is not what a table can be of")
+        return new
+
+    def _sample(self, table: StudyTable, cells: list[str]) -> None:
+        first = table.before_run + 1
+        for column, cell in zip(table.columns[first:], cells[first:], strict=True):
+            loaded = column in self._loaded
+            if column and column not in COLUMNS and not loaded:
+                continue
+            if not cell.lstrip("-").isdecimal() or len(cell) > 20:
+                self._break(f"{cell[:30]} is not a whole number of {column or 'anything'}")
+                return
+            value = int(cell)
+            if loaded:
+                table.loaded.setdefault(column, []).append(value)
+            elif 0 <= value <= LONGEST:
+                table.series.setdefault(column, []).append(value)
+            else:
+                cold = ", the cold one" if table.rows == 0 else ""
+                table.without_cold += [column] * (table.rows == 0)
+                table.impossible.append(
+                    f"sample {table.rows}{cold}, is {value}: no time, but a counter less something"
+                    " never set; it is left out"
+                )
+        table.rows += 1
+
+    def _open(self, columns: list[str], params: Sequence[str] = ()) -> StudyTable:
+        if self._title is None:
+            self._problem("a table without a title; put 'benchmark: <what it is>' above it")
+            title = ""
+        else:
+            title = " ".join(filter(None, self._title)) + (f": {self._test}" if self._test else "")
+            title += "".join(
+                f", {key} {value}" for key, value in zip(columns, params, strict=False)
+            )
+        about, broken = " ".join(self._about), self._title is None
+        self._table = StudyTable(title, about, self._number, columns, broken, list(params))
+        return self._table
+
+    def cut(self) -> None:
+        """The last line has no end: if it is a sample, some of its digits may be missing."""
+        self._break_open("the last line has no line end; add one if nothing is missing")
+
+    def finish(self) -> None:
+        """The table is over: keep it if all of it fits."""
+        table, self._table = self._table, None
+        if table is not None and not table.broken and table.rows == 0:
+            self._problem(f"no samples under {table.title[:60]!r}", table.line)
+        elif table is not None and not table.broken:
+            self.tables.append(table)
+
+    def _break_open(self, what: str) -> bool:
+        """Break the table at hand, if there is one that is not broken; return whether it was."""
+        if self._table is None or self._table.broken:
+            return False
+        self._break(what)
+        return True
+
+    def _break(self, what: str) -> None:
+        assert self._table is not None
+        title = self._table.title[:60]
+        self._problem(f"{what}; the table {title!r} of line {self._table.line} is left out")
+        self._table.broken = True
+
+    def _problem(self, what: str, line: int | None = None) -> None:
+        self.problems.append(Problem(None, what, line or self._number))
+
+
+def measured(text: str, log: str, own: bool = False) -> Measured:
+    """Return the rows of a log, as one boot of one app named after it. `own`: the study took it.
+    Then its cache was off, and without a time.read it gets that of the study's time.log to be net
+    of."""
+    known = facts()
+    reader = Reader(known)
+    if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
+        text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
+    for line in lines:
+        reader.feed(line)
+    if lines[-1].strip():
+        reader.cut()
+    reader.finish()
+    begin = {"apps": "1", "format": "log of the 2021 study"}
+    app = App(log, begin)
+    boot = Booted(f"study-{log}", False if own else None, apps={log: app})
+    found = Measured([boot], reader.problems)
+    for table in reader.tables:
+        try:
+            _place(table, app, named(table.title, known))
+        except ValueError as error:
+            found.tell(None, str(error), table.line)
+    if app.rows and not any(row.id == OVERHEAD for row in app.rows):
+        if own:
+            begin["overhead"] = "that of the study's time.log"
+            runs = {f"{name}_runs": f"{cost}*2" for name, cost in known.overhead.items()}
+            reading = StoredRow(OVERHEAD, log, 2, **runs)  # type: ignore[arg-type]
+            app.found = {reading.key: reading, **app.found}
+        else:
+            begin["overhead"] = "unknown"
+            found.tell(
+                None,
+                "nothing says what reading the counters costs, so no figure is net; add the tables"
+                " of timing_overhead, or say --study if the study of 2021 took it",
+            )
+    strangers = [row.id for row in app.rows if row.id.startswith("study.")]
+    if strangers:
+        begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
+    return found
+
+
+def _place(table: StudyTable, app: App, of: Titled) -> None:
+    """Add a table to the row that it belongs to, or make one. ValueError if it cannot be."""
+    runs = {}
+    without_cold = set()
+    for column, samples in table.series.items():
+        counted = column or of.counts or _counted(table)
+        if counted is None:
+            raise ValueError(
+                f"{table.title[:60]!r} does not say what it counts;"
+                " put 'run, cycles' or 'run, instructions' above its samples"
+            )
+        runs[f"{COLUMNS[counted]}_runs"] = compress(samples)
+        without_cold |= {COLUMNS[counted]} if column in table.without_cold else set()
+    if of.samples is not None and table.rows != of.samples:
+        raise ValueError(
+            f"{table.title[:60]!r} has {table.rows} samples, the study took {of.samples};"
+            " it is left out: capture the log again"
+        )
+    new = StoredRow(of.id, app.name, table.rows, of.params, inner=_inner(table, of))
+    row = app.found.get(new.key, new)
+    if any(getattr(row, name) is not None for name in runs):
+        raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
+    without_cold |= set(row.without_cold)
+    app.found[row.key] = replace(
+        row,
+        **runs,
+        without_cold=tuple(name for name in SERIES if name in without_cold),
+        faults=(*row.faults, *table.impossible),
+    )
+
+
+def _inner(table: StudyTable, of: Titled) -> int:
+    """Return the operations in a sample; where a column says how many bytes each one loaded, the
+    loads of the middle one. ValueError if it should and does not."""
+    if of.loaded is None:
+        return of.inner
+    sizes = sorted(table.loaded.get(of.loaded, ()))
+    loads = sizes[len(sizes) // 2] // WORD if sizes else 0
+    if loads < 1:
+        raise ValueError(
+            f"{table.title[:60]!r} does not say how much a sample loads;"
+            f" its heading needs a column {of.loaded}, in bytes"
+        )
+    return loads
+
+
+def _counted(table: StudyTable) -> str | None:
+    """Return what a table without a heading counts, if its title or description says one thing."""
+    suffix = COUNTED.search(table.title)
+    if suffix:
+        return suffix[1]
+    words = set(re.findall(r"[a-z]+", f"{table.title} {table.about}".lower())) & COLUMNS.keys()
+    return words.pop() if len(words) == 1 else None
+
+
+STUDY = Context(
+    kernel=Kernel(name="Tock 1.x (study 2021)"),
+    board=Board(name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"),
+    abi=1,
+)
+
+
+def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
+    """Return what a log holds. `own`: the study took it. TockmarkError if it has no such tables, or
+    nothing in them can be used."""
+    text = read(log)
+    if not recognise(text):
+        raise TockmarkError(
+            f"{shown(log)} is no log of the 2021 study", "`tockmark board parse` reads other logs"
+        )
+    found = measured(text, showable(log.stem), own)
+    if not any(series_of(row) for _, app in found.each() for row in app.rows):
+        why = f": {found.problems[0]}" if found.problems else ""
+        raise TockmarkError(
+            f"nothing in {showable(log.stem)} can be used{showable(why)}",
+            "docs/trust.md shows what such a log looks like",
+        )
+    return build(found, catalogue, STUDY if own else None)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Runs an app that shows one fault of a kernel, for the texts in lab/upstream/.
+
+    .venv/bin/python lab/upstream/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
+
+The apps are those of lab/upstream/apps/, linked for the kernel at hand and laid behind it, on the
+simulated CW310 with the instruction cache off; with --tab the same apps as TABs, built by hand with
+libtock-c. Their lines go to stdout, how the boot ended, and
+after how many cycles, to stderr. The last line of stdout says "shown", and the exit code is 0, or
+"not shown", and it is 1. It is 2 where nothing can be said: the kernel did not come so far, or has
+no driver that the case needs.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tockmark import paths
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.files import folder_for_a_while, write_whole
+from tockmark.profile.run import simulators
+from tockmark.rig import board as boards
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.image import (
+    FLASH_ALIGN,
+    HEADER,
+    AppBuild,
+    build_image,
+    lay_by_tockloader,
+)
+from tockmark.rig.kernel import KernelElf, read_kernel, room_of
+from tockmark.rig.protocol import Start
+from tockmark.rig.tab import lay_tabs
+from tockmark.suite.catalogue import Boot
+
+APPS = paths.APPS / "upstream-abi2"  # `make upstream`
+GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
+FDATA = "4008001c>"  # a store there, in a line of the trace
+LAST_BYTE = 0x44  # that the app writes
+NODEVICE = "status 11"  # of a driver's command
+
+
+@dataclass
+class Seen:
+    """What a boot gave."""
+
+    text: str  # of kernel and apps
+    panicked: bool
+    cycles: int
+    stored: list[int]  # to I2C's FDATA, if the case asks for it
+
+    def numbers(self, words: str) -> list[int]:
+        """Return the number behind each place of these words."""
+        return [int(found) for found in re.findall(rf"{re.escape(words)}(\d+)", self.text)]
+
+
+def has_other_time(seen: Seen) -> bool:
+    """A tenth of a second took more than two."""
+    tenth = boards.load(boards.DEFAULT).clock_hz // 10
+    return "awake" in seen.text and seen.cycles > 2 * tenth
+
+
+def lost_last_byte(seen: Seen) -> bool:
+    return len(seen.stored) > 1 and seen.stored[-1] & 0xFF != LAST_BYTE
+
+
+def faults_on_more(seen: Seen) -> bool:
+    """The borrower is told of the larger buffer, and does not come to its end."""
+    _, told, behind = seen.text.partition("told of bytes: 128")
+    return bool(told) and "has written" not in behind
+
+
+def keeps_access(seen: Seen) -> bool:
+    return seen.numbers("the first of them is now ")[-1:] == [2]
+
+
+def takes_stale(seen: Seen) -> bool:
+    """The yield got another alarm than the one that was set."""
+    wanted, got = seen.numbers("to the one set: "), seen.numbers("to that of the yield: ")
+    return wanted != got
+
+
+def panicked(seen: Seen) -> bool:
+    return seen.panicked
+
+
+def is_late(seen: Seen) -> bool | None:
+    """An alarm came late. Where all do, the kernel does not run the first app first, and nothing
+    can be said."""
+    (alarms,), (late,) = seen.numbers("alarms: "), seen.numbers("ticks late: ")
+    return None if late == alarms else late > 0
+
+
+def never(line: str) -> Callable[[Seen], bool]:
+    """Whether an app never comes to say a line."""
+    return lambda seen: line not in seen.text
+
+
+@dataclass(frozen=True)
+class Case:
+    """What shows a fault: the apps in the order of the flash, how they lie there, and what tells
+    it (None: nothing can be said). `begins` is what an app says first; only a fault `at_boot` keeps
+    it from that."""
+
+    slots: tuple[str, ...]
+    shown: Callable[[Seen], bool | None]
+    begins: str
+    at_boot: bool = False
+    gap: int = 0  # bytes before the first
+    cycles: int = 20_000_000  # at which it ends at the latest
+    traced: bool = False  # for what is stored to I2C's FDATA
+
+
+LENGTHS = Case(("i2c_length",), panicked, "the driver: ")
+LENT = Case(("ipc_borrower", "ipc_lender"), keeps_access, "lend 64 bytes: ")
+MORE = "ipc_borrower", "ipc_lender_more"
+SUBSCRIBED = "ticks from the alarm"
+CASES = {
+    "alarm-rate": Case(("alarm_rate",), has_other_time, "ticks a second"),
+    "i2c-last-byte": Case(("i2c_bytes",), lost_last_byte, "write: ", traced=True),
+    "i2c-length": LENGTHS,
+    "i2c-length-kernel": replace(LENGTHS, slots=("i2c_length_kernel",)),
+    "i2c-period": Case(("hello",), panicked, "hello", at_boot=True),
+    "ipc-overlap": replace(LENT, slots=MORE, shown=faults_on_more),
+    "ipc-take-back": LENT,
+    "ipc-wait-for": Case(("ipc_waiter", "ipc_notifier"), never("notified"), "yield-wait-for a"),
+    "late-alarm": Case(("late_waiter", "late_computer"), is_late, "alarms: ", cycles=60_000_000),
+    "null-upcall": Case(("null_upcall",), never("returned, and says"), "yield-no-wait ..."),
+    "null-upcall-subscribe": Case(("null_upcall_subscribe",), takes_stale, SUBSCRIBED),
+    "otbn-padding": Case(("hello",), panicked, "hello", at_boot=True, gap=GAP),
+    "yield-number": Case(("yield_number",), never("returned"), "yield number 3 ..."),
+}
+
+
+def lay(
+    case: Case, tabs: Sequence[Path], elf: KernelElf, board: BoardProfile, folder: Path
+) -> Path:
+    """Write the flash image of a kernel and a case's apps, or of TABs in their place."""
+    if tabs:
+        if len(tabs) != len(case.slots):
+            wanted = ", ".join(case.slots)
+            raise TockmarkError(f"this case has {len(case.slots)} apps", f"give TABs of {wanted}")
+        lay_tabs(tabs, elf, board, folder / "tabs.flash")
+        return folder / "tabs.flash"
+    room = room_of(elf, board)
+    moved = {"tm_flash_start": room.flash_start + case.gap + HEADER}
+    boot = Boot(case.slots[0], "", case.slots, ())
+    image = build_image(boot, AppBuild(APPS, 2), elf, board, folder, moved if case.gap else None)
+    if case.gap:  # for which tockloader has an app of its own, without a name
+        lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
+    return image.flash
+
+
+def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bool:
+    """Run a case, and return whether it shows its fault; keep its flash image as a file if one is
+    named. TockmarkError if nothing can be said."""
+    board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
+    board.target.ready()
+    elf = read_kernel(kernel)
+    with folder_for_a_while(paths.RUNS) as folder:
+        flash = lay(case, tabs, elf, board, folder)
+        if keep is not None:
+            write_whole({keep: flash.read_bytes()})
+        start = Start(case.slots[0], flash, icache=False, panics=elf.panics)
+        seen = boot_of(start, board)
+        if case.traced:
+            seen.stored = stores(start, board, folder)
+    if case.begins not in seen.text and not (case.at_boot and seen.panicked):
+        raise TockmarkError("the app did not come so far", "see above what the kernel said")
+    if NODEVICE in seen.text:
+        raise TockmarkError("this kernel lacks the driver", "build one with it: the text says how")
+    shown = case.shown(seen)
+    if shown is None:
+        raise TockmarkError(
+            "nothing can be said on this kernel: it does not run the first app first",
+            "build one with the priority scheduler",
+        )
+    return shown
+
+
+def boot_of(start: Start, board: BoardProfile) -> Seen:
+    """Simulate a boot, and show what it prints."""
+    session = board.target.start(start)
+    lines = []
+    try:
+        for line in session.lines():
+            lines.append(line)
+            sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+            sys.stdout.buffer.flush()
+        ending = session.ending()
+    finally:
+        session.stop()
+    print(f"tockmark: {ending}, after {session.cycles} cycles", file=sys.stderr)
+    return Seen("\n".join(lines), session.panicked, session.cycles, [])
+
+
+def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
+    """Return what the same boot stores to FDATA, by a trace of its instructions."""
+    _, tracing = simulators(board)
+    session = tracing.start_here(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
+    try:
+        return [int(line.partition(FDATA)[2][:8], 16) for line in session.lines() if FDATA in line]
+    finally:
+        session.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("case", choices=sorted(CASES), help="which fault")
+    parser.add_argument("--kernel", type=Path, help="ELF of the kernel; default: the baseline's")
+    parser.add_argument(
+        "--tab", type=Path, action="append", default=[], help="an app, in the order of the flash"
+    )
+    parser.add_argument("--image", type=Path, metavar="FILE", help="keep the flash image")
+    given = parser.parse_args()
+    try:
+        default = boards.load(boards.DEFAULT).kernels[2]
+        shown = run(CASES[given.case], given.kernel or default, given.tab, given.image)
+    except TockmarkError as error:
+        print(f"tockmark: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    print(f"{given.case}: {'shown' if shown else 'not shown'}")
+    return OK if shown else INCOMPLETE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

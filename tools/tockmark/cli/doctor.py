@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `doctor` says what is installed, in which version, and what to do about the rest."""
+
+import importlib.metadata
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from typer import Exit, Option
+
+from tockmark import paths, processes
+from tockmark.cli import options
+from tockmark.cli.program import verb
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.processes import Bounds
+from tockmark.rig import board, cache
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kinds import sim
+from tockmark.show import text
+
+SETUP = paths.by_make("setup")
+BUILD = paths.by_make("build")
+PATIENCE = 60.0  # seconds for a program to say its version
+RUST_TARGET = "riscv32imc-unknown-none-elf"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A tool or a build product, as it was found."""
+
+    name: str
+    found: str | None  # the version, or another sign of presence; None: it is not there
+    expected: str | None  # the version that it must have; None: any
+    todo: str
+
+    @property
+    def good(self) -> bool:
+        return self.found is not None and self.expected in (None, self.found)
+
+    def line(self) -> str:
+        wanted = f", expected {self.expected}" if self.expected not in (None, self.found) else ""
+        state = f"{self.found or 'missing'}{wanted}"
+        mark = text.good("ok") if self.good else text.bad("--")
+        return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
+
+
+def examine() -> list[Examined]:
+    """Look at everything that setting up and building should have left."""
+    return [*_programs(), *_packages(), *_products(), *_folders()]
+
+
+def doctor_text(findings: list[Examined]) -> str:
+    """Return the findings, and one line that sums them up."""
+    bad = sum(not finding.good for finding in findings)
+    summary = f"{bad} of {len(findings)} not in place" if bad else "all is in place"
+    return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
+
+
+def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
+    """Return the findings for other programs."""
+    return [
+        {
+            "name": finding.name,
+            "good": finding.good,
+            "found": finding.found,
+            "expected": finding.expected,
+            "todo": None if finding.good else finding.todo,
+        }
+        for finding in findings
+    ]
+
+
+def _programs() -> Iterator[Examined]:
+    """Examine what links, packs and disassembles; in a checkout also what builds."""
+    if not paths.INSTALLED:
+        yield from _builders()
+    for name, program in {
+        "GNU ld for RISC-V": paths.LD,
+        "objcopy": paths.OBJCOPY,
+        "objdump": paths.OBJDUMP,
+        "c++filt": paths.FILT,
+    }.items():
+        yield Examined(name, _version([program, "--version"]), None, SETUP)
+    yield Examined("elf2tab", _version([str(paths.ELF2TAB), "--version"]), "0.13.0", SETUP)
+
+
+def _builders() -> Iterator[Examined]:
+    rustup = "install Rust from https://rustup.rs, then run `make setup`"
+    for name, todo in {
+        "make": "install GNU make",
+        "g++": "install g++ (the simulator is compiled with it)",
+        paths.GCC: SETUP,
+        "clang-format": SETUP,
+        "cargo": rustup,
+        "rustup": rustup,
+    }.items():
+        yield Examined(name, _version([name, "--version"]), None, todo)
+    yield Examined("picolibc for RISC-V", _picolibc(), None, SETUP)
+    yield Examined(f"Rust for {RUST_TARGET[:12]}", _rust_target(), None, SETUP)
+
+
+def _packages() -> Iterator[Examined]:
+    """Examine the Python packages that this one pins, in a checkout also those to build and to draw
+    with."""
+    extras = "" if paths.INSTALLED else r"(?: *; *extra *== *.(?:build|site).)?"
+    for requirement in importlib.metadata.requires("tockmark") or []:
+        # The checkers, which have another marker behind the version, are the tests' affair.
+        if match := re.match(rf"([A-Za-z0-9_.-]+)==([^;\s]+){extras}$", requirement):
+            try:
+                found = importlib.metadata.version(match[1])
+            except importlib.metadata.PackageNotFoundError:
+                found = None
+            yield Examined(match[1], found, match[2], SETUP)
+
+
+def _products() -> Iterator[Examined]:
+    profile = board.load(board.DEFAULT)
+    assert isinstance(profile.target, sim.SimTarget)
+    for name, path in {
+        "simulator": profile.target.binary,
+        "baseline kernel": profile.kernels[2],
+        "apps in C": AppBuild.built(2).folder / "libtockmark.a",
+        "apps in Rust": AppBuild.built(2, "rust").folder / "syscall.o",
+    }.items():
+        yield Examined(name, paths.shown(path) if path.exists() else None, None, BUILD)
+
+
+def _folders() -> Iterator[Examined]:
+    """Examine the folders that the tool writes to."""
+    for name, path in {
+        "cache and scratch": paths.WRITTEN,
+        "new results": paths.NEW_RESULTS,
+        "the user's settings": paths.config(),
+    }.items():
+        found = paths.shown(path) if paths.writable(path) else None
+        yield Examined(name, found, None, f"name a folder of yours with {paths.HOME}")
+
+
+def _version(command: list[str]) -> str | None:
+    """Find the first thing like a version in what a program says of itself."""
+    match = re.search(r"\d+(\.\d+)+", _output(command))
+    return match[0] if match else None
+
+
+def _picolibc() -> str | None:
+    said = _output([paths.GCC, "-print-file-name=picolibc.specs"])
+    return said if Path(said).is_absolute() else None
+
+
+def _rust_target() -> str | None:
+    """Ask rustc, from the checkout: its toolchain file may name a toolchain of its own."""
+    command = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
+    said = _output(command, paths.ROOT)
+    return "installed" if said and Path(said).is_dir() else None
+
+
+def _output(command: list[str], folder: Path | None = None) -> str:
+    """Return what a program prints; nothing where it is not there, or fails."""
+    try:
+        done = processes.run(command, cwd=folder, bounds=Bounds(PATIENCE))
+    except TockmarkError:
+        return ""
+    return done.text.strip() if done.code == 0 else ""
+
+
+@verb(
+    "tockmark doctor",
+    "tockmark doctor --json",
+    exits={OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
+)
+def doctor_verb(as_json: options.AsJson = False) -> None:
+    """Show what is installed and built, in which version, and what to do about the rest."""
+    findings = examine()
+    options.show(doctor_json(findings) if as_json else doctor_text(findings))
+    raise Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
+
+
+@verb("tockmark dev cache", "tockmark dev cache --clear")
+def cache_verb(
+    clear: Annotated[bool, Option("--clear", help="Remove all of it.")] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show how many simulated boots are kept, how large they are, and where they lie.
+
+    A run of the same simulator, image and options takes its log from there. TOCKMARK_CACHE in the
+    environment names another folder, or is `off`. What was not used for longest goes first."""
+    kept = cache.default()
+    if kept.folder is None:
+        raise TockmarkError(f"{cache.PLACE} is off: nothing is kept", f"unset {cache.PLACE}")
+    where = paths.shown(kept.folder)
+    try:
+        files = kept.clear() if clear else kept.held()
+    except OSError as error:
+        raise TockmarkError(f"{where}: {error.strerror}") from error
+    count, size = len(files), sum(on_disk for _, on_disk, _ in files)
+    if as_json:
+        held = {"boots": count, "bytes": size, "most_bytes": kept.limit}
+        options.show(held | {"folder": str(kept.folder), "cleared": clear})
+    elif clear:
+        print(f"removed {count} boots, {size} bytes, from {where}")
+    else:
+        print(f"{count} boots, {size} of at most {kept.limit} bytes, in {where}")

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A program of verbs: how a verb is declared, what its help looks like, and how an error ends it.
+
+A `Program` lists verbs under headings, each with its module in the program's package. A module is
+loaded only when its verb is called or the verb's own help is shown, so `tockmark table` does not
+wait for what `tockmark site` needs. The verb NAME is the function NAME_verb with the decorator
+`verb`, which adds examples and exit codes to its help.
+
+A parameter of such a function is an argument or an option, as Typer declares them. If its type is
+a dataclass (a bundle of options that several verbs have, run_options.py), its fields are options of
+the verb. Every verb also has --debug.
+"""
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import io
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tockmark import __version__, paths
+from tockmark.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line, say
+from tockmark.show import text
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter
+
+
+NEVER = ""  # in place of what an exit code means: this verb does not end with it
+_ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
+MORE = "Groups"  # the heading above them in the help
+# Where a line of an example is not broken: in a comment, an option with its value, an argument.
+_PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Verbs behind a word of their own: `tockmark board image`. Each has its module."""
+
+    help: str
+    verbs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class About:
+    """A verb's examples, and the meaning of each exit code that it can end with."""
+
+    examples: tuple[str, ...]
+    exits: dict[int, str]
+    alone: Mapping[str, str]  # the value of options that are given without their .toml file
+
+
+P = ParamSpec("P")
+_ABOUT: dict[str, About] = {}  # by the verb's function, as `module.name`: only of loaded modules
+_debug = False
+
+
+def verb(
+    *examples: str,
+    exits: Mapping[int, str] | None = None,
+    alone: Mapping[str, str] | None = None,
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Declare the function NAME_verb as the verb NAME. `exits` replaces the usual meanings of exit
+    codes, and adds others. `alone` maps options that take a .toml file, or nothing, to the value
+    that nothing stands for."""
+
+    def declared(function: Callable[P, None]) -> Callable[P, None]:
+        usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
+        meanings = sorted((usual | dict(exits or {})).items())
+        _ABOUT[f"{function.__module__}.{function.__name__}"] = About(
+            examples, {code: meaning for code, meaning in meanings if meaning != NEVER}, alone or {}
+        )
+        return function
+
+    return declared
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command, such as `tockmark`, and its verbs.
+
+    `package` is the Python package of the verbs' modules. `headings` maps each heading of the help
+    to its verbs, and each verb to its module.
+    """
+
+    name: str
+    package: str
+    help: str
+    headings: Mapping[str, Mapping[str, str]]
+    groups: Mapping[str, Group] = field(default_factory=dict)
+
+    @cached_property
+    def top(self) -> dict[str, str]:
+        """The verbs that are in no group, each with its module."""
+        return {verb: module for verbs in self.headings.values() for verb, module in verbs.items()}
+
+    @cached_property
+    def verbs(self) -> dict[str, str]:
+        """All verbs, each with its module."""
+        return self.top | {
+            verb: module for group in self.groups.values() for verb, module in group.verbs.items()
+        }
+
+    def spelled(self, verb: str) -> str:
+        """Return a verb as a user writes it after the program's name."""
+        groups = self.groups.items()
+        return next((f"{name} {verb}" for name, group in groups if verb in group.verbs), verb)
+
+    def function_of(self, verb: str) -> Callable[..., None]:
+        """Load the verb's module and return its function."""
+        module = importlib.import_module(f"{self.package}.{self.verbs[verb]}")
+        function: Callable[..., None] = getattr(module, f"{verb.replace('-', '_')}_verb")
+        return function
+
+    def about(self, verb: str) -> About:
+        """Load the verb's module and return its examples and exit codes."""
+        function = self.function_of(verb)
+        return _ABOUT[f"{function.__module__}.{function.__name__}"]
+
+    def command(self, verb: str) -> "Command":
+        """Load the verb's module and return the verb as a command of Typer."""
+        callback = _callback(self.function_of(verb))
+        kind = type("Verb", (_Verb,), {"about": self.about(verb)})
+        info = typer.models.CommandInfo(verb, cls=kind, callback=callback)
+        return typer.main.get_command_from_info(
+            info, pretty_exceptions_short=True, rich_markup_mode=None
+        )
+
+    def first_sentences(self) -> dict[str, str]:
+        """Return the first sentence of each verb's docstring, without loading its module."""
+        sentences = {}
+        for module in set(self.verbs.values()):
+            spec = importlib.util.find_spec(f"{self.package}.{module}")
+            assert spec, module
+            source = Path(str(spec.origin)).read_text(encoding="utf-8")
+            for function in ast.parse(source).body:
+                if isinstance(function, ast.FunctionDef) and function.name.endswith("_verb"):
+                    verb = function.name.removesuffix("_verb").replace("_", "-")
+                    docstring = " ".join((ast.get_docstring(function) or "").split())
+                    sentences[verb] = re.split(r"(?<=[.?]) ", docstring)[0]
+        return sentences
+
+    def command_line(self) -> typer.Typer:
+        """Return the whole program as Typer runs it."""
+        app = typer.Typer(
+            name=self.name,
+            cls=type("Verbs", (_Verbs,), {"program": self}),
+            help=self.help,
+            no_args_is_help=True,
+            pretty_exceptions_enable=False,
+            rich_markup_mode=None,
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+
+        @app.callback(invoke_without_command=True)
+        def top(
+            version: Annotated[
+                bool, typer.Option("--version", help="Show version and commit, and exit.")
+            ] = False,
+        ) -> None:
+            if version:
+                sha, changed, _ = (paths.commit_of_checkout() or "").partition(paths.DIRTY)
+                commit = f", commit {sha}{', with changes' * bool(changed)}" if sha else ""
+                print(f"{self.name} {__version__}{commit}")
+                raise typer.Exit(OK)
+
+        return app
+
+
+def set_debugging(value: bool) -> None:
+    """Remember that --debug was given, for as long as the program runs."""
+    global _debug
+    _debug = _debug or value
+
+
+_DEBUG = inspect.Parameter(
+    "debug",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--debug", callback=set_debugging, help="Show the trace of an error.")
+    ],
+)
+
+
+def _callback(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb's function as Typer takes it: with the options of its bundles, and --debug."""
+    parameters = inspect.signature(function).parameters
+    bundles: dict[str, Any] = {
+        name: parameter.annotation
+        for name, parameter in parameters.items()
+        if is_dataclass(parameter.annotation)
+    }
+    options: list[inspect.Parameter] = []
+    for name, parameter in parameters.items():
+        inner = inspect.signature(bundles[name]).parameters.values() if name in bundles else ()
+        options += (option.replace(kind=_DEBUG.kind) for option in inner or [parameter])
+
+    def called(debug: bool, **given: object) -> None:
+        for name, bundle in bundles.items():
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+        function(**given)
+
+    called.__doc__ = function.__doc__
+    called.__signature__ = inspect.Signature([*options, _DEBUG])  # type: ignore[attr-defined]
+    return called
+
+
+class _Verb(TyperCommand):
+    """A verb whose help ends in examples and exit codes."""
+
+    about: ClassVar[About]
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        alone = self.about.alone
+        given = [
+            f"{arg}={alone[arg]}" if arg in alone and not following.endswith(".toml") else arg
+            for arg, following in zip(args, [*args[1:], ""], strict=False)
+        ]
+        return super().parse_args(ctx, given)
+
+    def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        with formatter.section("Examples"):
+            for example in self.about.examples:
+                formatter.write("\n".join(_folded(example, formatter.width)) + "\n")
+        _write_exits(formatter, self.about.exits)
+
+
+class _Group(TyperGroup):
+    """The verbs of a group, each of which is loaded when it is asked for."""
+
+    def __init__(self, name: str, program: Program) -> None:
+        group = program.groups[name]
+        super().__init__(name=name, help=group.help, no_args_is_help=True, rich_markup_mode=None)
+        self.commands = dict.fromkeys(group.verbs)  # type: ignore[assignment]
+        self.program = program
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        return self.program.command(cmd_name) if cmd_name in self.commands else None
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        sentences = self.program.first_sentences()
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, sentences[name]) for name in self.commands])
+
+
+class _Verbs(TyperGroup):
+    """All verbs of a program, each of which is loaded when it is asked for. The help lists them
+    under their headings, each with its first sentence."""
+
+    program: ClassVar[Program]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        names = [*self.program.top, *self.program.groups]  # among which Typer finds a near name
+        self.commands = dict.fromkeys(names)  # type: ignore[assignment]
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        return list(self.commands)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        if cmd_name in self.program.top:
+            return self.program.command(cmd_name)
+        return _Group(cmd_name, self.program) if cmd_name in self.program.groups else None
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        sentences = self.program.first_sentences()
+        for heading, verbs in self.program.headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, sentences[name]) for name in verbs])
+        if groups := self.program.groups:
+            with formatter.section(MORE):
+                formatter.write_dl(
+                    [(name, f"{of.help} {', '.join(of.verbs)}.") for name, of in groups.items()]
+                )
+
+    def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        _write_exits(formatter, MEANING)
+
+
+def _write_exits(formatter: "HelpFormatter", exits: Mapping[int, str]) -> None:
+    with formatter.section("Exit codes"):
+        formatter.write_dl([(str(code), meaning) for code, meaning in exits.items()])
+
+
+def _folded(command: str, width: int) -> list[str]:
+    """Break a command that can be pasted into lines that a backslash joins."""
+    lines = [" "]
+    for part in _PART.findall(command):
+        if len(lines[-1]) + len(part) + 3 > width and lines[-1].strip():
+            lines[-1] += " \\"
+            lines.append("     ")
+        lines[-1] += f" {part}"
+    return lines
+
+
+def run(app: typer.Typer) -> None:
+    """Run a program with the arguments of this process. An error is one line, and a trace only with
+    --debug."""
+    _open_what_is_closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know ASCII only
+    try:
+        paths.check_environment(sys.argv[0])
+        text.choose(sys.stdout)
+        try:
+            app(prog_name=app.info.name)
+        finally:
+            sys.stdout.flush()  # at the exit a full disk would be told of in a trace
+    except TockmarkError as error:
+        if _debug:
+            traceback.print_exc()
+        say(one_line(error))
+        sys.exit(error.code)
+    except BrokenPipeError:  # `tockmark table … | head`
+        _silence()
+        sys.exit(OK)
+    except OSError as error:  # which no verb expects: a disk is full, say
+        if _debug:
+            traceback.print_exc()
+        where = error.filename or "the standard output"
+        say(one_line(f"{where}: {error.strerror}"))
+        _silence()
+        sys.exit(UNUSABLE)
+    except ImportError:  # __main__ tells
+        raise
+    except Exception as error:
+        if _debug:
+            raise
+        what = f"unexpected {type(error).__name__}: {one_line(error)}"
+        say(f"{what}; --debug shows the trace, please report it")
+        sys.exit(UNUSABLE)
+
+
+def _open_what_is_closed() -> None:
+    """Put something in the place of a standard stream that the caller has closed, or the next file
+    to be opened would be taken for it. Whoever prints to the standard output learns that it cannot
+    be written; what would be said on the standard error is lost."""
+    for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, how)  # as the lowest number that is free
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def _silence() -> None:
+    """Try no more to write to the standard output, at the exit neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
