@@ -202,7 +202,7 @@ def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
         if done.returncode not in (0, 1, 3) or not done.stdout:
             wrong.append(f"{called(command)}: {done.returncode}: {done.stderr[-300:]}")
     assert not wrong, "\n".join(wrong)
-    assert ran >= {"run", "profile", "table", "compare", "gate", "list", "image", "export"}
+    assert ran >= {"run", "profile", "table", "compare", "list", "image", "export"}
 
 
 def test_the_tests_that_run_long_verbs_are_there() -> None:
@@ -304,7 +304,7 @@ def test_what_is_no_target_is_found(text: str, strange: list[str]) -> None:
         ("tockmark run --only time --board qemu", "another board"),
         ("tockmark board image --board cw310 -o out", None),
         ("tockmark run --only time --kernel a.elf", "a.elf is not there"),
-        ("tockmark ci gate a.json b.json", "a.json is not there"),
+        ("tockmark compare a.json b.json --limits", "a.json is not there"),
         ("tockmark judge TREE BASE HEAD", "TREE is the reader's"),
         ("tockmark patch ~/tock", "~/tock is the reader's"),
         ("tockmark dev validate --part limit", "takes minutes"),

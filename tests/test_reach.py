@@ -20,7 +20,7 @@ LOG = "tools/tockmark/tests/four-boots.log"
 VERBS = {
     "table": (11, ["table", BASELINE]),
     "compare": (14, ["compare", BASELINE, TOCK]),
-    "gate": (16, ["ci", "gate", BASELINE, TOCK]),
+    "limits": (16, ["compare", BASELINE, TOCK, "--limits"]),
     "parse": (14, ["board", "parse", LOG, "-o"]),
     "export": (9, ["ci", "export", BASELINE, "--format", "csv"]),
     "run": (30, ["run", "--only", "syscall.command", "-o"]),
