@@ -18,6 +18,7 @@ from msgspec import structs
 from tockmark import BASELINE, __version__, paths
 from tockmark.errors import file_name, showable
 from tockmark.paths import commit_of_checkout
+from tockmark.result.file import decoded
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
@@ -153,9 +154,8 @@ def build(
     impossible = [one for one in boots if one.skipped is not None]
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
-    rows = {
-        row.identity: row for row in linked(list(kept.values()), context.board.clock_hz, counter)
-    }
+    measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
+    rows = {row.identity: row for row in linked(measured_rows)}
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
         there = rows.get(absent.identity)
