@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.cli import options, run_options
-from tockmark.cli.checkout import parallel_options
+from tockmark.cli import checkout, options, run_options
 from tockmark.cli.program import verb
 from tockmark.compare import pairs
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, UNUSABLE, TockmarkError, say
@@ -143,7 +142,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
 )
 def campaign_verb(
     *,
-    tree: Annotated[Path, run_options.TREE],
+    tree: Annotated[Path, checkout.TREE],
     span: Annotated[
         str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
     ],
@@ -171,13 +170,13 @@ def campaign_verb(
     tries: Annotated[
         int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
     ] = campaign.TRIES,
-    build: Annotated[str | None, run_options.BUILD] = None,
-    elf: Annotated[str | None, run_options.ELF] = None,
+    build: Annotated[str | None, checkout.BUILD] = None,
+    elf: Annotated[str | None, checkout.ELF] = None,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
     jobs: run_options.Jobs = None,
-    no_patch: run_options.NoPatch = False,
-    fresh: run_options.FreshBuilds = False,
+    no_patch: checkout.NoPatch = False,
+    fresh: checkout.FreshBuilds = False,
 ) -> None:
     """Measure a line of commits, one after another, into a file for `history` and `site`.
 
@@ -187,8 +186,8 @@ def campaign_verb(
     known = catalogue.load()
     for terms in filter(None, (only, follow)):
         select(known, terms)
-    how_built = run_options.recipe(tree, build, elf, no_patch)
-    settings = parallel_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
+    how_built = checkout.recipe(tree, build, elf, no_patch)
+    settings = checkout.parallel_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
     found = repository(tree)
     line = found.first_parents(span)
     named = [(found.commit(name), name) for name in commit or []]

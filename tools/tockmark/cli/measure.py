@@ -341,12 +341,11 @@ def run_verb(
 
     Writes build/results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    if output is not None:  # what cannot be written is told before anything runs
-        _check_kept(options.log_beside(output), place.resume)
+    _check_output(output, place.resume)
     known = catalogues.load(apps.catalogue or paths.CATALOGUE)
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
-    asked = RunAsked(kernel or [], claims, only, place, apps, extent, effort, icache)
-    asked, laid = asked.with_images(known)
+    given = RunAsked(kernel or [], claims, only, place, apps, extent, effort, icache)
+    asked, laid = given.with_images(known)
     wanted = asked.meant(known)
     first, *instead = asked.runs(known, laid, wanted)
     run.check_rows(first, only)
@@ -364,8 +363,8 @@ def run_verb(
             kept = options.log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     options.say_first(result.incomplete)
-    code = options.incomplete_code(result)
-    code = INTERRUPTED if ran.interrupted and ran.lost is None else code
+    interrupted = ran.interrupted and ran.lost is None
+    code = INTERRUPTED if interrupted else options.incomplete_code(result)
     if as_json:
         options.show(_as_json(ran, result, known, path, kept, code))
     else:
@@ -374,8 +373,10 @@ def run_verb(
     raise Exit(code)
 
 
-def _check_kept(log: Path | None, resume: Path | None) -> None:
-    """TockmarkError if the log of --resume would be replaced."""
+def _check_output(output: Path | None, resume: Path | None) -> None:
+    """TockmarkError, before anything runs, if the result cannot be written or its log would replace
+    that of --resume."""
+    log = None if output is None else options.log_beside(output)
     if log is not None and resume is not None and log.resolve() == resume.resolve():
         raise TockmarkError(
             f"{paths.shown(log)} would be replaced while --resume goes on from it",
