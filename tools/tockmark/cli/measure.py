@@ -346,7 +346,7 @@ def run_verb(
     with run_options.ended_once():
         asked, ran = _run(asked, suites(behind[0]) if behind else ())
         run_options.end_no_more()  # before all is written
-        sources = [job.taken for jobs in ran.jobs for job in jobs if job.started]
+        sources = [job.taken for jobs in ran.jobs for job in jobs if job.captured]
         taken = {source: sources.count(source) for source in SOURCES}
         for source, count in taken.items():
             if count and not as_json:

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
@@ -26,7 +28,7 @@ from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.kernel_on_core import check_core
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, Session, Start
+from tockmark.rig.protocol import Ability, Replay, Session, Start
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -38,6 +40,7 @@ from tockmark.suite.catalogue import (
     Lang,
     aside,
 )
+from tockmark.wire.captured import BootKey, Captured, Ending
 from tockmark.wire.uart_line import RESET
 
 # Samples of a row on a simulator: enough for a median where they never repeat
@@ -81,17 +84,6 @@ class Suite:
     further: list[Boot]  # those of them that layouts beyond the first run, too
 
 
-BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A boot that an earlier log has whole."""
-
-    image: str  # the id that its app said
-    lines: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class RunOptions:
     """A run as the user asked for it."""
@@ -106,7 +98,7 @@ class RunOptions:
     jobs: int
     fresh: bool = False  # simulate also what is in the cache
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
-    earlier: Mapping[BootKey, Earlier] = field(default_factory=dict)  # what need not be run again
+    earlier: Mapping[BootKey, Captured] = field(default_factory=dict)  # what need not be run again
     some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
 
     @property
@@ -136,11 +128,8 @@ class Job(Status):
     image: Image | None = None
     session: Session | None = None
     taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
-    lines: list[str] = field(default_factory=list)  # of the UART
-    note: str | None = None
-    ended: bool = False  # all that it said is in `lines`
-    finished: bool = False  # of itself, well or not
-    panicked: bool = False  # the kernel did
+    captured: Captured | None = None  # once it runs
+    note: str | None = None  # what went wrong
     skipped: str | None = None  # why this kernel cannot run this boot, or this target time it
 
     @property
@@ -154,9 +143,14 @@ class Job(Status):
         return self.boot.name, self.icache, self.apps.lang
 
     @property
-    def started(self) -> bool:
-        """Whether anything can be in `lines`."""
-        return self.session is not None or self.taken is not None
+    def ending(self) -> Ending | None:
+        """How it ended; None: it did not."""
+        return self.captured.ending if self.captured else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ended of itself, well or not."""
+        return self.ending is not None and not self.ending.killed
 
 
 @dataclass(frozen=True)
@@ -289,7 +283,8 @@ class _Runner:
             while left:
                 for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
-                    if absent := _ABSENT.search("\n".join(left[future].lines)):
+                    captured = left[future].captured
+                    if captured and (absent := _ABSENT.search("\n".join(captured.lines))):
                         lacking = PERF if absent[1] == PERF else CYCLES_ALONE
                         raise WithoutCounterError(self.options.kernel, lacking)
                     del left[future]
@@ -318,11 +313,11 @@ class _Runner:
             start = self._start(job, job.image)
             earlier = self.options.earlier.get(job.key)
             if earlier is not None and earlier.image == start.image:
-                job.lines, job.taken, job.rows = list(earlier.lines), "log", job.rows_expected
-                job.ended = job.finished = True
+                job.captured = self._captured(job, start, earlier.lines, earlier.ending)
+                job.taken, job.rows = "log", job.rows_expected
             elif not self.stop.is_set():
                 self._boot(job, start)
-            if job.panicked and job.boot.panics:
+            if job.ending and job.ending.panicked and job.boot.panics:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.what
@@ -377,17 +372,34 @@ class _Runner:
     def _boot(self, job: Job, start: Start) -> None:
         job.state = "running"
         job.session = session = self.cache.begin(self.options.board.target, start)
-        job.taken = "cache" if isinstance(session, cache.CachedBoot) else None
+        job.taken = "cache" if isinstance(session, Replay) else None
+        lines: list[str] = []
+        job.captured = self._captured(job, start, lines, None)
         for text in session.lines():
-            job.lines.append(text)
+            lines.append(text)
             job.rows += bool(_ROW.search(text))
             job.cycles = session.cycles
             if self.stop.is_set():
                 session.stop()
-        job.ended = True
         ending = session.ending()
-        job.finished = ending is None or not (self.stop.is_set() or session.killed)
-        job.note = None if self.stop.is_set() else ending
-        job.panicked = session.panicked
-        # One that was cut off last said its cycles a while before its last line.
-        job.cycles = session.cycles if job.finished else 0
+        if self.stop.is_set() and ending.why is not None:
+            ending = Ending(killed=True)
+        elif ending.killed:  # it said its cycles a while before its last line
+            ending = replace(ending, cycles=0)
+        job.captured = replace(job.captured, ending=ending)
+        job.note, job.cycles = ending.why, ending.cycles
+
+    def _captured(
+        self, job: Job, start: Start, lines: Sequence[str], ending: Ending | None
+    ) -> Captured:
+        """Return what a boot printed, as one of this run."""
+        return Captured(
+            lines,
+            boot=job.boot.name,
+            icache=job.icache,
+            app=job.boot.group,
+            lang=None if self.options.langs == ["c"] else job.apps.lang,
+            image=start.image,
+            layout=job.layout,
+            ending=ending,
+        )
