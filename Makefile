@@ -28,7 +28,6 @@ help:
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
 	@echo 'make kernel-pmp-8  the one for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
-	@echo 'make kernel-crypto  the one with a driver of crypto, for tockmark run --suite programs --only crypto'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
@@ -123,10 +122,7 @@ kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-kernel-crypto: FEATURES := crypto
-kernel-crypto: export TOCKMARK_CRYPTO := $(abspath build/apps/crypto.o)
-kernel-crypto: programs
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters crypto)
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
@@ -161,21 +157,6 @@ apps-cortex-m4: apps qemu-tools
 	@$(MAKE) $(SILENT) -f apps/rust/build.mk ABI=2 ARCH=cortex-m4
 	$(stamp) apps build/apps/c-abi2-cortex-m4 build/apps/rust-abi2-cortex-m4
 
-# Whole programs, bare and isolated (apps/programs): `make programs`, or ONLY="aes towers" of them.
-IBEX = $(shell .venv/bin/python -c 'import pythondata_cpu_ibex as ibex; print(ibex.data_location)')/vendor
-PROGRAMS := c rust
-programs: apps
-	$(call begin,build/apps/programs-c-abi2,whole programs (some two minutes))
-	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=machine build/apps/c-abi2-machine/libtockmark.a
-	@$(MAKE) $(SILENT) -f apps/programs/build.mk IBEX=$(IBEX) ONLY='$(ONLY)'
-	$(stamp) apps build/apps/bare.elf $(foreach one,$(PROGRAMS),build/apps/programs-$(one)-abi2 build/apps/programs-$(one)-abi2-csr)
-
-# Clients of one server (apps/ladder).
-ladder: apps
-	$(call begin,build/apps/ladder-c-abi2,the clients and servers of the ladder)
-	@$(MAKE) $(SILENT) -f apps/ladder/build.mk
-	$(stamp) apps build/apps/ladder-c-abi2
-
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
@@ -193,7 +174,7 @@ tables: setup apps
 	@.venv/bin/python tools/pages
 
 site: setup
-	@$(TOCKMARK) site results docs/data/validation.json -o build/site
+	@$(TOCKMARK) site results lab/data/validation.json -o build/site
 
 # What `pip install` takes: the tool with all that it needs to measure, profile and judge.
 wheel: profile

@@ -4,7 +4,7 @@
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
 # COUNTER=cyclecount or COUNTER=csr takes samples by that in the place of Perf (apps/asm/counter.h), for
 # version 2, in a folder of its own: OUT with -cyclecount or -csr behind. COUNTER=machine is for apps
-# that run in machine mode, without a kernel (apps/programs/bare).
+# that run in machine mode, without a kernel (lab/studies/programs/apps/bare).
 # ARCH=cortex-m4 builds them for Cortex-M: for version 2, reading CycleCount, in a folder of its own: OUT with
 # -cortex-m4 behind. Rows whose bodies are not in apps/asm/thumb are skipped there.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system

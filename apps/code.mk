@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What compiles the apps in C and shapes their code: for apps/build.mk and apps/programs/build.mk.
+# What compiles the apps in C and shapes their code: for apps/build.mk and the apps of studies.
 
 # ARCH=cortex-m4 is for that core in the place of RISC-V.
 ifeq ($(ARCH),cortex-m4)

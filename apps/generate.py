@@ -37,9 +37,9 @@ from typing import Any
 
 NUMBER = (int, float)
 # The keys of a table by the types of their values; one with a "?" may be missing.
-TOP = {NUMBER: "budget", list: "sections benchmark boot?"}
+TOP = {str: "name?", int: "silence?", NUMBER: "budget?", list: "sections benchmark boot?"}
 BENCHMARK = {
-    str: "id section touches what counts unit? bytes? by? distribution? suite?"
+    str: "id section touches what counts unit? bytes? by? distribution?"
     " skip_v1? skip_c? skip_rust? skip_libtock_rs?",
     int: "samples inner passes?",
     NUMBER: "budget",
@@ -292,9 +292,11 @@ def header(rows: list[SuiteRow], absent: list[str]) -> str:
     """Return what C and assembly include."""
     lines = [
         "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
-        "#ifndef TM_ROWS_H",
-        "#define TM_ROWS_H",
+        "#pragma once",
+        # Another catalogue's comes behind the usual one's, which the harness is built with.
+        "#ifndef TM_SAMPLES_MAX",
         f"#define TM_SAMPLES_MAX {max(row.samples for row in rows)}",
+        "#endif",
     ]
     for row in rows:
         lines += ["", *header_row(row)]
@@ -303,7 +305,6 @@ def header(rows: list[SuiteRow], absent: list[str]) -> str:
     lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies(rows))]
     if absent:
         lines += ["#else", f"#define TM_ABSENT {', '.join(absent)}"]
-    lines += ["#endif"]
     return "\n".join([*lines, "#endif", ""])
 
 

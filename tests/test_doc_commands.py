@@ -22,18 +22,16 @@ from pages import Command, commands, every
 from tockmark.cli import program
 from tockmark.cli.app import PROGRAM, app
 from tockmark.errors import TockmarkError
-from tockmark.paths import ROOT
+from tockmark.paths import CATALOGUE, ROOT
 from tockmark.rig import board as boards
 from tockmark.rig.isa import RISC_V
-from tockmark.suite.catalogue import Suite, load
+from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
 
 TOOL = typer.main.get_command(app)
 # Verbs that run for minutes, and the tests that run them.
 LONG = {
     "conformance": "tests/test_conformance.py",
-    "instances": "tests/test_ladder.py",
-    "isolation": "tests/test_programs.py",
     "latency": "tests/test_latency.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",
@@ -76,9 +74,6 @@ def arguments(command: Command) -> dict[str, Any]:
         program._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
-SUITES: dict[str, Suite] = {"isolation": "programs"}  # of verbs that have one alone
-
-
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
     """What the command takes for rows of the suite, and are none; a page may add some itself."""
     named = [given[key] for key in ("only", "benchmark") if given.get(key)]
@@ -87,7 +82,7 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
         if READERS.search(text) or f'id = "{text}"' in page:
             continue
         try:
-            select(load(suite=given.get("suite", SUITES.get(given["verb"]))), text)
+            select(load(ROOT / (given.get("catalogue") or CATALOGUE)), text)
         except TockmarkError as error:
             strange.append(str(error))
     return strange
@@ -145,8 +140,8 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
     known = given.get("board") and boards.load(given["board"])
     if known and verb in LAYS and known.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
-    if (other and verb not in LAYS) or given.get("core") or given.get("suite"):
-        return "needs what is built for another board, core or suite"
+    if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):
+        return "needs what is built for another board, core or catalogue"
     for key, value in given.items():
         for path in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(path, Path) and key not in OUTPUTS and not (there / path).exists():

@@ -132,7 +132,7 @@ def test_no_program_writes_a_mark(tmp_path: Path) -> None:
     (tmp_path / "flash").write_bytes(b"\xff")
     start = Start("boot", tmp_path / "flash", True, marks=("--mark", "reset"))
     elf = ("--elf", str(tmp_path / "program.elf"), "--boot", "0x20000400")
-    session = SimTarget(SIMULATOR, True, 16, 200_000).start(start, *elf)
+    session = SimTarget(SIMULATOR, True, 16, 200_000).start_here(start, *elf)
     lines = list(session.lines())
     session.ending()
     reset, *items = decode("\n".join(lines).split("\n"))

@@ -21,7 +21,7 @@ V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
 PMP_8 = ["--features", "pmp-8"]
 CRYPTO = ["--features", "crypto"]
-PROGRAMS = ["--manifest-path", "apps/programs/Cargo.toml"]
+PROGRAMS = ["--manifest-path", "lab/studies/programs/apps/Cargo.toml"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
 # What is compiled once and run once needs neither.
@@ -77,7 +77,7 @@ def test_unsafe_code_is_in_one_crate_of_the_apps_only() -> None:
     """There is none in the suite, and the linters of both hold it; in the other each block says
     why it is safe."""
     apps = ROOT / "apps" / "rust"
-    folders = (apps / "suite", ROOT / "apps" / "programs")
+    folders = (apps / "suite", ROOT / "lab" / "studies" / "programs" / "apps")
     suite = [path for path in files(".rs") if any(map(path.is_relative_to, folders))]
     assert len(suite) > 25
     assert not [path for path in suite if "unsafe" in path.read_text(encoding="utf-8")]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark trace`: the file follows the format of trace events, whoever runs at any time is on one
-track, and the sample is where the row says. tests/browser opens one in Perfetto."""
+"""`tockmark profile --perfetto`: the file follows the format of trace events, whoever runs at any
+time is on one track, and the sample is where the row says. tests/browser opens one in Perfetto."""
 
 import itertools
 import json
@@ -64,7 +64,7 @@ def ns(microseconds: float) -> int:
 
 def traced(folder: Path, *arguments: str) -> Trace:
     file = folder / "trace.json"
-    command = [TOCKMARK, "trace", "--only", *arguments, "-o", str(file)]
+    command = [TOCKMARK, "profile", *arguments, "--perfetto", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
     return Trace(file, done.stdout)
 
@@ -170,13 +170,16 @@ REFUSED = [
     (["--from", "0", "--to", "900000"], "500000 at most"),
     (["--around", "worst", "--to", "5"], "--around excludes"),
     (["--from", "100000000"], "the run is over before cycle 100000000"),
-    (["--only", "irq.upcall"], "names 2 rows"),
+    (["--functions"], "exclude each other"),
 ]
 
 
 @pytest.mark.parametrize(("given", "says"), REFUSED, ids=str)
-def test_what_cannot_be_shown_is_said_in_one_line(given: list[str], says: str) -> None:
-    command = [TOCKMARK, "trace", "--only", "time.read", "--icache", "off", *given]
+def test_what_cannot_be_shown_is_said_in_one_line(
+    given: list[str], says: str, tmp_path: Path
+) -> None:
+    to = ["--perfetto", str(tmp_path / "trace.json")]
+    command = [TOCKMARK, "profile", "time.read", *to, "--icache", "off", *given]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode in (1, 2)
     assert done.stderr.count("\n") == 1

@@ -215,11 +215,6 @@ def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -
     for words, target in (
         ("dev validate", "validate"),
         ("run --machine nexysvideo", "kernel-nexys"),
-        ("run --suite programs", "programs"),
-        ("run --suite programs --bare", "programs"),
-        ("run --suite eight", "kernel-eight"),
-        ("dev instances", "ladder"),
-        ("dev isolation", "programs"),
     ):
         tool = installed.environment / "bin" / "tockmark"
         done = subprocess.run(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What costs a + b · size, and how far off the line is at a size that it was not fitted to: from
-results/sizes/, and from results that have IPC by size."""
+lab/studies/sizes, and from results that have IPC by size."""
 
 from dataclasses import dataclass
 

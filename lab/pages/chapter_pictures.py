@@ -17,15 +17,15 @@ import core_features
 import crypto
 import ladder
 import whole_programs
-from committed import STUDIES
-from tockmark.check import instances as instancing
-from tockmark.paths import DATA
-from tockmark.show import plot, programs
-from tockmark.show.crypto import APP, WAYS
-from tockmark.show.ladder import WAYS as IPC
+from tockmark.show import plot
 from tockmark.show.plot import GREY, STYLES, Sheet
-from tockmark.show.programs import ALONE, BESIDE
 from tockmark.suite.catalogue import ICACHE
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import instances as instancing
+from tockmark_lab.studies import programs
+from tockmark_lab.studies.crypto import APP, WAYS
+from tockmark_lab.studies.ladder import WAYS as IPC
+from tockmark_lab.studies.programs import ALONE, BESIDE
 
 KIB = 1024
 MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}
@@ -77,7 +77,7 @@ def of_programs() -> Sheet:
     bare, *kernels = whole_programs.kernels()
     keys = programs.programs(whole_programs.kernels(), whole_programs.KNOWN)
     shown = [key for key in keys if any(one.nets(key, ALONE, True) for one in kernels)]
-    note = f"results/programs: {whole_programs.conditions()} · {BOARD}"
+    note = f"lab/studies/programs: {whole_programs.conditions()} · {BOARD}"
     sheet = Sheet(
         "Whole programs: cycles as an app, by the bare core's; i-cache on",
         [note],
@@ -111,7 +111,7 @@ def of_sizes() -> Sheet:
     groups: dict[str, list[by_size.Swept]] = {}
     for one in by_size.SWEPT:
         groups.setdefault(one.what, []).append(one)
-    notes = ["results/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
+    notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
     sheet = Sheet("Cost by size: a + b · size, one size held out", [" · ".join(notes)], 2, 4, 2.2)
     kernels = list(dict.fromkeys(one.kernel for one in by_size.SWEPT))
     for axes, (what, some) in zip(sheet.panels, groups.items(), strict=True):
@@ -146,12 +146,12 @@ def of_sizes() -> Sheet:
 
 def of_instances() -> Sheet:
     """Draw how many answers instances of a cipher give in a second, and how many ran."""
-    note = f"docs/data/instances-*.json · {BOARD}, i-cache on · the left scale is not from 0"
+    note = f"lab/studies/instances · {BOARD}, i-cache on · the left scale is not from 0"
     title = "Instances of one program: ChaCha20 of 4096 bytes, 16 times each"
     sheet = Sheet(title, [note], across=2, height=2.8)
     rates, counts = sheet.panels
     names: list[str] = []
-    for path in sorted(DATA.glob("instances-*.json"), reverse=True):
+    for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
         found = instancing.load(path)
         for stack in dict.fromkeys(one.stack for one in found.attempts):
             tried = [one for one in found.attempts if one.stack == stack]
@@ -179,7 +179,7 @@ def of_clients() -> Sheet:
     """Draw the waits of clients of one server: median, 90th and worst, by how many ask."""
     panels = [*product(ladder.ORDERS, (ladder.SMALL, ladder.LARGE))]
     said = "mark: median; dash: 90th of a hundred; the line ends at the worst"
-    note = f"results/ladder · {BOARD}, i-cache on, closed loop · {said}"
+    note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {said}"
     sheet = Sheet("How long a request waits, by clients of one server", [note], 2, 2, 2.4)
     sets = list(dict.fromkeys((one.kernel, one.way) for one in ladder.climbed()))
     for axes, (order, size) in zip(sheet.panels, panels, strict=True):
@@ -216,7 +216,7 @@ def of_crypto() -> Sheet:
     """Draw what each way of having crypto done costs more than the app itself, by size."""
     panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
     cross = "grey: where two ways of the baseline cross, in four layouts"
-    note = f"results/crypto · {BOARD}, i-cache on · {cross}"
+    note = f"lab/studies/crypto · {BOARD}, i-cache on · {cross}"
     sheet = Sheet("ChaCha20-Poly1305: cycles more than in the app itself", [note], 1, 2, 3.0)
     order = list(WAYS)
     for axes, (title, kernels) in zip(sheet.panels, panels, strict=True):
@@ -267,7 +267,7 @@ def of_cores() -> Sheet:
         for one in core_features.FEATURES
         if any(core_features.shares(r, *one[1:]) for r in rows)
     ]
-    note = f"results/cores (4 links), docs/data/cores.json · {BOARD}, other cores' timing unchecked"
+    note = f"lab/studies/cores (4 links) · {BOARD}, other cores' timing unchecked"
     sheet = Sheet("What each feature of the core saves", [note], height=0.8 + 0.42 * len(shown))
     (axes,) = sheet.panels
     for index, (row, head) in enumerate(rows.items()):

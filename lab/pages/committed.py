@@ -5,6 +5,7 @@ their rows, with figures as a page has them: one number, a range over links, a r
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from tockmark.paths import RESULTS, ROOT
 from tockmark.result import file
@@ -12,9 +13,7 @@ from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
-
-STUDIES = ROOT / "lab" / "studies"  # a folder for each
-LAB_DATA = ROOT / "lab" / "data"  # of no study
+from tockmark_lab.places import STUDIES
 
 
 def number(value: float | None) -> str:
@@ -83,14 +82,22 @@ class AppSize:
     ram: int
 
 
+def path_of(name: str) -> Path:
+    """Return the file of a committed result: STUDY/NAME, or what it is called in results/."""
+    study, _, own = name.partition("/")
+    data = STUDIES / study / "data"
+    return data / f"{own}.json" if data.is_dir() else RESULTS / f"{name}.json"
+
+
 class CommittedResult:
     """A result file, by row, in one language of the apps: the one that leads if none is given."""
 
     def __init__(self, name: str, lang: Lang | None = None) -> None:
+        path = path_of(name)
         self.name = name
-        self.file = f"results/{name}.json"  # as a command names it
+        self.file = str(path.relative_to(ROOT))  # as a command names it
         self.lang: Lang = lang or "c"
-        self.result = file.load(RESULTS / f"{name}.json")
+        self.result = file.load(path)
         self.kernel = self.result.provenance.kernel
         self.board = self.result.provenance.board
         rows = (self.result if lang else self.result.leading).table.values()

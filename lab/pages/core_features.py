@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What each feature of the core buys, from results/cores/ and docs/data/cores.json: a kernel's rows
-over links, and bare programs, each on cores that differ in that feature alone."""
+"""What each feature of the core buys, from lab/studies/cores: a kernel's rows over
+links, and bare programs, each on cores that differ in that feature alone."""
 
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, number, percents
+from committed import CommittedResult, between, committed, number, path_of, percents
 from tables import markdown
-from tockmark.check import cores
-from tockmark.check.cores import BareCount
-from tockmark.paths import RESULTS
 from tockmark.show import text
 from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import ICACHE
+from tockmark_lab.studies import cores
+from tockmark_lab.studies.cores import BareCount
 
 ALL = "maxperf-pmp-bmfull-icache"  # each feature but the predictor
 TWO_STAGES = f"{ALL}-no-WritebackStage"
@@ -53,7 +52,7 @@ CONFIGURATIONS = (
 def kernel(core: str, name: str = "baseline") -> CommittedResult | None:
     """Return the committed run of a kernel on a core; None if there is none."""
     stem = f"cores/{name}{'-on-' if core else ''}{core}"
-    return committed(stem) if (RESULTS / f"{stem}.json").exists() else None
+    return committed(stem) if path_of(stem).exists() else None
 
 
 @cache

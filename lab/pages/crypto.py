@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where crypto should live: the results in results/crypto/, kernel by kernel."""
+"""Where crypto should live: the results in lab/studies/crypto, kernel by kernel."""
 
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, number, percents
+from committed import CommittedResult, between, committed, number, path_of, percents
 from tables import markdown
-from tockmark.paths import RESULTS
-from tockmark.show import crypto, text
-from tockmark.show.crypto import APP, WAYS, Ways
+from tockmark.show import text
+from tockmark_lab.studies import crypto
+from tockmark_lab.studies.crypto import APP, WAYS, Ways
 
 # In the order of the page: the results by their names, and what a kernel is called in a table.
 KERNELS = {
@@ -47,7 +47,7 @@ def laid(name: str, icache: bool) -> tuple[Ways, ...]:
 
 
 def _in_layouts(name: str) -> bool:
-    return (RESULTS / "crypto" / f"{name}-layouts.json").exists()
+    return path_of(f"crypto/{name}-layouts").exists()
 
 
 def in_layouts() -> str:

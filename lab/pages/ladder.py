@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What clients get of one server, how many instances a kernel runs, and what its scheduler gives
-them: the results in results/ladder*/, docs/data/instances-*.json and alarm-*.json."""
+them: the data of the studies ladder, instances and schedulers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,17 +10,16 @@ from statistics import median
 
 from committed import between, number
 from tables import markdown
-from tockmark.check import instances as instancing
-from tockmark.paths import DATA, RESULTS
 from tockmark.result import file
-from tockmark.result.ladder import OWNERS, Owner, Rung, rungs
 from tockmark.result.model import Result, Row
-from tockmark.show.ladder import WAYS
-from tockmark.show.programs import short
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import instances as instancing
+from tockmark_lab.studies.ladder import OWNERS, WAYS, Owner, Rung, rungs
+from tockmark_lab.studies.programs import short
 
-FOLDER = RESULTS / "ladder"
-FOR_EIGHT = RESULTS / "ladder-eight"  # six and seven clients
-IN_LAYOUTS = RESULTS / "ladder-layouts"  # of the apps: the baseline's, three clients
+FOLDER = STUDIES / "ladder" / "data"
+FOR_EIGHT = FOLDER / "eight"  # six and seven clients
+IN_LAYOUTS = FOLDER / "layouts"  # of the apps: the baseline's, three clients
 SMALL, LARGE, LARGE_OF_EIGHT = 16, 4096, 1024
 SCHEDULERS = ("priority", "round-robin", "cooperative", "mlfq")
 EIGHT = "eight-apps"  # in the name of our own kernel where it was built for so many
@@ -195,7 +194,9 @@ def beside_alarm() -> str:
     late that is."""
     lines = []
     for name in SCHEDULERS:
-        alone, many = instancing.load(DATA / f"alarm-{name}.json").attempts
+        alone, many = instancing.load(
+            STUDIES / "schedulers" / "data" / f"alarm-{name}.json"
+        ).attempts
         lines.append(
             [
                 name,
@@ -220,7 +221,7 @@ def _late(attempt: instancing.Attempt) -> str:
 def instances() -> str:
     """Return the table of instances: how fast, when the first answer came, what gave out."""
     lines = []
-    for path in sorted(DATA.glob("instances-*.json"), reverse=True):
+    for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
         found = instancing.load(path)
         for stack in dict.fromkeys(one.stack for one in found.attempts):
             tried = [one for one in found.attempts if one.stack == stack]

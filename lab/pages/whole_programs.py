@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What isolation costs whole programs: the results in results/programs/, and where their sources
+"""What isolation costs whole programs: the results in lab/studies/programs, and where their sources
 come from."""
 
 import tomllib
@@ -10,26 +10,26 @@ from statistics import median
 
 from committed import between, number, share
 from tables import markdown
-from tockmark.paths import DATA, RESULTS
-from tockmark.profile import isolation
-from tockmark.profile.isolation import Meanwhile
 from tockmark.profile.sample import CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import programs, text
-from tockmark.show.programs import ALONE, BESIDE, OnKernel, Ratios
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS, label
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import isolation, programs
+from tockmark_lab.studies.isolation import Meanwhile
+from tockmark_lab.studies.programs import ALONE, BESIDE, OnKernel, Ratios
 
-KNOWN = catalogues.load(suite="programs")
-FOLDER = RESULTS / "programs"
+STUDY = STUDIES / "programs"
+KNOWN = catalogues.load(STUDY / "catalogue.toml")
 KERNEL_PHASES = (CAPSULE, SCHEDULER, PMP, ENTRY, RETURN, KERNEL)
 
 
 @cache
 def results() -> tuple[Result, ...]:
     """Return all committed results of programs."""
-    return tuple(file.load(path) for path in sorted(FOLDER.glob("*.json")))
+    return tuple(file.load(path) for path in sorted((STUDY / "data").glob("*.json")))
 
 
 @cache
@@ -138,7 +138,7 @@ def counted() -> dict[str, dict[str, Counted]]:
     """Return what happened in runs by kernel, as results have them, then by program. What ran alone
     had nothing happen to it: else a table would lack it."""
     found = {}
-    for path in sorted(DATA.glob("isolation-*.json")):
+    for path in sorted((STUDIES / "isolation" / "data").glob("*.json")):
         stored = isolation.load(path)
         runs: dict[str, dict[object, Meanwhile]] = {}
         for one in stored.rows:
@@ -204,7 +204,7 @@ def explained() -> str:
 
 def sources() -> str:
     """Return where the programs come from, and under which licence."""
-    listed = tomllib.loads((DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    listed = tomllib.loads((STUDY / "sources.toml").read_text(encoding="utf-8"))["source"]
     heads = ("programs", "of", "version", "licence", "what")
     rows: list[Sequence[str]] = [
         (

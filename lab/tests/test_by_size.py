@@ -6,8 +6,7 @@ import pytest
 
 import by_size
 from committed import committed
-from tockmark.show import programs
-from tockmark.suite import catalogue
+from tockmark_lab.studies import programs
 
 
 def test_a_planted_line_is_found_and_nothing_is_off() -> None:
@@ -33,8 +32,8 @@ def test_every_sweep_of_the_page_has_its_sizes() -> None:
     assert by_size.farthest(steps) < by_size.farthest()
 
 
-def test_the_screen_of_the_suite_has_the_lines() -> None:
+def test_the_screen_of_the_study_has_the_lines() -> None:
     named = [("bare", committed("sizes/bare", "rust").result)]
-    screen = programs.screen(named, catalogue.load(suite="programs"))
+    screen = programs.screen(named)
     assert screen.count("length.sha256 by size") == 2
     assert "size.flash by size" in screen

@@ -14,7 +14,11 @@ PROGRAM = Program(
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
         "Check the kernel": {"conformance": "verbs"},
         "Check results": {"verify": "verbs"},
-        "Study": {"instances": "verbs", "isolation": "verbs", "study-log": "verbs"},
+        "Study": {
+            name: f"studies.{name}"
+            for name in ("programs", "ladder", "instances", "isolation", "cores")
+        }
+        | {"study-log": "verbs"},
     },
 )
 app = PROGRAM.command_line()

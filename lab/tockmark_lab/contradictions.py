@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from tockmark.result import ladder
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -28,6 +27,7 @@ from tockmark.suite.catalogue import (
     row_key,
 )
 from tockmark.wire.rows import SERIES
+from tockmark_lab.studies import ladder
 
 STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
 # Readings of the counters in other boots with the cache off: what no instruction makes dearer stays
@@ -98,7 +98,7 @@ def _of_cycles(result: Result) -> Iterator[str]:
     boots = _boots(result)
     for row in result.rows:
         counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
-        if row.clock == "core" and not row.requests:
+        if row.clock == "core" and not row.extra:
             took[_place(row)] += sum(counted)
         else:  # these may lie within each other
             took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))
@@ -119,7 +119,7 @@ def _of_catalogue(result: Result, known: Catalogue) -> Iterator[str]:
     same = result.provenance.catalogue_sha256 == known.sha256
     asked: dict[Place, int] = defaultdict(int)
     for row in result.rows:
-        if not row.requests:  # of which clients may ask more
+        if not row.extra:  # of which clients may ask more
             asked[_place(row)] = max(asked[_place(row)], row.asked)
     for row in result.rows:
         meant = known.benchmarks.get(row.id)
@@ -149,14 +149,14 @@ def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
         "clock": "sim" if meant.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
         # As many as its clients asked, which `_of_requests` looks at.
-        "asked": row.asked if row.requests else min(asked, meant.samples),
+        "asked": row.asked if row.extra else min(asked, meant.samples),
     }
 
 
 def _of_requests(result: Result) -> Iterator[str]:
     """What a server served is what its clients asked, in their order, and no cycle is lost."""
     for row in result.rows:
-        if row.requests and (why := ladder.wrong(row)):
+        if row.extra and (why := ladder.wrong(row)):
             yield f"row {row.name}: {why}"
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.latency.run import WFI
 from tockmark.profile.run import simulators
-from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC
+from tockmark.profile.sample import HEADING, INSN, MODE, PC
 from tockmark.profile.symbols import Program
 from tockmark.rig.board import Region
 from tockmark.rig.kernel import with_words
 from tockmark.rig.protocol import Start
+from tockmark.rig.rv32 import MRET, WFI
 from tockmark.suite.catalogue import Boot
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase
@@ -164,7 +164,7 @@ def trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
         start = Start(scene.boot.name, flash, icache=False, panics=plan.kernel.panics)
-        tracing = target.start(start, "--uart", uart.name, "--itrace", "-")
+        tracing = target.start_here(start, "--uart", uart.name, "--itrace", "-")
         try:
             yield from tracing.lines()
         finally:

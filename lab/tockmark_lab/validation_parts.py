@@ -226,7 +226,7 @@ def _riscv_test(suite: str, source: Path, machines: list[str]) -> Job:
 # The part benchmarks: CoreMark and Dhrystone on one-cycle memory, against what Ibex publishes.
 
 BENCHMARKS = VALIDATION / "benchmarks"
-COREMARK_PORT = paths.ROOT / "apps" / "programs" / "port"  # the app has the same header
+COREMARK_PORT = STUDIES / "programs" / "apps" / "port"  # the app has the same header
 COREMARK_PER_MHZ = 3.13
 COREMARK_BOUND = 0.05
 ITERATIONS = 10

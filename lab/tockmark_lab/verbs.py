@@ -8,24 +8,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.check import instances
 from tockmark.cli import options
-from tockmark.cli.measure import PROGRAM_CYCLES
 from tockmark.cli.program import verb
-from tockmark.cli.run_options import ICache, Jobs, KernelClaims, KernelFile, ended_once
+from tockmark.cli.run_options import Jobs, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
-from tockmark.profile import isolation
 from tockmark.result import file
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import of_names, select
+from tockmark.suite.selection import of_names
 from tockmark_lab import (
     conformance,
     interleavings,
@@ -256,96 +251,6 @@ def same_simulator_verb(
         options.show(asdict(entry))
     else:
         print(f"{entry.boots} boots and {entry.cycles:,} cycles are the same on both")
-
-
-@verb(
-    "make ladder && tockmark-lab instances",
-    "tockmark-lab instances --kernel ~/tock/earlgrey-cw310.elf --opt-level z",
-    "tockmark-lab instances --stack 40960 --icache off",
-    "tockmark-lab instances --alarm",
-)
-def instances_verb(
-    *,
-    kernel: KernelFile = None,
-    claims: KernelClaims,
-    stack: Annotated[
-        list[int] | None,
-        Option(min=512, help="Bytes of stack of each instance; default: 2048. May be given again."),
-    ] = None,
-    alarm: Annotated[
-        bool,
-        Option(
-            "--alarm",
-            help="One instance, then three, of 64 runs each, behind an app whose alarm is due every"
-            " 96,000 cycles: what the scheduler gives to each, and how late the alarm is.",
-        ),
-    ] = False,
-    icache: ICache = None,
-    as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
-) -> None:
-    """Run more and more instances of a small program until one is refused, and say what gave out.
-
-    Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
-    if alarm and stack:
-        raise TockmarkError("--alarm takes no --stack", "give one of them")
-    if output is not None:
-        check_writable([output], instances.FORM)
-    board = boards.load(boards.DEFAULT)
-    elf = claims.read(kernel or board.kernels[2])
-    cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found = []
-    for one in stack or [instances.STACK]:
-        tried = (
-            instances.beside_alarm(elf, board, cached)
-            if alarm
-            else instances.attempts(elf, board, cached, one)
-        )
-        found += tried
-        if not as_json:
-            print(instances.text(tried, cached), flush=True)
-    if as_json:
-        options.show(instances.as_json(found))
-    if output is not None:
-        write_whole({output: instances.stored(found, elf, board)})
-
-
-@verb(
-    "make programs profile && tockmark-lab isolation",
-    "tockmark-lab isolation --only towers,aes --kernel ~/tock/earlgrey-cw310.elf",
-)
-def isolation_verb(
-    *,
-    only: Annotated[str | None, Option(help="Programs, such as towers,aes; default: all.")] = None,
-    kernel: KernelFile = None,
-    claims: KernelClaims,
-    icache: ICache = None,
-    as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
-) -> None:
-    """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
-
-    Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
-    program, and whose its cycles are. Needs what `make profile` builds."""
-    if output is not None:
-        check_writable([output], isolation.FORM)
-    known = catalogues.load(suite="programs")
-    board = boards.load(boards.DEFAULT).configured({"silence": PROGRAM_CYCLES})
-    elf = claims.read(kernel or board.kernels[2])
-    cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found: list[isolation.Meanwhile] = []
-    for lang in catalogues.LANGS:
-        apps = AppBuild.built(2, lang, suite="programs")
-        for boot in isolation.boots(select(known, only), lang):
-            found += isolation.meanwhile(elf, board, apps, cached, known, boot)
-    if not found:
-        raise TockmarkError(f"no row of '{only}' is a whole program", "give one of their names")
-    if as_json:
-        options.show(msgspec.to_builtins(found))
-    else:
-        print(isolation.text(found, cached))
-    if output is not None:
-        write_whole({output: isolation.stored(found, elf, board)})
 
 
 @verb(

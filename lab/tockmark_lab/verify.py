@@ -102,7 +102,7 @@ def verify(
     """Simulate boots of a result again. TockmarkError if the result contradicts itself, kernel,
     apps or simulator are not its own, or a boot cannot be run."""
     every = places(result)
-    if wrong := contradiction(result, catalogue):
+    if wrong := contradiction(result, catalogue.with_others(result.provenance.benchmarks)):
         raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
     drawn = draw(every, count, seed)
     layouts = _layouts(result, kernels)

@@ -200,7 +200,7 @@ def boot_of(start: Start, board: BoardProfile) -> Seen:
 def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
     """Return what the same boot stores to FDATA, by a trace of its instructions."""
     _, tracing = simulators(board)
-    session = tracing.start(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
+    session = tracing.start_here(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
     try:
         return [int(line.partition(FDATA)[2][:8], 16) for line in session.lines() if FDATA in line]
     finally:

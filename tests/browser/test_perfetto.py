@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A trace is opened by Perfetto's viewer, which finds in it what `tockmark trace` says it has."""
+"""A timeline is opened by Perfetto's viewer, which finds in it what `tockmark profile --perfetto`
+says it has."""
 
 import json
 import os
@@ -39,7 +40,7 @@ def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> N
         pytest.skip(why)
     make("profile")
     file = tmp_path / "trace.json"
-    command = [TOCKMARK, "trace", "--only", "irq.upcall:core=busy", "-o", str(file)]
+    command = [TOCKMARK, "profile", "irq.upcall:core=busy", "--perfetto", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
     told = re.search(
         r"(\d+) slices on (\d+) tracks, (\d+) system calls and upcalls, (\d+) PMP writes,"

@@ -114,8 +114,8 @@ pub trait Machine: Counters {
     /// Takes back the UART's interrupt, which says that all has been sent.
     fn acknowledge_sent();
 
-    /// Does a job of crypto, whose words lie as `apps/programs/crypto/job.h` says, and says how many
-    /// bytes of it are the answer.
+    /// Does a job of crypto, whose words `lab/studies/programs/apps/crypto/job.h` describes, and says
+    /// how many bytes of it are the answer.
     #[cfg(any(test, feature = "crypto"))]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Crypto, driver 0x90020, of the kernel's variant `crypto`: does an application's job
-//! (`apps/programs/crypto/job.h`) in the kernel.
+//! (`lab/studies/programs/apps/crypto/job.h`) in the kernel.
 //!
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|

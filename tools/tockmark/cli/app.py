@@ -13,9 +13,8 @@ PROGRAM = Program(
     headings={
         "Measure": {
             "run": "measure",
-            "profile": "measure",
-            "trace": "trace",
-            "latency": "measure",
+            "profile": "profile",
+            "latency": "profile",
         },
         "Compare": {
             "judge": "checkout",

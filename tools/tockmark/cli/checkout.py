@@ -30,7 +30,8 @@ from tockmark.errors import (
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import campaign, engine, evidence, report
-from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
+from tockmark.judge.bisect import BisectLimit, CommitSearch
+from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.judge.waits import compared, loads_of
 from tockmark.latency import run as latency
 from tockmark.rig import board as boards
@@ -163,9 +164,10 @@ def _run_options(
     samples: int,
     jobs: int | None,
     fresh: bool,
+    dask: str | None = None,
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"dask": dask})
     require(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
@@ -322,6 +324,7 @@ def judge_verb(
         int, Option(min=9, help="At most so many samples of a row.")
     ] = engine.SAMPLES,
     jobs: run_options.Jobs = None,
+    dask: run_options.Dask = None,
     fresh: run_options.FreshBuilds = False,
     output: Annotated[
         Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
@@ -347,7 +350,7 @@ def judge_verb(
         if given.base or given.head:
             raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh)
+    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     start = time.monotonic()

@@ -13,13 +13,12 @@ from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
+from tockmark.result.model import catalogue_of
 from tockmark.rig.progress import ProgressLine
 from tockmark.show import figures, plot
 from tockmark.show.table import Named
 from tockmark.site import render
 from tockmark.site.model import Site, gather
-from tockmark.suite import catalogue
-from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import of_names
 
 EVERY = 5.0  # seconds between its lines where no terminal shows them
@@ -40,7 +39,7 @@ def _draw(
     """Draw results: one file a picture, the same bytes for the same results. Several results are
     drawn together."""
     wanted = of_names("picture", picture, figures.FIGURES)
-    drawn = figures.draw(_named(files, catalogue.load(), only), wanted)
+    drawn = figures.draw(_named(files, only), wanted)
     if not drawn:
         raise TockmarkError(
             "these results have no rows that make a picture",
@@ -61,14 +60,15 @@ def _draw(
     raise Exit(INCOMPLETE if absent else OK)
 
 
-def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]:
+def _named(files: list[Path], only: str | None) -> list[Named]:
     """Return what is meant of results, named by their files, which must tell them apart."""
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [paths.shown(file) for file in files]
     if len(set(names)) < len(names):
         raise TockmarkError("a result is given twice", "give each file once")
-    _, results = options.selected(known, only, map(load, files))
+    whole = [load(file) for file in files]
+    _, results = options.selected(catalogue_of(whole), only, whole)
     return [Named(name, one.leading) for name, one in zip(names, results, strict=True)]
 
 
@@ -107,7 +107,7 @@ def site_verb(
         _draw(given, output, form, None if picture == "all" else picture, only)
     render.check_site(output)
     found = gather(given)
-    known = catalogue.load()
+    known = catalogue_of(one.result for one in found.results)
     if only is not None:
         _, results = options.selected(known, only, [one.result for one in found.results])
         names = [one.name for one in found.results]

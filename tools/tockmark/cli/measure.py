@@ -1,28 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that run the suite, or a part of it: run, and profile for one of its rows; and latency,
-which runs apps of its own."""
+"""The verb that runs the suite, or a part of it: run."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from typer import Argument, Exit, Option
+from typer import Exit, Option
 
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
-from tockmark.files import check_folder, check_writable, write_whole
-from tockmark.latency import report as latency_report
-from tockmark.latency import run as latency
-from tockmark.profile import file as profile_file
-from tockmark.profile.calls import costs, costs_json, costs_text
-from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff
-from tockmark.profile.run import ProfileOptions, default_out, profile
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name, say
+from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.build import result_of
 from tockmark.result.model import Result
@@ -31,22 +24,18 @@ from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.core import core_of
-from tockmark.rig.elf import read_elf
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.isa import ISAS, RISC_V
-from tockmark.rig.kernel import named, read_kernel, require_slots, run_layouts
+from tockmark.rig.kernel import require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
-from tockmark.show.screens import SCREENS
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
-from tockmark.suite.selection import Selection, only_one, select
+from tockmark.suite.selection import Selection, select
 
-CSR: CounterName = "csr"  # what bare programs read
-PROGRAM_CYCLES = 200_000_000  # a program says nothing while it is measured: longer, it has hung
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
@@ -143,15 +132,7 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
-    suite: options.SuiteName = None
-    bare: Annotated[
-        bool,
-        Option(
-            "--bare",
-            help="With --suite programs: no kernel, each program in machine mode, with the core's"
-            " own counters.",
-        ),
-    ] = False
+    catalogue: options.CatalogueFile = None
     counter: Annotated[
         str | None,
         options.one_of(
@@ -164,38 +145,23 @@ class AppChoice:
     def counters(self, isa: str = RISC_V.name) -> list[CounterName]:
         """Return what the apps of an architecture may read, the first that the kernel has."""
         given = options.counters(self.counter)
-        if self.bare:
-            return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
         if ISAS[isa].only_cycles:
             return given or [catalogues.CYCLES_ALONE]
-        only = bool(self.apps or self.suite) or self.abi == 1 or self.langs != ["c"]
+        only = bool(self.apps or self.catalogue) or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 
     @property
     def langs(self) -> list[Lang]:
-        """The languages of the apps; of programs all, unless the user says it."""
-        return options.languages(self.lang or ("c,rust" if self.suite == "programs" else "c"))
+        """The languages of the apps."""
+        return options.languages(self.lang or "c")
 
-    @property
-    def known_suite(self) -> catalogues.Suite | None:
-        """The suite that is run. TockmarkError if it cannot be run as the user says."""
-        suite = options.suite_of(self.suite)
-        if self.bare and (suite != "programs" or self.counter or self.apps or self.abi):
-            raise TockmarkError(
-                "--bare runs programs as they are built for it",
-                "give --suite programs, and no --counter, --apps or --abi",
-            )
-        return suite
-
-    def builds(
-        self, counter: CounterName = catalogues.PERF, isa: str = RISC_V.name
-    ) -> list[AppBuild]:
+    def builds(self, known: Catalogue, counter: CounterName, isa: str) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
         langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter, self.known_suite, isa) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, known.name, isa) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -261,6 +227,7 @@ def run_verb(
     ] = None,
     every: options.EveryRow = False,
     jobs: run_options.Jobs = None,
+    dask: run_options.Dask = None,
     max_cycles: Annotated[
         int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -280,9 +247,7 @@ def run_verb(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
-    known = catalogues.load(suite=apps.known_suite)
-    if apps.bare and (kernel or place.images):
-        raise TockmarkError("--bare runs without a kernel", "leave out --kernel and --images")
+    known = catalogues.load(apps.catalogue or paths.CATALOGUE)
     laid = None
     if place.images is not None:
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
@@ -293,32 +258,26 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "dask": dask}
     board = place.loaded(laid, limits)
-    if known.suite is not None and board.kind == "sim":
-        board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
+    if known.silence is not None and board.kind == "sim":
+        board = board.configured({"silence": max_cycles or known.silence})
     wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
     if laid is None:
-        default = paths.BARE if apps.bare else board.kernels[apps.abi or 2]
-        kernels = [claims.read(path) for path in kernel or [default]]
+        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
     else:
         kernels = [laid.kernel()]
-    if known.suite == "eight":
-        for one in kernels:
-            require_slots(one, 8)
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
-        if apps.bare:  # there is nobody to run a second app
-            boots = [boot for boot in boots if boot.alone]
         return laid.boots(boots, lang, board, known, only) if laid else boots
 
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
         return tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(counter, board.isa)
+            for built in apps.builds(known, counter, board.isa)
         )
 
     first, *behind = apps.counters(board.isa)[: 1 if laid else None]
@@ -343,6 +302,10 @@ def run_verb(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
+    if known.name is not None:
+        slots = max(len(boot.slots) for suite in asked.suites for boot in suite.boots)
+        for layout in asked.layouts:
+            require_slots(layout.kernel, slots)
     with run_options.ended_once():
         asked, ran = _run(asked, suites(behind[0]) if behind else ())
         run_options.end_no_more()  # before all is written
@@ -357,13 +320,10 @@ def run_verb(
         try:
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
-            elif known.suite is not None and not as_json:
-                shown = [(paths.shown(path), result), *others]
-                screen = SCREENS[known.suite]
-                print(screen(shown, known, text.width_of_terminal()), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
-                blocks = table.selected_blocks(wanted, [result]) if wanted else None
+                named_rows = bool(wanted) or known.name is not None
+                blocks = table.selected_blocks(wanted, [result]) if named_rows else None
                 print(
                     table.first_screen(shown, known, text.width_of_terminal(), blocks), flush=True
                 )
@@ -373,7 +333,7 @@ def run_verb(
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
     code = options.incomplete_code(result)
-    code = INTERRUPTED if ran.interrupted else code
+    code = INTERRUPTED if ran.interrupted and ran.lost is None else code
     if as_json:
         options.show(
             {
@@ -442,182 +402,3 @@ def default_path(
         count += 1
         path = paths.NEW_RESULTS / f"{stem}-{count}.json"
     return path
-
-
-@verb(
-    "tockmark profile syscall.command",
-    "tockmark profile call.args:n=3 -o out",
-    "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
-    "tockmark profile syscall.sbrk --callgrind sbrk.callgrind",
-    "tockmark profile syscall.sbrk --diff before.elf after.elf",
-    "tockmark profile --diff before/profile.json after/profile.json",
-)
-def profile_verb(
-    benchmark: Annotated[
-        str | None,
-        Argument(
-            help="A benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(run_options.benchmarks),
-        ),
-    ] = None,
-    names: Annotated[
-        list[str] | None,
-        Argument(help="With --functions: patterns of names, or parts: grant '*::enter'."),
-    ] = None,
-    functions: Annotated[
-        bool, Option("--functions", help="Show what a call of each function costs.")
-    ] = False,
-    whole: Annotated[bool, Option("--whole", help="With --functions: in all of the run.")] = False,
-    kernel: run_options.KernelFile = None,
-    kernel_name: run_options.KernelName = None,
-    kernel_manifest: run_options.KernelManifest = None,
-    board: run_options.BoardName = boards.DEFAULT,
-    icache: run_options.ICache = None,
-    abi: run_options.Abi = 2,
-    lang: run_options.OneLanguage = "c",
-    output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
-    callgrind: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Write functions, lines and calls for KCachegrind."),
-    ] = None,
-    compared: Annotated[
-        tuple[Path, Path] | None,
-        Option(
-            "--diff",
-            metavar="A B",
-            help="Show what is other in B: two kernels, or two profile.json of the same row.",
-        ),
-    ] = None,
-    max_cycles: run_options.MaxCycles = None,
-    fresh: run_options.Fresh = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show where each cycle of one steady sample goes: by phase, function and cause.
-
-    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
-    Needs what `make profile` builds."""
-    if not functions and (names or whole):
-        given = f"the name {names[0]}" if names else "--whole"
-        raise TockmarkError(f"{given} means nothing here", "it goes with --functions")
-    if callgrind is not None and compared is not None:
-        raise TockmarkError("--callgrind and --diff exclude each other", "give one of them")
-    if functions and compared is not None:
-        raise TockmarkError("--functions and --diff exclude each other", "give one of them")
-    stored = [path.suffix == ".json" for path in compared or ()]
-    if compared is not None and any(stored):
-        if not all(stored):
-            raise TockmarkError("--diff has a profile and a kernel", "give two of one kind")
-        if benchmark is not None:
-            raise TockmarkError("profiles say what they are of", f"leave out {benchmark}")
-        _show_diff(profile_diff(*map(profile_file.load, compared)), None, as_json)
-        return
-    if benchmark is None:
-        raise TockmarkError("no benchmark is named", "`tockmark list` shows all")
-    if compared and any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
-        raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
-    profiled = boards.load(board).configured({"max-cycles": max_cycles})
-    known = catalogues.load()
-    row = only_one(known, benchmark)
-    cached = profiled.target.icache if icache is None else icache is options.Switch.ON
-    apps = AppBuild.built(abi, run_options.one_language(lang))
-    elves = [read_kernel(path) for path in compared or [kernel or profiled.kernels[abi]]]
-    if compared is None:
-        elves = [named(elves[0], kernel_name, manifest=kernel_manifest)]
-    if output is not None:
-        check_folder(output)
-    if callgrind is not None:
-        check_writable([callgrind])
-    out = output or default_out(*row, elves[0], profiled, cached, apps.lang)
-    wanted = ProfileOptions(elves[0], profiled, apps, cached, *row, out, fresh, callgrind=callgrind)
-    if compared is not None:
-        base, new = (
-            profile(dataclasses.replace(wanted, kernel=elf, out=out / side), known)[0]
-            for elf, side in zip(elves, ("base", "new"), strict=True)
-        )
-        _show_diff(profile_diff(base, new), growth(*map(read_elf, compared)), as_json)
-    elif functions:
-        found = costs(wanted, known, names or (), whole)
-        options.show(costs_json(found) if as_json else f"{costs_text(found)}\n")
-    else:
-        kept, text = profile(wanted, known)
-        print(profile_file.text(kept).rstrip() if as_json else text)
-
-
-def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> None:
-    options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
-
-
-@verb(
-    "make profile && tockmark latency",
-    "tockmark latency --loads nothing,console --alarms 50",
-    "tockmark latency --chain uart",
-    "tockmark latency --kernel ~/tock/earlgrey-cw310.elf --opt-level z -o waits.json",
-    "tockmark latency --show waits.json",
-    "tockmark latency --show after.json --against before.json",
-    exits={
-        OK: "all came that can",
-        INCOMPLETE: "an alarm or a line did not come, or a stage of the kernel is not where it was",
-        REGRESSION: "with --against, an alarm waits longer",
-    },
-)
-def latency_verb(
-    *,
-    kernel: run_options.KernelFile = None,
-    claims: run_options.KernelClaims,
-    board: run_options.BoardName = boards.DEFAULT,
-    icache: run_options.ICache = None,
-    alarms: Annotated[
-        int, Option(min=1, max=latency.MOST_ALARMS, help="Alarms, or lines, beside each load.")
-    ] = latency.ALARMS,
-    chain: Annotated[
-        Literal["alarm", "uart"],
-        Option(help="What waits: an alarm, or a line that the UART has sent."),
-    ] = "alarm",
-    loads: Annotated[
-        str | None,
-        options.several_of(
-            lambda: [load.name for load in latency.known_loads()],
-            "What runs beside, separated by commas; default: all that the kernel can bear.",
-        ),
-    ] = None,
-    shown: Annotated[
-        Path | None, Option("--show", help="Show what was stored; run nothing.")
-    ] = None,
-    base: Annotated[
-        Path | None,
-        Option(
-            "--against", help="What was stored of another kernel: say whose alarms wait longer."
-        ),
-    ] = None,
-    fresh: run_options.Fresh = False,
-    as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
-) -> None:
-    """Show how long an alarm is on its way to an app, by stage, beside apps that disturb it; and
-    the longest stretches in which interrupts, the kernel's work or other processes wait.
-
-    The kernel runs unchanged: the simulator tells when the core comes by a stage's end. Of the
-    worst alarm and of each stretch it says where the cycles went. Needs what `make profile`
-    builds."""
-    if output is not None:
-        check_writable([output], latency_report.FORM)
-    before = latency_report.load(base) if base is not None else None
-    if shown is not None:
-        found = latency_report.load(shown)
-    else:
-        profiled = boards.load(board)
-        elf = claims.read(kernel or profiled.kernels[2])
-        cached = profiled.target.icache if icache is None else icache is options.Switch.ON
-        names = loads.split(",") if loads is not None else None
-        chosen = latency.loads_for(elf, names, chain)
-        asked = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
-        found = latency.measure(asked, say)
-    options.show(latency_report.as_json(found) if as_json else latency_report.text(found))
-    if output is not None:
-        write_whole({output: latency_report.text_of(found)})
-    if before is not None:
-        rows = latency_report.wait_rows(before, found)
-        if not as_json:
-            print("\n".join(["", *latency_report.waits_table(rows).text()]), flush=True)
-        say(latency_report.waits_answer(before, found, rows))
-        raise Exit(REGRESSION if latency_report.longer(rows) else OK)

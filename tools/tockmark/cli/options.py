@@ -6,7 +6,7 @@ the suite. This module loads little, since every verb loads it.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,16 +30,6 @@ Completer = Callable[[str], list[str]]
 def languages(given: str) -> list[Lang]:
     """Return the languages that --lang names."""
     return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
-
-
-def suite_of(given: str | None) -> catalogues.Suite | None:
-    """Return the suite that --suite names, if any."""
-    found = next((one for one in catalogues.SUITES if one == given), None)
-    if given is not None and found is None:
-        raise TockmarkError(
-            f"there is no suite '{given}'", f"choose from: {', '.join(catalogues.SUITES)}"
-        )
-    return found
 
 
 def counters(given: str | None) -> list[CounterName]:
@@ -105,12 +95,12 @@ Only = Annotated[
         " 'syscall,call.args:n=3'.",
     ),
 ]
-SuiteName = Annotated[
-    str | None,
-    one_of(
-        lambda: catalogues.SUITES,
-        "Another suite than that of all benchmarks: programs, which `make programs` builds, ladder,"
-        " or eight for a kernel with eight slots, which `make ladder` builds.",
+CatalogueFile = Annotated[
+    Path | None,
+    Option(
+        "--catalogue",
+        metavar="FILE",
+        help="Another catalogue of benchmarks. Its apps are in build/apps/<its name>-<LANG>-abi2.",
     ),
 ]
 EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]
@@ -142,6 +132,13 @@ def selected(
             f"these results have no row of '{only}'", "`tockmark table --all` shows what they have"
         )
     return wanted, left
+
+
+def exclude(given: Mapping[str, object]) -> None:
+    """TockmarkError if several of these options are given."""
+    named = [option for option, value in given.items() if value]
+    if len(named) > 1:
+        raise TockmarkError(f"{named[0]} and {named[1]} exclude each other", "give one of them")
 
 
 def show(made: object) -> None:

@@ -5,7 +5,7 @@ list the catalogue, help the pages of docs/.
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -22,7 +22,7 @@ from tockmark.compare.limits import load_limits, load_margins
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
-from tockmark.result.model import Result
+from tockmark.result.model import Result, catalogue_of
 from tockmark.show import commits, comparison, export, listing, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
@@ -78,19 +78,16 @@ def table_verb(
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
     named = [(paths.shown(path), load(path)) for path in files]
-    known = _known([result for _, result in named])
+    known = catalogue_of(result for _, result in named)
     wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
         print("\n".join(table.event_counts(result, known) for result in results), end="")
     elif as_json:
         options.show(table.as_json(results, known))
-    elif known.suite is not None and not every:
-        from tockmark.show.screens import SCREENS
-
-        print(SCREENS[known.suite](named, known, text.width_of_terminal()), end="")
     elif not every:
-        blocks = table.selected_blocks(wanted, results) if wanted else None
+        named_rows = bool(wanted) or any(one.provenance.catalogue for one in results)
+        blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
         print(table.first_screen(named, known, width, blocks, langs), end="")
@@ -99,11 +96,6 @@ def table_verb(
     else:
         print(table.side_by_side(named, known, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
-
-
-def _known(results: Iterable[Result]) -> catalogue.Catalogue:
-    """Return the suite that results are of."""
-    return catalogue.suite_of(id_ for result in results for id_ in result.ids)
 
 
 def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
@@ -160,7 +152,7 @@ def compare_verb(
     if by is not None:
         named = _by(by, named)
     results = [result for _, result in named]
-    known = _known(results)
+    known = catalogue_of(results)
     chosen = load_margins(margin, known, options.rows_of(results))
     wanted, _ = options.selected(known, only, results)
     base = named[0][1]
@@ -230,7 +222,7 @@ def gate_verb(
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
     results = [load(file) for file in files]
-    known = _known(results)
+    known = catalogue_of(results)
     allowed = load_limits(limits, known, options.rows_of(results))
     missing = allow_missing and select(known, allow_missing, options.rows_of(results))
     _, results = options.selected(known, only, results)
@@ -348,7 +340,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
-    known = _known([whole])
+    known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
@@ -383,7 +375,7 @@ def export_verb(
 
     A row with an error is in no form but csv: it is named on stderr."""
     whole = load(path)
-    known = _known([whole])
+    known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     made = export.export(result, known, form.value)
     if output is None:
@@ -400,7 +392,7 @@ def export_verb(
 @verb(
     "tockmark list",
     "tockmark list ipc",
-    "tockmark list --suite programs crypto",
+    "tockmark list --catalogue mine/catalogue.toml",
     "tockmark list --json",
 )
 def list_verb(
@@ -412,11 +404,11 @@ def list_verb(
             autocompletion=options.several(options.rows),
         ),
     ] = None,
-    suite: options.SuiteName = None,
+    file: options.CatalogueFile = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    known = catalogue.load(suite=options.suite_of(suite))
+    known = catalogue.load(file or paths.CATALOGUE)
     ids = select(known, row).ids()
     options.show(listing.list_json(known, ids) if as_json else listing.list_text(known, ids))
 

@@ -22,6 +22,7 @@ from tockmark import paths
 from tockmark.cli.options import Switch, languages, one_of
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
+from tockmark.rig import dask
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.kernel import KernelElf, named, read_kernel
 from tockmark.rig.protocol import Ability
@@ -77,6 +78,14 @@ Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call inter
 ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
 ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]
 Jobs = Annotated[int | None, Option(min=1, help="Simulators at a time; default: one a core.")]
+Dask = Annotated[
+    str | None,
+    Option(
+        metavar="ADDRESS",
+        help="Simulate on the workers of this Dask scheduler, such as tcp://HOST:8786; default: on"
+        " this machine.",
+    ),
+]
 Fresh = Annotated[
     bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark dev cache`).")
 ]
@@ -123,9 +132,12 @@ class KernelClaims:
 
 
 def at_a_time(jobs: int | None, board: BoardProfile) -> int:
-    """Return how many boots run at a time. TockmarkError if the board runs only one."""
+    """Return how many boots run at a time: with Dask workers as many as these have threads, and
+    one for each core here that makes images. TockmarkError if the board runs only one."""
     if Ability.PARALLEL in board.target.can:
-        return jobs or os.cpu_count() or 1
+        address = getattr(board.target, "dask", None)
+        threads = sum(dask.connect(address).nthreads().values()) if address and not jobs else 0
+        return jobs or threads + (os.cpu_count() or 1)
     if jobs not in (None, 1):
         raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
     return 1

@@ -42,7 +42,6 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     ICACHE,
     LANGS,
-    OF_BOOT,
     PERF,
     Catalogue,
     Key,
@@ -517,9 +516,6 @@ def compare(
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
-    to_bare = base.provenance.kernel.is_bare != new.provenance.kernel.is_bare
-    if to_bare:  # where there is no kernel, nothing else can read the counters
-        factors = [one for one in factors if one.name != "counter"]
     check_factors(factors, name, force, cores=True)
     check_origin(("the baseline", base), (name, new))
     say_uncounted(name, new)
@@ -528,8 +524,6 @@ def compare(
     usable: list[Usable] = []
     unusable = []
     for pair in rows:
-        if to_bare and pair.row.id in OF_BOOT:  # what a reading costs is no part of the programs
-            continue
         if pair.bases and pair.new:
             before, after = alike(pair.row, pair.new)
             sides = {"baseline": before.unsound, "new": after.unsound}

@@ -126,7 +126,7 @@ def depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
         patches = {"tm_most_samples": SAMPLES}
         image = build_image(boots[name], options.apps, options.kernel, options.board, out, patches)
         start = Start(name, image.flash, options.icache, panics=options.kernel.panics)
-        session = tracing.start(start, "--uart", str(out / "uart.log"), "--itrace", "-")
+        session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
         stacks = [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
         try:
             deepest |= deepest_in(session.lines(), own, stacks)

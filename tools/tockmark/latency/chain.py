@@ -39,8 +39,7 @@ from tockmark.documents import Count, Part
 from tockmark.errors import INCOMPLETE, TockmarkError, say
 from tockmark.paths import by_make, shown
 from tockmark.profile.symbols import Program, Scope
-from tockmark.profile.timeline import VECTOR, Slice, moments
-from tockmark.profile.trace import TracedSteps
+from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, moments
 from tockmark.rig.image import Image
 from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 

@@ -56,7 +56,7 @@ from tockmark.latency.report import (
     stored,
 )
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
-from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC, Step, charged, parse, places
+from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
@@ -64,6 +64,7 @@ from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import SYMBOL
+from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot
 from tockmark.wire.records import ARM
 
@@ -83,10 +84,8 @@ A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
-WFI = 0x10500073
 MSTATUS, MIE = 0x300, 1 << 3
-SYSTEM = 0x73
-WRITES, CLEARS = 1, 3  # funct3 of CSR instructions, less its bit for an immediate
+WRITES, CLEARS = 1, 3  # functions of CSR instructions, less 4 for a number
 EFFECTS = HEADING.index("effects") - 1  # the space before them
 MOST_STACKS = 6
 SHOWN_FRAMES = 6
@@ -307,7 +306,7 @@ def _trace(
     target = target.configured(_limits(options, end))
     begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start(
+        tracing = target.start_here(
             begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
         )
         try:
@@ -440,18 +439,18 @@ class Follower:
 
     def _system(self, insn: int, line: int, cycle: int) -> None:
         """Follow what an instruction of the kernel does to interrupts, behind it."""
-        if insn & 0x7F != SYSTEM:
+        done = decode(insn)
+        if done.kind not in SYSTEM:
             return
         off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
-        if insn == WFI:
+        if done.kind == Kind.WAIT:
             for one in (off, look, core):
                 one.close(line, cycle)
-        elif insn == MRET:
+        elif done.kind == Kind.RETURN:
             off.close(line, cycle)
-        elif insn >> 20 == MSTATUS and insn >> 12 & 7:
-            source = insn >> 15 & 31
-            value = source if insn >> 14 & 1 else self._registers[source]
-            how = insn >> 12 & 3
+        elif done.kind == Kind.CSR and done.imm == MSTATUS:
+            value = done.rs1 if done.function & 4 else self._registers[done.rs1]
+            how = done.function & 3
             if (how == CLEARS and value & MIE) or (how == WRITES and not value & MIE):
                 off.open(line, cycle)
             elif how != CLEARS and value & MIE:

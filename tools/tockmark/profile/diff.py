@@ -9,15 +9,17 @@ the same; if it takes other cycles, then because it or its data lie elsewhere: l
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.file import Share, StoredProfile, hashed_title, merged
 from tockmark.profile.report import RULE, NamedTable, first_of
+from tockmark.profile.run import ProfileOptions, profile
 from tockmark.profile.symbols import readable, without_types
-from tockmark.rig.elf import Elf, Piece, pieces
+from tockmark.rig.elf import Elf, Piece, pieces, read_elf
 from tockmark.show import text
-from tockmark.suite.catalogue import ICACHE
+from tockmark.suite.catalogue import ICACHE, Catalogue
 
 COLUMNS = (
     ("instr.", "base", 7),
@@ -127,6 +129,27 @@ class Growth:
     def ram(self) -> int:
         """Return the bytes of RAM that it takes more."""
         return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
+
+
+def are_profiles(files: Sequence[Path], benchmark: str | None) -> bool:
+    """Return whether files are profiles, not kernels. TockmarkError if they are of both kinds, or
+    profiles and a benchmark are given."""
+    stored = [path.suffix == ".json" for path in files]
+    if len(set(stored)) > 1:
+        raise TockmarkError("--diff has a profile and a kernel", "give two of one kind")
+    if stored[0] and benchmark is not None:
+        raise TockmarkError("profiles say what they are of", f"leave out {benchmark}")
+    return stored[0]
+
+
+def diff_of_kernels(
+    base: ProfileOptions, new: ProfileOptions, catalogue: Catalogue
+) -> tuple[Diff, tuple[Growth, ...]]:
+    """Profile a row on two kernels, in folders of their own below the first one's, and compare the
+    profiles and the sizes. TockmarkError as for a profile."""
+    sides = replace(base, out=base.out / "base"), replace(new, out=base.out / "new")
+    found = profile_diff(*(profile(side, catalogue)[0] for side in sides))
+    return found, growth(*(read_elf(side.kernel.path) for side in sides))
 
 
 def profile_diff(base: StoredProfile, new: StoredProfile) -> Diff:

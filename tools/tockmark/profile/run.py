@@ -305,7 +305,7 @@ def run_both(
     plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
-        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
+        tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())

@@ -21,6 +21,7 @@ from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
     Board,
+    BootHost,
     BootRun,
     Kernel,
     Layout,
@@ -36,7 +37,9 @@ from tockmark.suite.catalogue import (
     ICACHE,
     OF_BOOT,
     PERF,
+    Benchmark,
     Boot,
+    BootRowName,
     Catalogue,
     CounterName,
     Lang,
@@ -99,6 +102,7 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
+    hosts: tuple[BootHost, ...] = ()
 
 
 def build(
@@ -162,7 +166,9 @@ def build(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
+            catalogue=catalogue.name,
             catalogue_sha256=catalogue.sha256,
+            benchmarks=_others(catalogue, [*rows.values(), *(row for _, row in gone)]),
             entries={
                 id_: catalogue.benchmarks[id_].measured_as
                 for id_ in dict.fromkeys(row.id for row in rows.values())
@@ -176,6 +182,12 @@ def build(
         problems=tuple(problems),
         **{name: tuple(found.values()) for name, found in lists.items()},
     )
+
+
+def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
+    """Return the benchmarks of rows, if they are not of the usual catalogue."""
+    ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
+    return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
 
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:
@@ -299,7 +311,8 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
         boots = [job.captured for job in jobs if job.captured and job.skipped is None]
         file, kernel = showable(run.kernel.path.name), run.kernel
-        own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
+        layout = Layout(file, kernel.sha256, run.link, run.seed)
+        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
@@ -318,6 +331,15 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
             run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())
+
+
+def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
+    """Return which machines simulated the boots of a layout, but for this one."""
+    return tuple(
+        BootHost(showable(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        for job in jobs
+        if job.ending is not None and job.ending.host is not None
+    )
 
 
 def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:

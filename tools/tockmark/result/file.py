@@ -21,7 +21,7 @@ from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import PERF
 from tockmark.wire.records import MAX_SAMPLES, expand
-from tockmark.wire.rows import REQUESTS, SERIES, Absent, StoredRow
+from tockmark.wire.rows import SERIES, Absent, StoredRow
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
@@ -153,7 +153,7 @@ def _contradiction(row: Row, has_figures: bool) -> str | None:
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
-    if row.requests and (wrong := _wrong_requests(row)):
+    if row.extra and (wrong := _wrong_extra(row)):
         return wrong
     if not has_figures:
         return "figures of a target that counts nothing" if lengths else None
@@ -164,23 +164,23 @@ def _contradiction(row: Row, has_figures: bool) -> str | None:
     return None
 
 
-def _wrong_requests(row: Row) -> str | None:
-    """Return what is wrong with the series of a row's requests."""
-    if set(row.requests) != set(REQUESTS):
-        return f"its requests have not the series {', '.join(REQUESTS)}"
+def _wrong_extra(row: Row) -> str | None:
+    """Return what is wrong with the further series of a row."""
     try:
-        lengths = {len(expand(runs)) for runs in row.requests.values()}
+        lengths = {len(expand(runs)) for runs in row.extra.values()}
     except ValueError as error:
-        return f"its requests: {error}"
-    return "its requests have series of different lengths" if len(lengths) > 1 else None
+        return f"its further series: {error}"
+    return "its further series have different lengths" if len(lengths) > 1 else None
 
 
 def text(result: Result) -> str:
     """Return a result as the file holds it."""
     provenance = msgspec.to_builtins(result.provenance)
     provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
-    layouts = {"layouts": found} if (found := provenance.pop("layouts", None)) else {}
-    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")} | layouts
+    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
+    for name in ("layouts", "benchmarks"):
+        if found := provenance.pop(name, None):
+            blocks[name] = found
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}

@@ -48,11 +48,13 @@ from tockmark.suite.catalogue import (
     PERF,
     BootRowName,
     By,
+    Catalogue,
     CounterName,
     Key,
     Lang,
     RowKey,
     label,
+    load,
 )
 from tockmark.suite.selection import Selection
 from tockmark.wire.records import expand
@@ -695,6 +697,11 @@ class Result:
         """The reasons in `incomplete` that hold all the same."""
         mended = set(self.mended)
         return tuple(reason for reason in self.incomplete if reason not in mended)
+
+
+def catalogue_of(results: Iterable[Result]) -> Catalogue:
+    """Return the usual catalogue, with the benchmarks of other catalogues that results have."""
+    return load().with_others(one for result in results for one in result.provenance.benchmarks)
 
 
 def common_icaches(results: Sequence[Result]) -> list[bool | None]:

@@ -18,7 +18,15 @@ from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
-from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF, CounterName, Lang
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    PERF,
+    Benchmark,
+    CatalogueName,
+    CounterName,
+    Lang,
+)
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -34,7 +42,6 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
-BARE = "bare"  # how the name begins of what stands in a kernel's place
 SIMULATORS = paths.SIMULATOR / "simulators.toml"
 
 
@@ -81,11 +88,6 @@ class Kernel(Part, frozen=True):
         if self.title.startswith(STAND_IN):
             return "a stand-in to try apps on: neither Tock nor our baseline"
         return "the baseline, our own kernel, not Tock" if self.is_baseline else None
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether there was none: what stands in a kernel's place says so."""
-        return self.title.startswith(BARE)
 
 
 class Board(Part, frozen=True):
@@ -186,6 +188,16 @@ class BootRun(Part, frozen=True):
     lang: Lang = "c"  # of the apps
 
 
+class BootHost(Part, frozen=True):
+    """The machine that simulated a boot, where it was not the one that made the result."""
+
+    host: str
+    boot: str
+    icache: Literal["on", "off"]
+    lang: Lang = "c"
+    layout: Count = 0
+
+
 class Apps(Part, frozen=True):
     """What apps said of themselves in their `begin` record, which many say alike."""
 
@@ -226,13 +238,16 @@ class Provenance(Part, frozen=True, dict=True):
     board: Board
     abi: Abi | None = None  # version of the system-call interface
     counter: CounterName = PERF  # by which the apps read
+    catalogue: CatalogueName | None = None  # None: the usual one
     catalogue_sha256: Sha256 | None = None
+    benchmarks: tuple[Benchmark, ...] = ()  # of another catalogue, which readers need not have
     # Of what figures hang on in the catalogue's entries of the rows here, by id.
     entries: dict[str, str] = msgspec.field(default_factory=dict)
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
+    hosts: tuple[BootHost, ...] = ()  # of boots that Dask workers simulated
 
     @property
     def has_figures(self) -> bool:
@@ -254,12 +269,19 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
             apps=tuple(apps for apps in self.apps if apps.lang in langs),
+            hosts=tuple(boot for boot in self.hosts if boot.lang in langs),
         )
 
     def at(self, indices: Sequence[int]) -> "Provenance":
         """Return it with some of its layouts, in this order; without boots where another leads."""
         layouts = tuple(self.layouts[index] for index in indices)
-        found = msgspec.structs.replace(self, layouts=layouts)
+        hosts = tuple(
+            msgspec.structs.replace(boot, layout=place)
+            for place, layout in enumerate(indices)
+            for boot in self.hosts
+            if boot.layout == layout
+        )
+        found = msgspec.structs.replace(self, layouts=layouts, hosts=hosts)
         if not indices[0]:
             return found
         file, sha256 = layouts[0].file, layouts[0].sha256
@@ -274,6 +296,12 @@ class Provenance(Part, frozen=True, dict=True):
             self,
             entries={id_: known for one in every for id_, known in one.entries.items()},
             boots=_merged(every) if layout is None else self.boots,
+            hosts=self.hosts
+            + tuple(
+                msgspec.structs.replace(boot, layout=boot.layout + number * (layout is not None))
+                for number, other in enumerate(others, layout or 0)
+                for boot in other.hosts
+            ),
         )
 
     @property

@@ -182,11 +182,8 @@ def archived(archive: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _made_by(path: Path) -> str:
-    """Say what builds a kernel of ours, or what stands in its place for bare programs; nothing of
-    any other. The kernels of each board have a folder, and `make build` does not build all of
-    them."""
-    if path == paths.BARE:
-        return paths.by_make("programs")
+    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
+    folder, and `make build` does not build all of them."""
     found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
     if found is None:
         return ""

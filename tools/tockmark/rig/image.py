@@ -51,11 +51,9 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     LANGS,
     PERF,
-    SUITES,
     Boot,
     CounterName,
     Lang,
-    Suite,
 )
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
@@ -103,29 +101,25 @@ class AppBuild:
         abi: int,
         lang: Lang = "c",
         counter: CounterName = PERF,
-        suite: Suite | None = None,
+        catalogue: str | None = None,
         isa: str = RISC_V.name,
     ) -> "AppBuild":
-        """Return those that `make apps` makes, or `make programs`, or of another architecture
-        `make setup-qemu`. TockmarkError if none read by this counter."""
+        """Return those that `make apps` makes, or of another architecture `make setup-qemu`; or
+        those of another catalogue, by its name. TockmarkError if none read by this counter."""
         if ISAS[isa].only_cycles:
-            if abi != 2 or counter != CYCLES_ALONE or suite is not None:
+            if abi != 2 or counter != CYCLES_ALONE or catalogue is not None:
                 raise TockmarkError(
                     f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLES_ALONE]}",
-                    "leave out --abi, --counter and --suite",
+                    "leave out --abi, --counter and --catalogue",
                 )
             return AppBuild(paths.APPS / f"{lang}-abi{abi}-{isa}", abi, lang, isa=ISAS[isa])
-        if suite is not None:
-            if abi != 2 or counter == CYCLES_ALONE:
-                raise TockmarkError(
-                    f"no {suite} for version {abi} of the interface read by {COUNTERS[counter]}",
-                    "measure them on version 2, on a kernel that has Perf",
-                )
+        if catalogue is not None:
             read = f"-{counter}" * (counter != PERF)
-            target = SUITES[suite]
-            folder = paths.APPS / f"{target}-{lang}-abi{abi}{read}"
+            folder = paths.APPS / f"{catalogue}-{lang}-abi{abi}{read}"
             if not folder.is_dir():
-                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(target))
+                raise TockmarkError(
+                    f"{shown(folder)} is not there", f"build the apps of the catalogue {catalogue}"
+                )
             return AppBuild(folder, abi, lang, WAY)
         if counter == PERF:
             return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)

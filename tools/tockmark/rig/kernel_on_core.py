@@ -15,37 +15,18 @@ from tockmark.paths import shown
 from tockmark.rig.core import BitManip, Core
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, Elf, Section, read_elf
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.rv32 import DRAFT, decode
 
 EXECUTABLE = 0x4  # of a section's flags
 BASELINE_REGIONS = {True: 8, False: 16}  # that the baseline needs, by whether it is built for eight
-OTHER = "drafts"  # of bit manipulation, which were never ratified, and Zbkb
 HAS: dict[BitManip, frozenset[str]] = {  # of Ibex's sets: docs of RV32B in Ibex's package
     "none": frozenset(),
     "balanced": frozenset({"zba", "zbb", "zbs"}),
-    "otearlgrey": frozenset({"zba", "zbb", "zbs", "zbc", OTHER}),
-    "full": frozenset({"zba", "zbb", "zbs", "zbc", OTHER}),
+    "otearlgrey": frozenset({"zba", "zbb", "zbs", "zbc", DRAFT}),
+    "full": frozenset({"zba", "zbb", "zbs", "zbc", DRAFT}),
 }
 _ARCH = re.compile(rb"rv32[a-z0-9_]+")
 _NAMED = re.compile(r"_(zb[a-z]+)\d")
-_OP, _OP_IMM = 0x33, 0x13
-_BASE = {0: range(8), 1: range(8), 0x20: (0, 5)}  # of RV32IM, by funct7: the funct3
-_BASE_SHIFTS = {(1, 0), (5, 0), (5, 0x20)}  # by a constant: funct3, funct7
-_RATIFIED = {  # by funct7 and funct3, of two registers
-    **{(0x10, f): "zba" for f in (2, 4, 6)},  # sh1add, sh2add, sh3add
-    **{(0x20, f): "zbb" for f in (4, 6, 7)},  # xnor, orn, andn
-    **{(0x05, f): "zbc" for f in (1, 2, 3)},  # clmul, clmulr, clmulh
-    **{(0x05, f): "zbb" for f in (4, 5, 6, 7)},  # min, minu, max, maxu
-    **{(0x30, f): "zbb" for f in (1, 5)},  # rol, ror
-    **{(0x24, f): "zbs" for f in (1, 5)},  # bclr, bext
-    **{(f, 1): "zbs" for f in (0x14, 0x34)},  # bset, binv
-}
-_SHIFTS = {  # by funct7 and funct3, of a register and a constant
-    **{(0x24, f): "zbs" for f in (1, 5)},
-    **{(f, 1): "zbs" for f in (0x14, 0x34)},
-    (0x30, 5): "zbb",  # rori
-}
-_ONE_REGISTER = {(0x30, 1, two) for two in (0, 1, 2, 4, 5)}  # clz, ctz, cpop, sext.b, sext.h
-_ONE_REGISTER |= {(0x14, 5, 7), (0x34, 5, 24)}  # orc.b, rev8
 
 
 def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
@@ -107,19 +88,7 @@ def _held_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int
         covered = max(covered, start + functions.get(start, 0))
         at = start
         while at + 2 <= min(stop, end):
-            word = int.from_bytes(held[at - section.address :][:4], "little")
-            if word & 3 == 3 and (extension := extension_of(word)):
-                yield extension, at, start < covered
-            at += 4 if word & 3 == 3 else 2
-
-
-def extension_of(word: int) -> str | None:
-    """Return the extension of bit manipulation that an instruction of four bytes is of, if any."""
-    opcode, three, seven, two = word & 0x7F, word >> 12 & 7, word >> 25, word >> 20 & 31
-    if opcode == _OP and three not in _BASE.get(seven, ()):
-        if (seven, three, two) == (0x04, 4, 0):  # zext.h
-            return "zbb"
-        return _RATIFIED.get((seven, three), OTHER)
-    if opcode == _OP_IMM and three in (1, 5) and (three, seven) not in _BASE_SHIFTS:
-        return "zbb" if (seven, three, two) in _ONE_REGISTER else _SHIFTS.get((seven, three), OTHER)
-    return None
+            insn = decode(int.from_bytes(held[at - section.address :][:4], "little"))
+            if insn.extension:
+                yield insn.extension, at, start < covered
+            at += insn.size

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.wire.captured import Captured, Ending
 
 
@@ -39,6 +39,13 @@ class Start:
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
     reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
     panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
+
+
+class LostError(TockmarkError):
+    """A boot that no worker finishes: it ends the run."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "run it again: what was simulated is kept", INCOMPLETE)
 
 
 class Session(Protocol):

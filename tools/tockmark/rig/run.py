@@ -5,6 +5,7 @@ What comes out is the UART's text, boot by boot; what it means is for the layers
 was simulated before is taken from the cache.
 """
 
+import os
 import re
 import threading
 import time
@@ -28,7 +29,7 @@ from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.kernel_on_core import check_core
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, Replay, Session, Start
+from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -159,12 +160,13 @@ class Ran:
 
     jobs: list[list[Job]]  # of each layout
     layouts: tuple[RunLayout, ...]
-    interrupted: bool
+    interrupted: bool  # by Ctrl-C, or by `lost`
+    lost: LostError | None = None  # a boot that no worker finishes
 
 
 def run(options: RunOptions) -> Ran:
-    """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
-    are whole."""
+    """Run the suite. Ctrl-C, or a boot that no worker finishes, keeps what there is of the first
+    layout, and of the others those that are whole."""
     check_runs(options.kernel, options.abi, options.board)
     if core := core_of(options.board.target):
         for layout in options.layouts:
@@ -194,7 +196,7 @@ def run(options: RunOptions) -> Ran:
         if layout == 0 or not interrupted or all(job.finished for job in some)
     ]
     layouts = tuple(options.layouts[n] for n in kept)
-    return Ran([jobs[n] for n in kept], layouts, interrupted)
+    return Ran([jobs[n] for n in kept], layouts, interrupted, runner.lost)
 
 
 def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
@@ -259,9 +261,12 @@ class _Runner:
         self.stop = threading.Event()
         self.images: dict[tuple[AppBuild, str, int], Image] = {}
         self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
+        self.lost: LostError | None = None
+        # Where workers simulate, far more boots are under way than cores can link here.
+        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def run(self, jobs: list[Job]) -> bool:
-        """Run all that is not done; say whether Ctrl-C interrupted it."""
+        """Run all that is not done; say whether it was interrupted."""
         waiting = [job for job in jobs if not job.done]
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
@@ -280,7 +285,7 @@ class _Runner:
         )
         left = {pool.submit(self._run_one, job): job for job in order}
         try:
-            while left:
+            while left and not self.stop.is_set():
                 for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
                     captured = left[future].captured
@@ -321,6 +326,9 @@ class _Runner:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.what
+        except LostError as error:
+            job.note, self.lost = str(error), error
+            self.stop.set()
         except TockmarkError as error:
             job.note = None if self.stop.is_set() else str(error)
         finally:
@@ -338,7 +346,7 @@ class _Runner:
         if options.laid is not None:
             return options.laid.image(options.laid.boot(boot.name, job.apps.lang))
         out, key = self.folder / job.apps.lang / str(job.layout), (job.apps, boot.name, job.layout)
-        with self.locks.setdefault(key, threading.Lock()):
+        with self.locks.setdefault(key, threading.Lock()), self.cores:
             if key not in self.images:
                 samples = options.samples or enough(boot, options.catalogue)
                 words = {"tm_most_samples": 0 if options.all_samples else samples}

@@ -10,7 +10,7 @@ from itertools import groupby
 from tockmark.compare.trends import FROM, RowHistory, Sweep
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import SUITES, Benchmark, Catalogue
+from tockmark.suite.catalogue import Benchmark, Catalogue
 
 CORES = 2
 LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples")
@@ -40,19 +40,17 @@ def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
 
 
 def _run_of(catalogue: Catalogue) -> list[str]:
-    """Say what a run of all takes, and which other suites there are."""
+    """Say what a run of all takes."""
     boots = 2 * len(catalogue.boots())
-    if catalogue.suite is not None:
-        return [f"`tockmark run --suite {catalogue.suite}` is up to {boots} boots in a language."]
+    if catalogue.name is not None:
+        return [f"A run of the catalogue {catalogue.name} is up to {boots} boots in a language."]
     minutes = catalogue.budget / CORES / 60  # a core simulates a million cycles a second
-    others = " and ".join(f"`tockmark list --suite {suite}`" for suite in SUITES)
     return [
         f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator"
         f" on the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles"
         " a second."
         " A kernel that takes longer for its work takes longer here, Tock about four times as long."
         " Samples beyond 64 are taken with --all-samples only.",
-        f"Other suites: {others}.",
     ]
 
 

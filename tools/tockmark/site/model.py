@@ -9,7 +9,7 @@ It is bound in size: a page a group of benchmarks, a few kernels, a few comparis
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from tockmark.show.table import Named, ResultColumn, apart, short_names
 from tockmark.site import edited
 from tockmark.site.edited import ChosenPair
 from tockmark.suite import catalogue
-from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang, RowKey
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 from tockmark_lab import validation as validations
 from tockmark_lab.validation import ValidationRow
@@ -104,8 +104,6 @@ class SiteSources:
             self.validation = self.validation or validations.load_validation(path)
         else:
             result = file.load(path)
-            if any(row.id in of_suites() for row in result.rows):
-                return  # a suite has a screen of its own, and no pages
             named = Named(self._free(name, path), result)
             (self.studies if is_study(result) else self.results).append(named)
 
@@ -114,13 +112,6 @@ class SiteSources:
         taken = {one.name for one in self.every}
         numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
         return next(one for one in (name, shown(path), *numbered) if one not in taken)
-
-
-@cache
-def of_suites() -> frozenset[str]:
-    """Return the ids of all suites but that of the benchmarks."""
-    every = [catalogue.load(suite=suite).benchmarks for suite in catalogue.SUITES]
-    return frozenset().union(*every) - OF_BOOT
 
 
 def gather(given: Iterable[Path]) -> SiteSources:
@@ -478,7 +469,7 @@ class Site:
 
     def _is_whole(self, named: Named) -> bool:
         """Return whether a result is of the whole suite: of most benchmarks, of kernel and app."""
-        known = self.catalogue.benchmarks
+        known = catalogue.load().benchmarks
         ids = {row.id for row in named.result.table.values()} & set(known)
         return {"kernel", "app"} <= {known[id_].touches for id_ in ids} and (
             len(ids) >= WHOLE * len(known)

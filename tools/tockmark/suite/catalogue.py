@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The catalogue (apps/catalogue.toml): what every benchmark means, and which rows to expect."""
+"""A catalogue: what every benchmark means, and which rows to expect. The usual one is
+apps/catalogue.toml; another of the same form has a name."""
 
 import hashlib
 import itertools
 import tomllib
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -47,10 +48,7 @@ COUNTERS: dict[CounterName, str] = {
 PERF: CounterName = "perf"
 CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
 
-# What is run together, besides the benchmarks that every run has unless it says otherwise.
-Suite = Literal["programs", "ladder", "eight"]
-# Each by the target of the Makefile that builds it, which names the folder of its apps, too.
-SUITES: dict[Suite, str] = {"programs": "programs", "ladder": "ladder", "eight": "ladder"}
+CatalogueName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
 
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
@@ -88,7 +86,6 @@ class Benchmark(Part, frozen=True):
     alike: bool = False
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
-    suite: Suite | None = None  # None: that of all benchmarks
 
     @property
     def group(self) -> str:
@@ -153,9 +150,16 @@ class Catalogue:
     benchmarks: dict[str, Benchmark]
     named_boots: tuple[Boot, ...]
     headings: tuple[str, ...]  # of the tables, in their order
-    budget: float  # what all boots may take, from reset to end, as a benchmark's
+    budget: float  # what all boots may take, from reset to end, as a benchmark's; 0: not known
     sha256: str
-    suite: Suite | None = None  # which of the file's this is
+    name: str | None = None  # None: the usual catalogue
+    silence: int | None = None  # simulated cycles that an app may print nothing
+
+    def with_others(self, benchmarks: Iterable[Benchmark]) -> "Catalogue":
+        """Return it with benchmarks of other catalogues behind its own, to read results with."""
+        others = {one.id: one for one in benchmarks if one.id not in self.benchmarks}
+        headings = dict.fromkeys((*self.headings, *(one.section for one in others.values())))
+        return replace(self, benchmarks=self.benchmarks | others, headings=tuple(headings))
 
     def boots(self) -> list[Boot]:
         """Return every boot of a whole run: a group's own app alone, for all that no boot measures,
@@ -227,8 +231,11 @@ class Catalogue:
 
     def groups(self) -> list[str]:
         """Return the groups, which are the apps, in the catalogue's order."""
-        own = [b for b in self.benchmarks.values() if b.suite == self.suite]
-        measured = [b for b in own if b.touches != "control"]
+        measured = [
+            benchmark
+            for benchmark in self.benchmarks.values()
+            if benchmark.touches != "control" and not (self.name and benchmark.id in OF_BOOT)
+        ]
         return list(dict.fromkeys(benchmark.group for benchmark in measured))
 
     def sections(self) -> list[str]:
@@ -276,16 +283,19 @@ class Catalogue:
 
 
 class CatalogueFile(Part, frozen=True):
-    """What apps/catalogue.toml holds."""
+    """What the file holds."""
 
-    budget: float
     sections: tuple[str, ...]
     benchmark: tuple[Benchmark, ...]
     boot: tuple[Boot, ...] = ()
+    budget: float = 0
+    name: CatalogueName | None = None
+    silence: Positive | None = None
 
 
-def load(path: Path = paths.CATALOGUE, suite: Suite | None = None) -> Catalogue:
-    """Read and check the catalogue. Return one suite of it, with what the harness measures."""
+def load(path: Path = paths.CATALOGUE) -> Catalogue:
+    """Read and check a catalogue. One with a name gets the benchmarks of the harness from the
+    usual one."""
     with reading(path, "run the tool from a checkout of tockmark", "the catalogue "):
         data = path.read_bytes()
     try:
@@ -302,16 +312,13 @@ def load(path: Path = paths.CATALOGUE, suite: Suite | None = None) -> Catalogue:
     if unknown:
         raise TockmarkError(f"{paths.shown(path)} does not say what {min(unknown)} is")
     sha256 = hashlib.sha256(data).hexdigest()
-    own = {id_: one for id_, one in by_id.items() if one.suite == suite or id_ in OF_BOOT}
-    boots = tuple(boot for boot in file.boot if own.keys() >= set(boot.measures))
-    return Catalogue(own, boots, file.sections, file.budget, sha256, suite)
-
-
-def suite_of(ids: Iterable[str], path: Path = paths.CATALOGUE) -> Catalogue:
-    """Return the suite that rows of these ids are of; of strangers alone, the usual one."""
-    given = set(ids) - OF_BOOT
-    of = [load(path, suite) for suite in SUITES]
-    return next((one for one in of if given & one.benchmarks.keys()), load(path))
+    found = Catalogue(by_id, file.boot, file.sections, file.budget, sha256, file.name, file.silence)
+    if file.name is None:
+        return found
+    usual = load()
+    harness = {id_: one for id_, one in usual.benchmarks.items() if id_ in OF_BOOT}
+    headings = (*file.sections, *usual.headings)
+    return replace(found, benchmarks=harness | by_id, headings=headings)
 
 
 def language(said: str) -> Lang:

@@ -107,11 +107,10 @@ class Selection:
                 for id_, params in (*own, *self.catalogue.rows_given(boot))
                 if any(self.fits(id_, params, icache, lang) for icache in icaches)
             }
-            # Of a program there is no app in a language that it is not written in.
+            # A program of another catalogue has no app in a language that it is not written in.
             known = self.catalogue.benchmarks
-            if ids - OF_BOOT and all(
-                known[id_].suite and known[id_].skipped_in(lang) for id_ in ids - OF_BOOT
-            ):
+            own_ids = ids - OF_BOOT if self.catalogue.name else set()
+            if own_ids and all(known[id_].skipped_in(lang) for id_ in own_ids):
                 continue
             if ids:
                 found.append(self.catalogue.narrowed(boot, ids))

@@ -136,7 +136,7 @@ def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Pa
 def test_pictures_show_the_leading_language(both: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(both))
     for only, lang in ((None, "c"), ("* lang=rust", "rust")):
-        (named,) = draw._named([tmp_path / "r.json"], KNOWN, only)
+        (named,) = draw._named([tmp_path / "r.json"], only)
         assert {row.lang for row in named.result.table.values()} == {lang}
 
 

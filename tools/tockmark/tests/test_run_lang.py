@@ -17,7 +17,9 @@ from tockmark.result.build import result_of
 from tockmark.result.model import linked
 from tockmark.rig import run
 from tockmark.rig.image import AppBuild
+from tockmark.rig.isa import RISC_V
 from tockmark.rig.kernel import KernelElf
+from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
@@ -134,10 +136,11 @@ def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "APPS", Path("apps"))
     assert AppBuild.built(1) == AppBuild(Path("apps/c-abi1"), 1, "c")
     assert AppBuild.built(2, "rust") == AppBuild(Path("apps/rust-abi2"), 2, "rust")
-    assert measure.AppChoice(abi=1, lang="c,rust").builds() == [
+    perf = catalogue.load(), catalogue.PERF, RISC_V.name
+    assert measure.AppChoice(abi=1, lang="c,rust").builds(*perf) == [
         AppBuild.built(1),
         AppBuild.built(1, "rust"),
     ]
-    assert measure.AppChoice(lang="rust", apps=Path("own")).builds() == [
+    assert measure.AppChoice(lang="rust", apps=Path("own")).builds(*perf) == [
         AppBuild(Path("own"), 2, "rust")
     ]

@@ -4,7 +4,7 @@
 import itertools
 import math
 
-from tockmark.trees.builds import first_bad
+from tockmark.judge.bisect import first_bad
 
 
 def plainly(verdicts: tuple[bool | None, ...]) -> range:

@@ -12,7 +12,7 @@ from tockmark.latency import chain
 from tockmark.latency.chain import KernelFamily
 from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import TracedSteps
+from tockmark.profile.timeline import TracedSteps
 from tockmark.rig import board as boards
 from tockmark.rig.image import Image
 from tockmark.tests.test_waits import FAMILY

@@ -8,7 +8,6 @@ command in the user's own folder; --build replaces it.
 """
 
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -39,9 +38,11 @@ from tockmark.trees.repository import (
 REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
+BUILDS = "builds.json"  # by the checkout's folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that hold its last line
 OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # which Cargo takes before the manifest's
+BUILDS = "builds.json"  # what builds the kernels of each checkout, by its folder
 TRIES = 3  # seeds in a row that give no new order, until there is none
 
 
@@ -391,33 +392,6 @@ def sides(
             Built(commit, Builder(place, recipe, fresh))
             for commit, place in zip(commits, places, strict=True)
         ]
-
-
-def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
-    """Find the first bad one of so many commits in as few steps as may be, if the first is good and
-    the last is bad.
-
-    `is_bad` is asked of each at most once; None: it cannot be told of this one. Several come back
-    where all before the last of them cannot be told."""
-    good, bad = 0, count - 1
-    unknown: list[int] = []
-    while True:
-        marks = [good, *(n for n in sorted(unknown) if good < n < bad), bad]
-        # Behind what cannot be told there is often more of that: away from it, by halves again.
-        below, above = max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
-        middle = (below + above) // 2
-        if middle == below:
-            return range(good + 1, bad + 1)
-        match is_bad(middle):
-            case None:
-                unknown.append(middle)
-            case True:
-                bad = middle
-            case False:
-                good = middle
-
-
-BUILDS = "builds.json"  # by the checkout's folder
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     # suite; another app may just be done.
     idle: bool = False
     killed: bool = False  # from outside, before it was over
+    host: str | None = None  # the machine that simulated it; None: this one, or it is a board
 
 
 BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from tockmark.documents import DIGITS, MAX_COUNT, Count, Figure, Part, Positive, SomeParams
 from tockmark.suite.catalogue import (
@@ -83,11 +83,8 @@ class StoredSamples(Part, frozen=True, rename=_IN_FILE):
     long_instret_runs: str | None = None
 
 
-# What tells requests to a server: whose, and when, in cycles from the first on, run-length encoded;
-# those of `due` go on while the core sleeps, the others not.
-RequestSeries = Literal["client", "due", "asked", "taken", "done", "answered", "ready"]
-Requests = dict[RequestSeries, str]
-REQUESTS: tuple[RequestSeries, ...] = get_args(RequestSeries)
+SeriesName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]
+Extra = dict[SeriesName, str]  # run-length encoded
 
 
 class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
@@ -118,7 +115,7 @@ class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     further: tuple[StoredSamples, ...] = ()  # in all layouts but the first, if in any
     lang: Lang = "c"
     stack: Positive | None = None  # the most bytes of it that a whole program used
-    requests: Requests = msgspec.field(default_factory=dict)  # of its clients, in the first layout
+    extra: Extra = msgspec.field(default_factory=dict)  # further series of the first layout
 
 
 class Absent(BootRowName, Part, frozen=True):
@@ -168,7 +165,7 @@ class App:
     open: StoredRow | None = None  # the bench record that data records now belong to
     taken: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
     stacks: dict[Key, int] = field(default_factory=dict)  # of the rows whose bench comes yet
-    requests: dict[Key, Requests] = field(default_factory=dict)  # likewise
+    extra: dict[Key, Extra] = field(default_factory=dict)  # likewise
     last_line: int = 0  # of the log: where its previous record began
     lang: Lang = "c"  # that it is written in
 
@@ -560,9 +557,7 @@ def _bench(app: App, record: Record) -> None:
     if row.key in app.found:
         raise ValueError(f"{row.id} was measured before; the first is kept")
     app.taken = {}
-    app.put(
-        structs.replace(row, stack=app.stacks.get(row.key), requests=app.requests.get(row.key, {}))
-    )
+    app.put(structs.replace(row, stack=app.stacks.get(row.key), extra=app.extra.get(row.key, {})))
 
 
 def _stack(app: App, record: Record) -> None:
@@ -579,17 +574,16 @@ def _requests(app: App, record: Record) -> None:
     id_, *words = record.words
     params = {name: _typed(name, text) for name, text in _unique(record.pairs).items()}
     row = StoredRow(id_, app.name, asked=1, params=params)
-    if row.key in app.requests:
+    if row.key in app.extra:
         raise ValueError(f"the requests of {row.id} were told before; the first are kept")
     starts = [i for i, word in enumerate(words) if word[0].isalpha()]
-    if [words[i] for i in starts] != list(REQUESTS):
-        raise ValueError(f"it has not the series {', '.join(REQUESTS)}")
-    series = [
-        expand(" ".join(words[start + 1 : end])) for start, end in pairwise((*starts, len(words)))
-    ]
-    if len({len(one) for one in series}) != 1:
+    series = {
+        words[start]: expand(" ".join(words[start + 1 : end]))
+        for start, end in pairwise((*starts, len(words)))
+    }
+    if len({len(samples) for samples in series.values()}) != 1:
         raise ValueError("its series have different lengths")
-    app.requests[row.key] = dict(zip(REQUESTS, map(compress, series), strict=True))
+    app.extra[row.key] = {name: compress(samples) for name, samples in series.items()}
 
 
 def _data(app: App, record: Record) -> None:

@@ -143,7 +143,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def start(self, start: Start) -> "SerialSession":
         if self.simulator is not None:
-            simulation = self.simulator.start(start, "--uart", "pty")
+            simulation = self.simulator.start_here(start, "--uart", "pty")
             path = simulation.terminal()
             return SerialSession(self, start, Port(path, self.baud), self.silence_s, simulation)
         assert self.port is not None  # ready() says so

@@ -8,7 +8,8 @@ import re
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -19,8 +20,9 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
 from tockmark.rig import core as cores
-from tockmark.rig import sources
+from tockmark.rig import dask, sources
 from tockmark.rig.core import Core
+from tockmark.rig.dask import RemoteBoot
 from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
 from tockmark.wire.captured import Ending
@@ -37,6 +39,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
 }
 ROM_BASE = 0x8000  # on all machines
+FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES = "cw310"  # the machine that may have another core, and its simulator's folder
 OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
@@ -148,6 +151,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Longer than all of any boot that was ever run: whatever prints nothing has hung.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
     rom: Path | None = None  # in the place of the simulator's own boot ROM
+    dask: str | None = None  # the scheduler of the workers that simulate; None: this machine does
 
     @property
     def core(self) -> Core | None:
@@ -170,10 +174,12 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TockmarkError(
                 f"the boot ROM {shown(self.rom)} is not built", paths.by_make(self.rom.stem)
             )
+        if self.dask is not None:
+            dask.connect(self.dask)
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"silence": "silence_cycles"}
+        known |= {"silence": "silence_cycles", "dask": "dask"}
         own = {name: value for name, value in options.items() if name != "core"}
         found = msgspec.structs.replace(self, **fields(own, known, "sim"))
         core = options.get("core")
@@ -205,9 +211,18 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         digest.update("\0".join(self._settings(start)).encode())
         return digest.hexdigest()
 
-    def start(self, start: Start, *more: str) -> Simulation:
-        """Start it as a process. `more` are options of the simulator's own, which prevail and may
-        name files."""
+    def start(self, start: Start) -> Simulation | RemoteBoot:
+        if self.dask is None:
+            return self.start_here(start)
+        files = {FLASH: start.flash.read_bytes()}
+        if self.rom is not None:
+            files[ROM] = self.rom.read_bytes()
+        begin = partial(_begun, self, replace(start, load=None))
+        return dask.start(dask.connect(self.dask), begin, self.binary.read_bytes(), files)
+
+    def start_here(self, start: Start, *more: str) -> Simulation:
+        """Start it as a process of this machine. `more` are options of the simulator's own, which
+        prevail and may name files."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
@@ -236,6 +251,13 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         settings += [] if start.reporter is None else ["--app", start.reporter]
         settings += [word for at in start.panics for word in ("--panic", hex(at))]
         return [*settings, *start.marks]
+
+
+def _begun(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Simulation:
+    """Start a boot on a worker (rig/dask.py), where its files have other places."""
+    rom = None if target.rom is None else folder / ROM
+    here = msgspec.structs.replace(target, binary=simulator, rom=rom, dask=None)
+    return here.start_here(replace(start, flash=folder / FLASH))
 
 
 def made_by(binary: Path) -> str:

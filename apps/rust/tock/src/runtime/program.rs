@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the row of a whole program does around it: `apps/programs/program.h`. Only programs are linked
-//! with these.
+//! What the row of a whole program does around it: `lab/studies/programs/apps/program.h`. Only programs
+//! are linked with these.
 
 use super::bench::{Outcome, Run, Stop};
 

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Several clients of one server, instances until one is refused, and one beside an alarm, on the
+baseline. Makes them by `make ladder`."""
+
+import dataclasses
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import products
+import pytest
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, build_image
+from tockmark.rig.kernel import read_kernel, slots_of
+from tockmark.rig.protocol import Start
+from tockmark.suite import catalogue
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import instances
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
+
+CATALOGUE = STUDIES / "ladder" / "catalogue.toml"
+BOARD = boards.load(boards.DEFAULT)
+SLOTS = 4  # of the baseline
+SLICE = 240_000  # cycles of its time slice
+RUNGS = "ladder.closed:set=clients_first_2,ladder2.closed:set=server_first_2"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    products.make("ladder")
+
+
+@pytest.fixture(scope="module")
+def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A result of two boots, and the study's screen of it."""
+    path = tmp_path_factory.mktemp("ladder") / "ladder.json"
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
+    command += ["--icache", "on", "--only", RUNGS, "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return path, screen([("ladder", file.load(path))])
+
+
+def test_what_is_served_is_what_is_asked_and_no_cycle_is_lost(climbed: tuple[Path, str]) -> None:
+    found = rungs(file.load(climbed[0]).rows)
+    assert {row.id for row, _ in found} == {"ladder.closed", "ladder2.closed"}
+    assert len(found) == 8
+    for row, rung in found:
+        assert wrong(row) is None
+        assert len(rung.requests) == row.asked == 16
+        assert sum(rung.cycles[owner] for owner in OWNERS) == rung.window
+        assert rung.share("unaccounted") <= ALLOWED
+        assert rung.cycles["server"] > 0
+    screen = climbed[1]
+    assert re.search(r"^clients first, 2 × 4096 ", screen, re.M)
+    assert "new IPC, closed loop, i-cache on" in screen
+
+
+def test_more_bytes_take_the_server_longer_and_clients_wait_for_each_other(
+    climbed: tuple[Path, str],
+) -> None:
+    for some in _by_id(climbed[0]).values():
+        shares = [one.share("server") for one in some]
+        assert shares == sorted(shares)
+    last = _by_id(climbed[0])["ladder.closed"][-1]
+    assert last.wait(0.5) > last.requests[0].work  # behind the other's request
+
+
+def _by_id(path: Path) -> dict[str, list[Rung]]:
+    found: dict[str, list[Rung]] = {}
+    for row, rung in rungs(file.load(path).rows):
+        found.setdefault(row.id, []).append(rung)
+    return found
+
+
+def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
+    """The server gives back what it got."""
+    known = catalogue.load(CATALOGUE)
+    (boot,) = (one for one in known.boots() if one.name == "ladder-server_first_1")
+    image = build_image(
+        boot, AppBuild.built(2, catalogue="ladder"), read_kernel(BOARD.kernels[2]), BOARD, tmp_path
+    )
+    flash = bytearray(image.flash.read_bytes())
+    at = image.slots[0].symbols["chacha_words"] - BOARD.flash.base
+    flash[at : at + 2] = bytes.fromhex("8280")  # c.ret
+    image.flash.write_bytes(flash)
+    limits = {"max-cycles": 3_000_000}
+    session = BOARD.target.configured(limits).start(Start(boot.name, image.flash, icache=True))
+    lines = list(session.lines())
+    session.ending()
+    text = " ".join(re.sub(r"^#tm \d+ \w+ (?:\+ )?(.*?) *\*.*$", r"\1", line) for line in lines)
+    assert re.search(r"fail ladder\.closed .*?call=answer err=WRONG_RESULT", text), text
+
+
+def test_the_baseline_refuses_the_instance_for_which_it_has_no_slot() -> None:
+    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, SLOTS + 1)
+    assert [one.number for one in found.instances] == [1, 2, 3, 4]
+    assert found.refused is not None
+    assert (found.refused.instance, found.refused.full) == (SLOTS + 1, "process slots")
+    assert (found.refused.by, found.refused.said) == ("the kernel", "the kernel takes 4 apps")
+    for one in found.instances:
+        assert one.began < one.first < one.last
+    # They have the core in turn, so each run takes as long as one of each.
+    each = found.instances[0].per_run
+    assert each == pytest.approx(SLOTS * found.per_run, rel=0.2)
+
+
+def test_large_instances_run_out_of_ram_before() -> None:
+    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
+    assert found.refused is not None
+    assert (found.refused.instance, found.refused.full) == (3, "RAM")
+    assert "does not fit in the RAM" in found.refused.said
+    assert found.refused.ram_left < 40960
+
+
+def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
+    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 1, alarm=True)
+    (one,) = found.instances
+    assert (one.number, one.runs, found.refused) == (1, instances.LONG_RUNS, None)
+    assert found.since == (one.per_run,)
+    late = found.lateness
+    assert found.tick < SLICE < late[-1] < SLICE + 10_000
+    assert len(late) > 10
+    # The instance has the core all but the alarm's upcalls.
+    alone = instances.load(STUDIES / "instances" / "data" / "baseline.json").attempts[0].per_run
+    assert alone < one.per_run < 1.05 * alone
+
+
+def test_a_kernel_for_four_apps_is_refused_boots_of_eight() -> None:
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 2
+    assert "takes 4 apps" in done.stderr
+    assert "make kernel-eight" in done.stderr
+
+
+def test_slots_are_told_by_the_type_of_their_table(tmp_path: Path) -> None:
+    """As in a kernel of Tock later than 2.2, whose table has no symbol of its own."""
+    kernel = dataclasses.replace(
+        read_kernel(BOARD.kernels[2]), words={}, path=tmp_path / "tock.elf"
+    )
+    elf = BOARD.kernels[2].read_bytes()
+    kernel.path.write_bytes(elf + b"\0ProcessArray<4>\0")
+    found = slots_of(kernel)
+    assert found is not None
+    assert (found.apps, found.by) == (4, "the kernel's types")
+    kernel.path.write_bytes(elf)
+    assert slots_of(kernel) is None

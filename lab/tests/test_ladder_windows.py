@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What clients got of one server: whose the cycles were, waits, sums; the record that tells it."""
+
+import pytest
+from msgspec.structs import replace
+
+from tockmark.tests.encoder import Encoder
+from tockmark.wire.records import compress, decode
+from tockmark.wire.rows import StoredRow, assemble
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, Served, wrong
+
+CLOSED = (  # two clients, the server runs as soon as it is asked
+    Served(0, 0, 0, 10, 30, 40, 45),
+    Served(0, 0, 47, 57, 77, 87, 92),
+    Served(1, 0, 95, 105, 125, 135, 140),
+    Served(1, 0, 142, 152, 172, 182, 187),
+)
+
+
+def row(requests: tuple[Served, ...], clients: int = 2) -> StoredRow:
+    series = zip(*requests, strict=True)
+    told = dict(zip(Served._fields, (compress(list(one)) for one in series), strict=True))
+    return StoredRow(
+        "ladder.closed",
+        "ladder-x",
+        asked=len(requests),
+        params={"set": f"clients_first_{clients}", "size": 16},
+        extra=told,
+    )
+
+
+def test_every_cycle_of_the_window_is_somebodys() -> None:
+    rung = Rung(CLOSED, closed=True)
+    assert (rung.window, rung.answers) == (87, (2, 0))
+    assert rung.cycles == {
+        "server": 40,
+        "clients": 7,  # one answer is held against the known one; then the client asks at once
+        "crossing": 40,
+        "idle": 0,
+        "unaccounted": 0,
+    }
+    assert sum(map(rung.share, OWNERS)) == pytest.approx(1)
+    assert rung.per_answer == 87 / 2
+    assert rung.least == 0
+
+
+def test_a_wait_is_without_the_servers_own_work() -> None:
+    rung = Rung((*CLOSED[:1], Served(1, 0, 5, 50, 70, 90, 95)), closed=True)
+    assert [one.wait for one in rung.requests] == [20, 65]
+    assert (rung.wait(0.5), rung.wait(0.9), rung.wait(1)) == (20, 65, 65)
+
+
+def test_work_that_was_interrupted_counts_as_the_same_work_without() -> None:
+    """The other client asks while the server works: 5 of the 30 cycles are not the server's."""
+    requests = (
+        Served(0, 0, 0, 10, 30, 40, 45),
+        Served(0, 0, 47, 57, 82, 92, 97),
+        Served(1, 0, 60, 100, 120, 130, 135),
+    )
+    rung = Rung(requests, closed=True)
+    assert rung.interrupted == {requests[1]}
+    assert rung.cycles["server"] == 20 + 20
+    assert rung.cycles["crossing"] == 10 + 10 + 10 + 5 + 10
+    assert sum(rung.cycles.values()) == rung.window == 92
+
+
+def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
+    first = Served(0, 0, 0, 10, 40, 50, 51)
+    through = Rung((first, Served(1, 0, 20, 52, 72, 80, 85)), closed=True)
+    assert through.interrupted == {first}
+    assert through.share("unaccounted") == 0
+    neither = (first, Served(1, 0, 20, 45, 72, 80, 85))
+    assert Rung(neither, closed=True).share("unaccounted") > ALLOWED
+    assert "of the window are unaccounted for" in str(wrong(row(neither)))
+
+
+@pytest.mark.parametrize(
+    ("requests", "clients", "says"),
+    [
+        (CLOSED, 2, None),
+        (CLOSED[:3], 2, "served is not asked"),
+        (CLOSED[:2], 2, "served is not asked"),
+        (CLOSED, 1, "served is not asked"),
+        ((*CLOSED[:3], CLOSED[0]), 2, "served is not asked"),
+        ((*CLOSED[:3], Served(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
+    ],
+)
+def test_served_is_asked(requests: tuple[Served, ...], clients: int, says: str | None) -> None:
+    found = wrong(row(requests, clients))
+    assert found is None if says is None else says in str(found)
+    assert wrong(StoredRow("ladder.closed", "x", asked=1)) == "there are no requests"
+
+
+@pytest.mark.parametrize(
+    ("series", "runs", "says"),
+    [
+        ("ready", None, "have not the series"),
+        ("ready", "1,2", "its requests: "),
+        ("ready", "nonsense", "its requests: "),
+        ("asked", "", "its requests: "),
+    ],
+)
+def test_requests_that_are_none_are_refused(series: str, runs: str | None, says: str) -> None:
+    told = {name: own for name, own in row(CLOSED).extra.items() if name != series}
+    if runs is not None:
+        told[series] = runs
+    assert says in str(wrong(replace(row(CLOSED), extra=told)))
+    still = (Served(0, 0, 0, 0, 0, 0, 0),)
+    assert wrong(row(still, clients=1)) == "its requests took no time"
+
+
+SAID = "client 0*2 due 0,1000 asked 0,130 taken 40,170 done 60,190 answered 100,230 ready 105,235"
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (SAID, None),
+        (SAID.replace("0*2", "0*3"), "different lengths"),
+    ],
+)
+def test_the_record_of_requests_goes_to_its_row(said: str, problem: str | None) -> None:
+    params = "set=server_first_1 size=16"
+    encoder = Encoder("ladder")
+    lines = [
+        line
+        for text in (
+            "begin proto=1 lang=c abi=2 apps=1 perf=589840",
+            f"requests ladder.open {params} {said.replace(',', ' ')}",
+            f"bench ladder.open {params} inner=1 n=2 by=reading",
+            "data cycles 80 80 instret 40 40 .",
+            "end ok",
+        )
+        for line in encoder.lines(text)
+    ]
+    measured = assemble(decode(lines))
+    (found,) = (one for _, app in measured.each() for one in app.rows)
+    assert bool(found.extra) == (problem is None)
+    told = [str(one) for one in measured.problems]
+    assert any(problem in one for one in told) if problem else not told

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The screen of whole programs: ratios to the bare core by layout, their means, what is below 1."""
+
+from dataclasses import replace
+
+import pytest
+
+from tockmark.result.build import Context, build, joined
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Kernel, Layout
+from tockmark.suite import catalogue
+from tockmark.suite.catalogue import Params
+from tockmark.tests.rows import app_of, stored
+from tockmark.wire.rows import Booted, Measured, StoredRow
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import programs
+
+KNOWN = catalogue.load(STUDIES / "programs" / "catalogue.toml")
+READ = 100
+
+
+def row(id_: str, params: Params, net: int, instructions: int = 1000) -> StoredRow:
+    cycles, instret = [READ + net] * 2, [10 + instructions] * 2
+    return stored(id_, {"cycles": cycles, "instret": instret}, params, 2)
+
+
+def result(
+    kernel: str, nets: dict[str, list[int]], icache: bool, instructions: int = 1000
+) -> Result:
+    """Programs, by what stands beside them, in as many layouts as there are numbers."""
+    made = []
+    for layout in range(len(next(iter(nets.values())))):
+        rows = [stored("time.read", {"cycles": [READ] * 2, "instret": [10] * 2}, {}, 2)]
+        for name, many in nets.items():
+            id_, beside = name.split(" ")
+            rows.append(row(id_, {"beside": beside}, many[layout], instructions))
+        booted = Booted(
+            "towers", icache, "towers", {"towers": app_of("towers", rows, lang="c", abi="2")}
+        )
+        board = Board("made-up", "cw310", 24_000_000, "unchecked", None, 16)
+        context = Context(
+            Kernel(kernel), board, 2, layouts=(Layout("k.elf", "ab" * 32, None, layout),)
+        )
+        made.append(build(Measured([booted]), KNOWN, context, expected=()))
+    return joined(made)
+
+
+def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
+    """The cells of a table, by their program."""
+    found = programs.by_kernel(results)
+    return {head: list(rest) for head, *rest in programs.table_of(found, KNOWN, icache).rows}
+
+
+def test_ratios_are_of_the_same_layout_and_their_median() -> None:
+    bare = result("bare (no kernel)", {"towers.solve none": [1000, 2000, 4000]}, True)
+    nets = {"towers.solve none": [1010, 2200, 4004], "towers.solve alarm": [1500, 3000, 8000]}
+    found = cells(result("Tock 2.2, patched", nets, True), bare, icache=True)
+    assert found["towers.solve, C"] == ["2,000", "1.010", "1.500"]
+
+
+def test_the_mean_is_geometric_over_programs_in_each_layout() -> None:
+    names = ("towers.solve none", "qsort.sort none")
+    bare = result("bare (no kernel)", {name: [1000, 1000] for name in names}, True)
+    nets = {names[0]: [1000, 4000], names[1]: [4000, 1000]}
+    found = cells(bare, result("Tock", nets, True), icache=True)
+    assert found["Geometric mean"][1:] == ["2.000", "-"]
+
+
+@pytest.mark.parametrize(
+    ("icache", "instructions", "mark"), [(True, 1000, "~"), (True, 900, "!"), (False, 1000, "!")]
+)
+def test_a_ratio_below_1_is_the_caches_or_an_error(
+    icache: bool, instructions: int, mark: str
+) -> None:
+    bare = result("bare (no kernel)", {"towers.solve none": [1000]}, icache)
+    isolated = result("Tock", {"towers.solve none": [990]}, icache, instructions)
+    assert cells(bare, isolated, icache=icache)["towers.solve, C"][1] == f"0.990{mark}"
+
+
+def test_without_a_bare_result_a_kernel_is_its_own_measure() -> None:
+    nets = {"towers.solve none": [1000], "towers.solve alarm": [1300]}
+    found = cells(result("Tock", nets, True), icache=True)
+    assert found["towers.solve, C"] == ["1,000", "1.000", "1.300"]
+
+
+def test_results_of_one_kernel_are_one_column_and_bare_leads() -> None:
+    one = result("Tock", {"towers.solve none": [1000]}, True)
+    other = result("Tock", {"qsort.sort none": [1000]}, True)
+    bare = result("bare (no kernel)", {"towers.solve none": [1000]}, True)
+    ours = result("tockmark-baseline 0.1.0 abi2 cw310", {"towers.solve none": [1000]}, True)
+    found = programs.by_kernel([ours, one, bare, other])
+    assert [one.name for one in found] == ["bare", "Tock", "baseline"]
+    assert len(found[1].rows) == 2
+    text = programs.screen([("a.json", one), ("b.json", replace(bare))])
+    assert "Whole programs, i-cache on" in text
+    assert "towers.solve, C" in text

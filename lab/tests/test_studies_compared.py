@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Results of one study held against each other, without its catalogue: rows under their own
+headings, what differs by its name; and what `list` shows of a catalogue."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli.app import app
+from tockmark.result import file
+from tockmark_lab.places import STUDIES
+from tockmark_lab.studies import cores
+
+CORES = ("opentitan", "maxperf-pmp-bmfull")
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(app, [*words], env={"COLUMNS": "100"})
+    assert done.exit_code in (0, 1), done.output
+    return done.output
+
+
+def compared(*names: str) -> tuple[str, dict[str, str]]:
+    text = said("compare", *(str(STUDIES / f"{name}.json") for name in names))
+    return text, dict(re.findall(r"^    differs: (\S+)\s+(\S.*)$", text, re.M))
+
+
+@pytest.mark.parametrize(
+    ("folder", "heading"),
+    [
+        ("programs", "Whole programs"),
+        ("ladder", "Clients of one server"),
+        ("crypto", "Crypto, by where it is done"),
+        ("sizes", "Cost by size"),
+    ],
+)
+def test_two_kernels_in_one_study(folder: str, heading: str) -> None:
+    text, differs = compared(f"{folder}/data/tock-2.2", f"{folder}/data/tock-master")
+    assert f"\n{heading}, i-cache on" in text
+    assert "Not in this catalogue" not in text
+    assert set(differs) == {"kernel", "rustc"}
+
+
+def test_layouts_and_cache_settings_are_named() -> None:
+    _, differs = compared("programs/data/tock-2.2", "programs/data/tock-2.2-off")
+    assert differs == {"i-cache": "on -> off", "layouts": "8 -> 1"}
+
+
+def test_two_cores_are_named() -> None:
+    _, differs = compared(*(f"cores/data/baseline-on-{core}" for core in CORES))
+    assert set(differs) == {"simulator", "core"}
+    assert differs["core"] == " -> ".join(CORES)
+
+
+def test_results_name_their_core() -> None:
+    for path in sorted((STUDIES / "cores" / "data").glob("*.json")):
+        if path != cores.STORED:
+            board = file.load(path).provenance.board
+            core = path.stem.partition("-on-")[2]
+            assert (board.core.name if board.core else "") == core, path
+            assert (board.timing == "unchecked") == bool(core), path
+
+
+def test_list_shows_the_rows_of_a_catalogue() -> None:
+    file = str(STUDIES / "programs" / "catalogue.toml")
+    assert "aes.encrypt" not in said("list")
+    assert "aes.encrypt" in said("list", "--catalogue", file)
+    assert said("list", "--catalogue", file, "length.aes").count("Counted:") == 1

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The study isolation: what a kernel did while a whole program ran: traps, switches of process,
+upcalls and writes to the PMP, and whose the cycles were.
+
+All comes from the instruction trace of one steady run, from the program's first instruction to its
+last: the readings before and behind it are not in it. Each cycle belongs to the instruction that
+left the decode stage at its end: the program's, another app's, or the kernel's, so that the three
+add up to the run.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from typer import Option
+
+from tockmark import documents, paths
+from tockmark.cli import options
+from tockmark.cli.program import verb
+from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
+from tockmark.documents import Part
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.files import check_writable, write_whole
+from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
+from tockmark.profile.sample import (
+    INSN,
+    MODE,
+    PC,
+    PHASES,
+    S4,
+    Sampler,
+    Step,
+    parse,
+    places,
+    writes_pmp,
+)
+from tockmark.profile.symbols import Program
+from tockmark.result import build
+from tockmark.result.provenance import Kernel
+from tockmark.rig import board as boards
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.image import AppBuild, build_image, stopping_early
+from tockmark.rig.kernel import KernelElf
+from tockmark.rig.run import enough
+from tockmark.rig.rv32 import ECALL
+from tockmark.show.text import Table, TableColumn, figures
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
+from tockmark.suite.selection import Selection, select
+from tockmark.wire.records import decode
+from tockmark.wire.rows import assemble
+from tockmark_lab.places import STUDIES
+
+FORM, VERSION = "tockmark-isolation", 1
+MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
+TRAP, HANDLER = " trap", " handler"  # effects
+
+
+class Meanwhile(Part, frozen=True):
+    """One run of a program, and what happened in it."""
+
+    id: str
+    params: Params
+    lang: Lang
+    icache: bool
+    traps: int  # entries into the kernel, interrupts among them
+    interrupts: int
+    switches: int  # from one app to another, by the instructions of apps as they follow
+    upcalls: int  # of any app
+    pmp_writes: int
+    program: int  # cycles of the program itself
+    others: int  # of other apps
+    kernel: int
+    phases: dict[str, int]  # of the kernel's cycles; none without line tables
+
+    @property
+    def cycles(self) -> int:
+        """Return the cycles of the run."""
+        return self.program + self.others + self.kernel
+
+
+COUNTED = ("traps", "interrupts", "switches", "upcalls", "pmp_writes")
+SPENT = ("program", "others", "kernel")
+
+
+class StoredIsolation(Part, frozen=True):
+    """The file: of one kernel."""
+
+    format: str
+    version: int
+    kernel: Kernel
+    board: str
+    simulator: dict[str, str]
+    tool: str | None  # the commit of the checkout
+    rows: tuple[Meanwhile, ...]
+
+
+@dataclass
+class _Run:
+    """What is counted in one run."""
+
+    counted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    spent: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPENT, 0))
+    # The kernel's instructions with their cycles, and of apps those before and behind them.
+    steps: list[tuple[Step, int]] = field(default_factory=list)
+    cycles: int = 0  # as the app computed them, readings and all
+
+    def phases(self, codes: Codes) -> dict[str, int]:
+        """Return the kernel's cycles by phase."""
+        if not self.steps:
+            return {}
+        steps = [step for step, _ in self.steps]
+        codes.study((step.user, step.pc) for step in steps)
+        there = places(
+            steps,
+            lambda step: codes.code_of(step)[1].frames(step.pc),
+            lambda step: codes.code_of(step)[0],
+        )
+        found: Counter[str] = Counter()
+        for (step, cycles), place in zip(self.steps, there, strict=True):
+            if not step.user:
+                found[place.phase] += cycles
+        return {phase: found[phase] for phase in PHASES if found[phase]}
+
+
+class Watcher:
+    """Follows a trace, and counts in each run of tm_sample between its two readings."""
+
+    def __init__(self, sampler: Sampler, owner: Callable[[bool, int], int]) -> None:
+        """`owner` tells the app in whose code an address is."""
+        self.runs: list[_Run] = []
+        self._sampler = sampler
+        self._app = partial(owner, True)
+        self._own = self._app(sampler.start)
+
+    def watch(self, lines: Iterable[str]) -> None:
+        """Look at all of a trace."""
+        first, last = self._sampler.ecalls
+        opens, closes, says = (f"{at:08x}" for at in (first + 4, last, last + 4))
+        now: _Run | None = None
+        done = _Run()
+        since = 0  # the core's counter at the line before, in a run
+        app = self._own  # whose instructions ran last in user mode
+        left: dict[int, str] = {}  # the last line of each app before it was left
+        before, was_user = "", False
+        for line in lines:
+            user = line[MODE] == "U"
+            if user and not was_user:
+                new = self._app(int(line[PC], 16))
+                if now is not None:
+                    now.counted["switches"] += new != app
+                    now.counted["upcalls"] += _is_upcall(left.get(new), line)
+                    now.steps.append((parse(line), 0))
+                app = new
+            elif was_user and not user:
+                left[app] = before
+                if now is not None:
+                    now.steps.append((parse(before), 0))
+            if user and app == self._own:
+                pc = line[PC]
+                if pc == opens:
+                    now, since = _Run(), int(before[MCYCLE])
+                elif pc == closes and now is not None:
+                    done, now = now, None
+                elif pc == says and (step := parse(line)).rd == S4:
+                    done.cycles = step.value
+                    self.runs.append(done)
+            if now is not None:
+                mcycle = int(line[MCYCLE])
+                cycles, since = mcycle - since, mcycle
+                program = "program" if app == self._own else "others"
+                now.spent[program if user else "kernel"] += cycles
+                if not user:
+                    now.steps.append((parse(line), cycles))
+                    if HANDLER in line:
+                        now.counted["traps"] += 1
+                        now.counted["interrupts"] += TRAP not in before
+                    now.counted["pmp_writes"] += writes_pmp(int(line[INSN], 16))
+            before, was_user = line, user
+
+
+def _is_upcall(left: str | None, line: str) -> bool:
+    """Tell whether an app goes on elsewhere than at its system call or behind it."""
+    if left is None or int(left[INSN], 16) != ECALL:
+        return False
+    at = int(left[PC], 16)
+    return int(line[PC], 16) not in (at, at + 4)
+
+
+def boots(selection: Selection, lang: Lang) -> list[Boot]:
+    """Return the boots of whole programs that are meant, alone and beside an app's alarm."""
+    known = selection.catalogue.benchmarks
+    found = selection.boots(lang)
+    return [one for one in found if all("beside" in known[id_].params for id_ in one.measures)]
+
+
+def meanwhile(
+    kernel: KernelElf,
+    board: BoardProfile,
+    apps: AppBuild,
+    icache: bool,
+    catalogue: Catalogue,
+    boot: Boot,
+) -> Iterator[Meanwhile]:
+    """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
+    in its first layout. TockmarkError if the kernel does not run it."""
+    out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
+    words = {"tm_most_samples": enough(boot, catalogue)}
+    image = build_image(boot, apps, kernel, board, out, words)
+    if not icache:
+        image = stopping_early(image, board, out / f"{boot.name}.early.flash")
+    options = ProfileOptions(kernel, board, apps, icache, boot.name, {}, out)
+    code = kernel_of(kernel)
+    codes = Codes(code, image)
+    app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
+    watcher = Watcher(Sampler.in_app(app), codes.owner)
+    log = run_both(options, simulators(board), image.flash, watcher.watch, None)
+    every = assemble(decode(log.split("\n"))).each()
+    rows, why = next(
+        ((one.rows, one.no_rows) for _, one in every if one.name == boot.group), ((), ())
+    )
+    for at, row in enumerate(rows):
+        if row.id in OF_BOOT:
+            continue
+        steady = watcher.runs[runs_of(rows[: at + 1], [one.cycles for one in watcher.runs])][-1]
+        phases = steady.phases(codes)
+        yield Meanwhile(
+            row.id,
+            row.params,
+            apps.lang,
+            icache,
+            **steady.counted,
+            **steady.spent,
+            phases=phases if code.lines else {},
+        )
+    if why or not rows:
+        said = why[0][1].why if why else "its app said nothing"
+        raise TockmarkError(
+            f"{boot.name} was not measured: {said}", "see `tockmark run`", INCOMPLETE
+        )
+
+
+def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -> str:
+    """Return the file of what was counted."""
+    kept = StoredIsolation(
+        FORM,
+        VERSION,
+        build.kernel_of(kernel, None),
+        board.name,
+        build.simulator_of(board),
+        paths.commit_of_checkout(),
+        tuple(found),
+    )
+    return documents.text_of(kept, ("rows",))
+
+
+def load(path: Path) -> StoredIsolation:
+    """Read such a file. TockmarkError if it is none."""
+    return documents.read(
+        path, StoredIsolation, FORM, VERSION, "give a file that `tockmark-lab isolation` made"
+    )
+
+
+HEADS = {
+    "traps": 7,
+    "interrupts": 11,
+    "switches": 9,
+    "upcalls": 8,
+    "PMP writes": 11,
+    "program": 12,
+    "others": 9,
+    "kernel": 9,
+}
+
+
+def table(found: Iterable[Meanwhile]) -> Table:
+    """Show all of it: counts, then cycles."""
+    shown = Table([TableColumn("program", 40, 0, left=True), *figures(HEADS)])
+    for one in found:
+        cells = (f"{getattr(one, name):,}" for name in (*COUNTED, *SPENT))
+        shown.add(named(one.id, one.params, one.icache, one.lang), *cells)
+    return shown
+
+
+def text(found: Iterable[Meanwhile], icache: bool) -> str:
+    """Show it in a terminal."""
+    title = f"One run of each program, i-cache {ICACHE[icache]}; program, others, kernel: cycles"
+    return "\n".join(table(found).text(title, ""))
+
+
+@verb(
+    "make programs profile && tockmark-lab isolation",
+    "tockmark-lab isolation --only towers,aes --kernel ~/tock/earlgrey-cw310.elf",
+)
+def isolation_verb(
+    *,
+    only: Annotated[str | None, Option(help="Programs, such as towers,aes; default: all.")] = None,
+    kernel: KernelFile = None,
+    claims: KernelClaims,
+    icache: ICache = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
+
+    Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
+    program, and whose its cycles are. Needs what `make profile` builds."""
+    if output is not None:
+        check_writable([output], FORM)
+    known = catalogues.load(STUDIES / "programs" / "catalogue.toml")
+    board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
+    elf = claims.read(kernel or board.kernels[2])
+    cached = board.target.icache if icache is None else icache is options.Switch.ON
+    found: list[Meanwhile] = []
+    for lang in catalogues.LANGS:
+        apps = AppBuild.built(2, lang, catalogue="programs")
+        for boot in boots(select(known, only), lang):
+            found += meanwhile(elf, board, apps, cached, known, boot)
+    if not found:
+        raise TockmarkError(f"no row of '{only}' is a whole program", "give one of their names")
+    if as_json:
+        options.show(msgspec.to_builtins(found))
+    else:
+        print(text(found, cached))
+    if output is not None:
+        write_whole({output: stored(found, elf, board)})

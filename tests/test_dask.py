@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Boots on the workers of a Dask cluster: two processes of this machine, of which some die.
+
+Needs what `make build` makes.
+"""
+
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from distributed import LocalCluster
+from typer.testing import CliRunner
+
+import tockmark
+from tockmark.cli.app import app
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.result.provenance import BootHost
+from tockmark.rig import board as boards
+from tockmark.rig import dask
+from tockmark.rig.dask import DEATHS
+from tockmark.rig.kinds.sim import SimTarget
+
+ROW = "syscall.command"  # in one boot with each setting of the cache
+# Runs the simulator. With the cache on it first ends its worker, as often as FATAL says, each time
+# when the boot with the cache off has ended.
+DEADLY = """#!/bin/sh
+cd FOLDER
+case "$*" in
+*"--icache on"*)
+    for look in $(seq 200); do [ -e off ] || sleep 0.1; done
+    if [ $(cat deaths | wc -l) -lt FATAL ]; then
+        echo >> deaths
+        kill -9 $PPID
+        sleep 60
+    fi
+    exec SIMULATOR "$@" ;;
+esac
+SIMULATOR "$@"; code=$?
+touch off
+exit $code
+"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The scheduler of a cluster of two processes."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=60
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Make workers die in a boot, as often as the argument says."""
+
+    def made(deaths: int) -> None:
+        profile = boards.load(boards.DEFAULT)
+        assert isinstance(profile.target, SimTarget)
+        text = DEADLY.replace("FATAL", str(deaths)).replace("FOLDER", str(tmp_path))
+        text = text.replace("SIMULATOR", str(profile.target.binary.absolute()))
+        binary = tmp_path / "simulator"
+        binary.write_text(text)
+        binary.chmod(0o755)
+        (tmp_path / "deaths").touch()
+        target = msgspec.structs.replace(profile.target, binary=binary)
+        changed = msgspec.structs.replace(profile, target=target)
+        monkeypatch.setattr(boards, "load", lambda name: changed)
+
+    return made
+
+
+def run(folder: Path, code: int, *options: str) -> Result:
+    """Run two boots; return the result of the run, which must end with this exit code."""
+    output = folder / f"{len(list(folder.glob('*.json')))}.json"
+    done = CliRunner().invoke(app, ["run", "--only", ROW, "-o", str(output), *options])
+    assert done.exit_code == code, (done.output, done.exception)
+    return file.load(output)
+
+
+def said(*options: str) -> str:
+    """Return the error that ends a run before it begins."""
+    done = CliRunner().invoke(app, ["run", "--only", ROW, *options])
+    assert getattr(done.exception, "code", None) == UNUSABLE, done.output
+    return str(done.exception)
+
+
+def test_a_worker_that_dies_changes_no_sample_and_a_result_names_hosts(
+    address: str, deadly: Callable[[int], None], tmp_path: Path
+) -> None:
+    here = run(tmp_path, OK)
+    assert here.provenance.hosts == ()
+    assert '"hosts"' not in (tmp_path / "0.json").read_text()
+    deadly(1)
+    there = run(tmp_path, OK, "--dask", address)
+    assert len((tmp_path / "deaths").read_text()) == 1
+    assert there.rows == here.rows
+    host = socket.gethostname()
+    hosts = {BootHost(host, "syscall", "on"), BootHost(host, "syscall", "off")}
+    assert set(there.provenance.hosts) == hosts
+
+
+def test_three_deaths_in_a_boot_end_the_run_and_keep_what_is_done(
+    address: str, deadly: Callable[[int], None], tmp_path: Path
+) -> None:
+    deadly(99)
+    result = run(tmp_path, INCOMPLETE, "--dask", address)
+    assert len((tmp_path / "deaths").read_text()) == DEATHS
+    assert {row.icache for row in result.rows} == {False}
+    assert any(f"{DEATHS} Dask workers died" in why for why in result.incomplete)
+
+
+def test_workers_have_the_same_version(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tockmark, "__version__", "0.0.1")
+    dask.connect.cache_clear()
+    assert "install this version of tockmark there" in said("--dask", address)
+    dask.connect.cache_clear()
+
+
+def test_without_a_scheduler_or_the_package_an_error_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dask, "CONNECT", 1)
+    assert "no Dask cluster answers at tcp://127.0.0.1:9" in said("--dask", "tcp://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'tockmark[dask]'" in said("--dask", "tcp://127.0.0.1:9")
