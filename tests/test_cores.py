@@ -20,7 +20,8 @@ from tockmark.compare.pairs import differing_factors
 from tockmark.errors import OK, TockmarkError
 from tockmark.result import file
 from tockmark.rig import core as cores
-from tockmark.rig import kernel_on_core, rv32
+from tockmark.rig import kernel as kernels
+from tockmark.rig import rv32
 from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
 
@@ -207,19 +208,19 @@ def test_each_instruction_is_of_its_extension(tmp_path: Path, extension: str | N
         for at in range(0, len(words), 4)
     ]
     assert found == [extension] * len(lines)
-    assert set(kernel_on_core.bit_manipulation(elf)) == ({extension} if extension else set())
+    assert set(kernels.bit_manipulation(elf)) == ({extension} if extension else set())
 
 
 def test_data_between_functions_are_no_instructions(tmp_path: Path) -> None:
     """Unless the ELF says that it was built for them."""
     text = FUNCTION.format("_start", "    nop\n    .half 0x4501") + "    .word 0x20c5a533\n"
-    assert kernel_on_core.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
+    assert kernels.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
     built_for = assembled(tmp_path, text, ZB)
-    assert kernel_on_core.bit_manipulation(built_for) == {"zba": 0x20000006}
+    assert kernels.bit_manipulation(built_for) == {"zba": 0x20000006}
     # Behind a compressed instruction, half a word off, it is found as well.
     inside = FUNCTION.format("_start", "    .half 0x4501\n    sh1add a0,a1,a2")
     plain = assembled(tmp_path, inside.replace("sh1add a0,a1,a2", ".word 0x20c5a533"), "rv32imc")
-    assert kernel_on_core.bit_manipulation(plain) == {"zba": 0x20000002}
+    assert kernels.bit_manipulation(plain) == {"zba": 0x20000002}
 
 
 def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path: Path) -> None:
@@ -227,5 +228,5 @@ def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path:
     kernel = read_kernel(tmp_path / "a.elf")
     balanced = cores.Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
     with pytest.raises(TockmarkError, match=r"holds Zbc .* \(zbc at 0x20000004\)"):
-        kernel_on_core.check_core(kernel, balanced, False)
-    kernel_on_core.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)
+        kernels.check_core(kernel, balanced, False)
+    kernels.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)
