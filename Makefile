@@ -174,7 +174,7 @@ tables: setup apps
 	@.venv/bin/python tools/pages
 
 site: setup
-	@$(TOCKMARK) site results docs/data/validation.json -o build/site
+	@$(TOCKMARK) site results lab/data/validation.json -o build/site
 
 # What `pip install` takes: the tool with all that it needs to measure, profile and judge.
 wheel: profile

@@ -237,7 +237,7 @@ def test_the_tool_reads_what_an_app_prints(printer: Printer, values: list[int]) 
     assert isinstance(data, records.Record)
     assert isinstance(end, records.Record)
     assert (data.kind, data.words[0], end.kind) == ("data", "cycles", "end")
-    assert records.expand(" ".join(data.words[1:])) == values
+    assert records.expand(" ".join(data.words[1:])) == tuple(values)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from tockmark.compare.pairs import differing_factors
 from tockmark.errors import OK, TockmarkError
 from tockmark.result import file
 from tockmark.rig import core as cores
-from tockmark.rig import kernel_on_core
+from tockmark.rig import kernel as kernels
+from tockmark.rig import rv32
 from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
 
@@ -170,7 +171,7 @@ INSTRUCTIONS = {
         *("bclr a0,a1,a2", "bclri a0,a1,31", "bext a0,a1,a2", "bexti a0,a1,31"),
         *("binv a0,a1,a2", "binvi a0,a1,31", "bset a0,a1,a2", "bseti a0,a1,31"),
     ),
-    kernel_on_core.OTHER: (
+    rv32.DRAFT: (
         ".insn r 0x33, 4, 4, a0, a1, a2",
         ".insn i 0x13, 5, a0, a1, 0x687",
     ),  # pack, brev8
@@ -203,23 +204,23 @@ def test_each_instruction_is_of_its_extension(tmp_path: Path, extension: str | N
     elf = assembled(tmp_path, FUNCTION.format("_start", "\n".join(lines)), ZB)
     words = elf.content(".text")
     found = [
-        kernel_on_core.extension_of(int.from_bytes(words[at : at + 4], "little"))
+        rv32.decode(int.from_bytes(words[at : at + 4], "little")).extension
         for at in range(0, len(words), 4)
     ]
     assert found == [extension] * len(lines)
-    assert set(kernel_on_core.bit_manipulation(elf)) == ({extension} if extension else set())
+    assert set(kernels.bit_manipulation(elf)) == ({extension} if extension else set())
 
 
 def test_data_between_functions_are_no_instructions(tmp_path: Path) -> None:
     """Unless the ELF says that it was built for them."""
     text = FUNCTION.format("_start", "    nop\n    .half 0x4501") + "    .word 0x20c5a533\n"
-    assert kernel_on_core.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
+    assert kernels.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
     built_for = assembled(tmp_path, text, ZB)
-    assert kernel_on_core.bit_manipulation(built_for) == {"zba": 0x20000006}
+    assert kernels.bit_manipulation(built_for) == {"zba": 0x20000006}
     # Behind a compressed instruction, half a word off, it is found as well.
     inside = FUNCTION.format("_start", "    .half 0x4501\n    sh1add a0,a1,a2")
     plain = assembled(tmp_path, inside.replace("sh1add a0,a1,a2", ".word 0x20c5a533"), "rv32imc")
-    assert kernel_on_core.bit_manipulation(plain) == {"zba": 0x20000002}
+    assert kernels.bit_manipulation(plain) == {"zba": 0x20000002}
 
 
 def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path: Path) -> None:
@@ -227,5 +228,5 @@ def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path:
     kernel = read_kernel(tmp_path / "a.elf")
     balanced = cores.Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
     with pytest.raises(TockmarkError, match=r"holds Zbc .* \(zbc at 0x20000004\)"):
-        kernel_on_core.check_core(kernel, balanced, False)
-    kernel_on_core.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)
+        kernels.check_core(kernel, balanced, False)
+    kernels.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)

@@ -190,7 +190,7 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("budget = 2\n", "", "at the top: 'budget' is missing"),
+        ('sections = ["Loops", "Calls"]\n', "", "at the top: 'sections' is missing"),
         ("budget = 2\n", "budget = 2\nspeed = 1\n", "at the top: there is no key 'speed'"),
         ("budget = 2\n", "budget = \n", "Invalid value"),
         ("sections = ", "section = ", "at the top: there is no key 'section'"),

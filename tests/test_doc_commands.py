@@ -24,7 +24,7 @@ from tockmark.cli.app import PROGRAM, app
 from tockmark.errors import TockmarkError
 from tockmark.paths import CATALOGUE, ROOT
 from tockmark.rig import board as boards
-from tockmark.rig.isa import RISC_V
+from tockmark.rig.elf import RISC_V
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
 

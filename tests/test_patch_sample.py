@@ -10,7 +10,7 @@ import pytest
 from tockmark import paths
 from tockmark.tests.trees import change, make
 
-RESULT = paths.DATA / "patch-sample.tsv"
+RESULT = paths.ROOT / "lab" / "data" / "patch-sample.tsv"
 
 
 def git(tree: Path, *command: str) -> str:

@@ -11,7 +11,6 @@ from tables import refreshed
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.tests.rows import of_another_kernel
-from tockmark.wire.records import compress
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,8 +42,9 @@ def slower(row: Row) -> Row:
     """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
     if row.cycles is None or row.is_overhead or row.is_control:
         return row
-    samples = [sample * 11 // 10 for sample in row.cycles.samples]
-    return structs.replace(row, cycles_runs=compress(samples))
+    cycles = tuple(sample * 11 // 10 for sample in row.cycles.samples)
+    first, *further = row.samples
+    return structs.replace(row, samples=({**first, "cycles": cycles}, *further))
 
 
 def test_an_exit_code_is_shown(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 """Fills docs/trust.md and docs/method.md with what the lab knows of the simulator and the rule. A
 page asks for a block as in tools/pages/tables.py:
 
-    <!-- validation: docs/data/validation.json -->   what `tockmark dev validate -o` has stored
+    <!-- validation: lab/data/validation.json -->   what `tockmark-lab validate -o` has stored
     <!-- end of validation -->
 
-    <!-- board: docs/data/cw310-omniglot.json -->    a board's published figures, and simulated
+    <!-- board: lab/data/cw310-omniglot.json -->    a board's published figures, and simulated
     <!-- end of board -->
 
-    <!-- links: docs/data/robustness.json -->        how often links of one source are told apart
+    <!-- links: lab/data/robustness.json -->        how often links of one source are told apart
     <!-- end of links -->
 """
 
@@ -18,9 +18,10 @@ from pathlib import Path
 import msgspec
 from markupsafe import Markup
 
-from tables import Block, markdown, refreshed, run
+from tables import Block, markdown, refreshed
 from tockmark.compare.limits import Level
 from tockmark.paths import DOCS, ROOT
+from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
 
 def made() -> dict[Path, bytes]:
@@ -31,10 +32,10 @@ def made() -> dict[Path, bytes]:
 
 
 def validation(argument: str) -> str:
-    """Return what the tool prints of a stored validation."""
-    done = run(["dev", "validate", "--show", argument])
-    done.check_returncode()
-    return f"```text\n{done.stdout.rstrip()}\n```"
+    """Return what `tockmark-lab validate --show` prints of a stored validation."""
+    rows = load_validation(ROOT / argument)
+    told = validation_text(judge_rows(rows, load_unexplained()))
+    return f"```text\n{told.rstrip()}\n```"
 
 
 class BoardRow(msgspec.Struct, forbid_unknown_fields=True):

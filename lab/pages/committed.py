@@ -15,8 +15,6 @@ from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
 from tockmark_lab.places import STUDIES
 
-LAB_DATA = ROOT / "lab" / "data"  # of no study
-
 
 def number(value: float | None) -> str:
     """Return a figure with as many digits as a reader needs."""

@@ -2,7 +2,7 @@
 """What docs/findings.md says of kernels beside each other: Tock with version 1 and version 2 of the
 system-call interface, single commits of Tock, and the 2021 study beside shifts of our own build.
 
-Single commits were built by hand (docs/data/bisect.json; results/README.md says how).
+Single commits were built by hand (lab/data/bisect.json; results/README.md says how).
 """
 
 import re
@@ -20,10 +20,10 @@ import sample_parts
 from committed import CommittedResult, between, committed, number, retired, share
 from tables import markdown
 from tockmark.documents import Count, Part
-from tockmark.paths import DATA
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
 from tockmark.show.table import layout_nets
+from tockmark_lab.places import DATA
 
 # The commit before the change of the interface, the commit of the change, and a release after it.
 VERSIONS = {"1": "version 1", "2": "first version 2", "2.0": "release 2.0"}

@@ -28,7 +28,7 @@ import waits
 import whole_programs
 from committed import committed, multiples, number, per_op, retired, share, times
 from tables import markdown
-from tockmark.paths import DATA, DOCS, ROOT
+from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show import text
@@ -38,7 +38,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import STUDIES
+from tockmark_lab.places import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",

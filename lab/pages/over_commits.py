@@ -3,7 +3,7 @@
 which commits made rows jump, and what a new toolchain does.
 
 All of it is what a campaign found (results/tock-history.jsonl), but for the cause of a jump, which
-was read in the source (docs/data/causes.toml).
+was read in the source (lab/data/causes.toml).
 """
 
 import tomllib
@@ -23,10 +23,11 @@ from tockmark.compare.by_commit import (
     largest,
     load_commits,
 )
-from tockmark.paths import DATA, RESULTS
+from tockmark.paths import RESULTS
 from tockmark.show import text
 from tockmark.show.commits import WITHOUT, cycles_words
 from tockmark.suite import catalogue as catalogues
+from tockmark_lab.places import DATA
 
 FILE = RESULTS / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm, or a sent line, waits, and for what: the files in docs/data/latency/. That of
+"""How long an alarm, or a sent line, waits, and for what: the files in lab/data/latency/. That of
 the kernel `unchanged` is Tock master's as the three changes found it, of as many alarms as theirs.
 """
 
@@ -11,7 +11,7 @@ from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
-from tockmark.paths import DATA
+from tockmark_lab.places import DATA
 
 CHANGES = {
     "priorities": "the PLIC's priorities are written once, not after each round of interrupts",

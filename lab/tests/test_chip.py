@@ -16,10 +16,11 @@ from tockmark.rig import board as boards
 from tockmark.rig.kinds.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
+from tockmark_lab.places import DATA
 from tockmark_lab.validation import ValidationVerdict
 
 SCRIPT = paths.ROOT / "lab" / "chip" / "file_list.py"
-STORED = paths.DATA / "validation-chip.json"
+STORED = DATA / "validation-chip.json"
 
 
 def test_model_and_chip_count_alike() -> None:

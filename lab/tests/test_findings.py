@@ -18,8 +18,9 @@ import over_commits
 import sample_parts
 from committed import CommittedResult
 from comparisons import StudiedRow
+from tockmark.latency import report
 from tockmark.profile.file import StoredProfile
-from tockmark_lab.places import STUDIES
+from tockmark_lab.places import DATA, STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -260,3 +261,10 @@ def test_the_page_of_a_study_shows_its_pictures() -> None:
         for name in drawings:
             assert f"({name}.svg)" in page
             assert (STUDIES / study / f"{name}.svg").stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "latency").glob("*.json")), ids=str)
+def test_the_committed_waits_add_up(path: Path) -> None:
+    found = report.load(path)
+    assert sum(found.worst.stages.values()) == found.worst.cycles
+    assert max(load.whole.worst for load in found.loads) == found.worst.cycles

@@ -4,11 +4,12 @@
 import pytest
 
 from tockmark.profile.sample import Sampler, writes_pmp
+from tockmark.rig.rv32 import ECALL, MRET
 from tockmark_lab.studies.isolation import Watcher
 
 PROGRAM, OTHER, KERNEL, PMP = 0x1000, 0x2000, 0x8000, 0x3A0A1073  # csrw pmpcfg0, s4
 FIRST, LAST = PROGRAM + 0x10, PROGRAM + 0x20  # the two readings' ecalls
-NOP, ECALL, MRET = 0x13, 0x73, 0x30200073
+NOP = 0x13
 
 
 def line(mcycle: int, mode: str, pc: int, insn: int = NOP, effects: str = "") -> str:

@@ -15,6 +15,7 @@ from products import make
 from tockmark import paths
 from tockmark.profile.sample import Step, parse
 from tockmark.rig.elf import read_elf
+from tockmark.rig.rv32 import ECALL, MRET
 from tockmark_lab import limit
 from tockmark_lab import validation_parts as programs
 
@@ -25,7 +26,6 @@ READING, UPCALLS, IN_C = (
     next(program for program in PATHS if program["kernel"] == kernel)
     for kernel in ("nothing saved", "nothing saved, upcalls", "driver in C")
 )
-ECALL, MRET = 0x73, 0x30200073
 LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, by 0xe003
 STORES = {True: (0x23,), False: (0xC000, 0xC002)}
 FLUSHING = (0x300, *range(0x3A0, 0x3C0))  # mstatus, the PMP
@@ -99,7 +99,8 @@ def accesses(step: Step) -> bool:
 
 def flushes(step: Step) -> bool:
     """Whether it writes a CSR behind which the next instruction is fetched anew."""
-    return step.opcode == 0x73 and step.insn >> 20 in FLUSHING and step.insn & 0x7000 != 0x3000
+    insn = step.instruction
+    return insn.writes_csr and insn.imm in FLUSHING and insn.function != 3  # csrrc does not
 
 
 def samples(elf: Path) -> Iterator[list[Step]]:

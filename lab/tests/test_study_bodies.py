@@ -9,6 +9,7 @@ import pytest
 from tockmark import paths
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
+from tockmark_lab.places import DATA
 
 LOOP = "loop.alternating"
 TAILS = {0: LOOP, **{tail: f"{LOOP}, odd counts at {tail} mod 8" for tail in (2, 4, 6)}}
@@ -36,7 +37,7 @@ def placements() -> dict[tuple[int, int], float]:
 
 def test_the_part_is_what_is_stored() -> None:
     now = {row.key: row.measured for job in programs.PARTS["study"].jobs() for row in job}
-    stored = validation.load_validation(paths.DATA / "validation.json")
+    stored = validation.load_validation(DATA / "validation.json")
     assert now == {row.key: row.measured for row in stored if row.part == "study"}
 
 

@@ -5,9 +5,9 @@ The memory system of cw310 against the RTL's 674 counts, some of the conformance
 floor of docs/findings.md, which is made of what is stored. The whole is `make validate`.
 """
 
-from tockmark import paths
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
+from tockmark_lab.places import DATA
 from tockmark_lab.validation import JudgedRow, ValidationVerdict, judge_rows, load_unexplained
 
 
@@ -22,14 +22,12 @@ def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     assert len(now) == 674 + 2 * 9 + 47
     wrong = [item for item in now if item.verdict is ValidationVerdict.WRONG]
     assert not wrong, validation.validation_text(wrong)
-    stored = {
-        row.key: row.measured for row in validation.load_validation(paths.DATA / "validation.json")
-    }
+    stored = {row.key: row.measured for row in validation.load_validation(DATA / "validation.json")}
     assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
 
 
 def test_what_is_stored_is_whole_and_holds() -> None:
-    files = (paths.DATA / "validation.json", paths.DATA / "validation-chip.json")
+    files = (DATA / "validation.json", DATA / "validation-chip.json")
     rows = [row for file in files for row in validation.load_validation(file)]
     stored = judge_rows(rows, load_unexplained())
     assert len(stored) > 900

@@ -97,7 +97,7 @@ def _of_cycles(result: Result) -> Iterator[str]:
     took: dict[Place, int] = defaultdict(int)
     boots = _boots(result)
     for row in result.rows:
-        counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
+        counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in name]
         if row.clock == "core" and not row.extra:
             took[_place(row)] += sum(counted)
         else:  # these may lie within each other
@@ -175,7 +175,7 @@ def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:
         for layout in row.layouts:
             ran[row.boot, row.lang, row.icache, layout].add(row.name)
     for row in result.rows:
-        if not row.further or row.id in timed:
+        if len(row.layouts) < 2 or row.id in timed:
             continue
         allowed = 0 if row.icache is False else STRAY
         for name in ("instret", "short_instret", "long_instret"):

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.latency.run import WFI
 from tockmark.profile.run import simulators
-from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC
+from tockmark.profile.sample import HEADING, INSN, MODE, PC
 from tockmark.profile.symbols import Program
 from tockmark.rig.board import Region
 from tockmark.rig.kernel import with_words
 from tockmark.rig.protocol import Start
+from tockmark.rig.rv32 import MRET, WFI
 from tockmark.suite.catalogue import Boot
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase

@@ -25,8 +25,9 @@ from tockmark.rig.kernel import read_kernel
 from tockmark_lab import conformance
 from tockmark_lab.interrupted import Tally, bare_environment, copy_checkout
 from tockmark_lab.mutations import Mutant, drawn, mutants_of
+from tockmark_lab.places import DATA
 
-EQUIVALENT = paths.DATA / "equivalent-mutants.toml"
+EQUIVALENT = DATA / "equivalent-mutants.toml"
 WORKERS = 2
 LIMIT, TIMES = 60.0, 5.0  # seconds that a test may take: so many, and so often what it needs
 TRIED = 2  # times that a test may fail without a mutant, as one can on a busy machine

@@ -6,3 +6,4 @@ from tockmark import paths
 LAB = paths.ROOT / "lab"
 VALIDATION = LAB / "validation"
 STUDIES = LAB / "studies"
+DATA = LAB / "data"  # of no study

@@ -106,7 +106,11 @@ def verify_verb(
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate boots of a result again, and compare byte for byte.
+    """Simulate boots of a result again, and compare every sample.
+
+    First the parts of the result are compared with each other: a row's boot with the boots of
+    provenance, samples with the cycles of their boot, instructions across layouts, readings across
+    boots, and rows with the catalogue's entries that the result names. A contradiction ends it.
 
     The boots are drawn anew each time, and nothing is taken from the cache."""
     count = None if boots == "all" else int(boots) if boots.isdecimal() else 0

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from msgspec import structs
-
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
 from tockmark.result.build import board_of, boot_run, by_layout
+from tockmark.result.file import FACTS
 from tockmark.result.model import GONE, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
 from tockmark.rig import run
@@ -30,7 +29,7 @@ from tockmark.suite.selection import Selection
 from tockmark_lab.contradictions import contradiction
 
 BOOTS = 4  # that are simulated again, unless told otherwise
-DERIVED = {"further", "stated", "published", "overhead", "clock_hz"}  # that no boot says
+SAID = [name for name in FACTS if name not in ("stated", "published")]  # by a boot of its rows
 
 
 class BootPlace(NamedTuple):
@@ -320,16 +319,12 @@ def _difference(row: Row, again: Row | None, layout: int) -> str | None:
     """Return the first field in which a row differs from what was simulated now, if in any."""
     if again is None:
         return "no such row came"
-    if layout:
-        one, two = row.runs_in(layout), again.runs_in(0)
-    else:
-        one, two = (
-            {name: value for name, value in structs.asdict(side).items() if name not in DERIVED}
-            for side in (row, again)
-        )
-    return next(
-        (f"{name.removesuffix('_runs')} differ" for name in one if one[name] != two[name]), None
-    )
+    one, two = dict(row.samples[layout]), dict(again.samples[0])
+    if not layout:
+        for side, held in ((row, one), (again, two)):
+            held |= {name: getattr(side, name) for name in (*SAID, "event_samples")}
+    different = [name for name in {**one, **two} if one.get(name) != two.get(name)]
+    return f"{different[0].replace('_samples', 's')} differ" if different else None
 
 
 def verified_text(name: str, found: Verified) -> str:

@@ -30,10 +30,10 @@ from tockmark.rig.image import (
     AppBuild,
     build_image,
     lay_by_tockloader,
-    lay_tabs,
 )
 from tockmark.rig.kernel import KernelElf, read_kernel, room_of
 from tockmark.rig.protocol import Start
+from tockmark.rig.tab import lay_tabs
 from tockmark.suite.catalogue import Boot
 
 APPS = paths.APPS / "upstream-abi2"  # `make upstream`

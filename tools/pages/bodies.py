@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tockmark import paths
+from tockmark.rig.elf import parsed
 from tockmark.site.pages import BODIES, BOTH, Body
 from tockmark.suite.catalogue import load
 
-OBJDUMP, NM = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-nm"
 HEAD = "# The measured bodies. tools/pages/bodies.py makes this file from the built apps.\n"
 _LINE = re.compile(r"\s*(?P<at>[0-9a-f]+):\t(?P<what>[^\n]*)")
 _RELOCATED = re.compile(r"\s*[0-9a-f]+: R_RISCV_(?P<kind>\w+)\t(?P<to>\S+)")
-_SYMBOL = re.compile(r"(?P<at>[0-9a-f]+) (?:(?P<size>[0-9a-f]+) )?\w (?P<name>\S+)")
 JUMPS = ("JAL", "BRANCH", "RVC_JUMP", "RVC_BRANCH", "CALL", "CALL_PLT")  # relocations of jumps
 SAME = 4  # so many equal instructions and more are told, not listed
 
@@ -48,20 +47,16 @@ def disassembled(abi: int) -> dict[str, str]:
 
 def procedures(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the procedures of one object: the symbols that have a size."""
-    found = map(_SYMBOL.match, binutils(NM, "--special-syms", "-S", path))
-    symbols = [match.groups() for match in found if match]
-    places = {name: int(at, 16) for at, _, name in symbols}
+    symbols = [one for one in parsed(path.read_bytes()).symbols if one.in_section]
+    # objdump writes the byte in the name of a numeric label so.
+    places = {one.name.replace("\x02", "^B"): one.address for one in symbols}
     lines = instructions(path)
-    for name, first, size in ((name, int(at, 16), size) for at, size, name in symbols if size):
-        own = [line for line in lines if first <= line.at < first + int(size, 16)]
-        yield name, "\n".join(listed([(line.at - first, line.text(first, places)) for line in own]))
-
-
-def binutils(program: str, *arguments: str | Path) -> list[str]:
-    """Return what a program of binutils prints."""
-    command = [program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.replace("\x02", "^B").split("\n")  # nm and objdump write it differently
+    for one in symbols:
+        if one.size:
+            first = one.address
+            own = [line for line in lines if first <= line.at < first + one.size]
+            texts = [(line.at - first, line.text(first, places)) for line in own]
+            yield one.name, "\n".join(listed(texts))
 
 
 class Instruction(NamedTuple):
@@ -88,7 +83,9 @@ class Instruction(NamedTuple):
 def instructions(path: Path) -> list[Instruction]:
     """Return the instructions of an object."""
     found: list[Instruction] = []
-    for line in binutils(OBJDUMP, "-d", "-r", "--no-show-raw-insn", path):
+    command = [paths.OBJDUMP, "-d", "-r", "--no-show-raw-insn", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.replace("\x02", "^B").split("\n"):
         if (match := _RELOCATED.match(line)) and found:
             if not match["to"].startswith("*"):
                 found[-1] = found[-1]._replace(relocated=(match["kind"], match["to"]))

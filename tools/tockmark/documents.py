@@ -169,20 +169,24 @@ def _strict_json(text: str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def _check_shown(data: Any, where: str = "$") -> None:
+def _check_shown(data: Any) -> None:
     """Refuse a null, which is the loss of something: what is not known does not stand there; and
     text that cannot be shown as it is."""
-    if data is None:
-        raise RefusedError(f"Expected a value, got `null` - at `{where}`")
-    if isinstance(data, str) and (found := UNSEEN.search(data)):
-        raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
-    if isinstance(data, dict):
-        for key, value in data.items():
-            _check_shown(key, where)
-            _check_shown(value, f"{where}.{key}")
-    elif isinstance(data, list):
-        for place, value in enumerate(data):
-            _check_shown(value, f"{where}[{place}]")
+    left = [("$", data)]
+    while left:
+        where, value = left.pop()
+        if value is None:
+            raise RefusedError(f"Expected a value, got `null` - at `{where}`")
+        texts = value if isinstance(value, dict) else [value] if isinstance(value, str) else ()
+        for text in texts:
+            if found := UNSEEN.search(text):
+                raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
+        if isinstance(value, dict):
+            for key, inside in value.items():
+                left.append((f"{where}.{key}", inside))
+        elif isinstance(value, list):
+            for place, inside in enumerate(value):
+                left.append((f"{where}[{place}]", inside))
 
 
 def _located(error: Exception, data: Any) -> str:

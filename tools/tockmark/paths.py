@@ -61,7 +61,6 @@ KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-DATA = DOCS / "data"  # what pages are made from and is no result
 ELF2TAB = ROOT / ("bin" if INSTALLED else ".tools/bin") / "elf2tab"
 GCC = "riscv64-unknown-elf-gcc"  # which no installed tool has
 _BINUTILS = (f"{ROOT}/bin/" if INSTALLED else "") + "riscv64-unknown-elf-"

@@ -21,7 +21,7 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import core as cores
 from tockmark.rig.core import Core
-from tockmark.rig.kernel_on_core import HAS
+from tockmark.rig.kernel import HAS
 from tockmark_lab import places
 from tockmark_lab import validation_parts as programs
 

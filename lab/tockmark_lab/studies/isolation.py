@@ -27,7 +27,6 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
 from tockmark.profile.sample import (
-    ECALL,
     INSN,
     MODE,
     PC,
@@ -47,6 +46,7 @@ from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import enough
+from tockmark.rig.rv32 import ECALL
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named

@@ -37,8 +37,6 @@ from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
-from tockmark.wire.records import expand
-from tockmark.wire.rows import StoredRow
 
 Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
 OWNERS: tuple[Owner, ...] = get_args(Owner)
@@ -198,23 +196,20 @@ class Rung:
         return self.cycles[owner] / self.window
 
 
-def rung(row: StoredRow) -> Rung | None:
+def rung(row: Row) -> Rung | None:
     """Return the requests of a row; None if it has none."""
     if not row.extra:
         return None
-    series = [expand(row.extra[name]) for name in Served._fields]
+    series = [row.extra[name] for name in Served._fields]
     return Rung(tuple(map(Served._make, zip(*series, strict=True))), row.id.endswith(".closed"))
 
 
-def wrong(row: StoredRow) -> str | None:
+def wrong(row: Row) -> str | None:
     """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
     which each asked as many. None: nothing is."""
     if set(row.extra) not in (set(), set(Served._fields)):
         return f"its requests have not the series {', '.join(Served._fields)}"
-    try:
-        found = rung(row)
-    except ValueError as error:
-        return f"its requests: {error}"
+    found = rung(row)
     if found is None:
         return "there are no requests"
     by = [one.client for one in found.requests]

@@ -23,7 +23,8 @@ from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, lay_tabs
+from tockmark.rig.elf import ISAS
+from tockmark.rig.image import AppBuild
 from tockmark.rig.image_folder import (
     ImageManifest,
     by_hand,
@@ -32,11 +33,11 @@ from tockmark.rig.image_folder import (
     no_tool,
     with_apps,
 )
-from tockmark.rig.isa import ISAS
 from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
+from tockmark.rig.tab import lay_tabs
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue

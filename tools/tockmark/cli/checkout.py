@@ -3,14 +3,17 @@
 change of it costs, bisect which change it is that costs, campaign what all of its commits cost.
 """
 
+import hashlib
 import shlex
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
+import typer
 from typer import Argument, Exit, Option
 
 from tockmark import paths
@@ -43,7 +46,17 @@ from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names, only_one, select
 from tockmark.trees import builds, patch
-from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
+from tockmark.trees.builds import (
+    LINK_ARGS,
+    Builder,
+    Given,
+    Links,
+    Paired,
+    Pairs,
+    Patch,
+    Recipe,
+    sides,
+)
 from tockmark.trees.pairing import UnpairedError
 from tockmark.trees.patch import Done, put_in, release, take_out
 from tockmark.trees.repository import repository, tried, worktree
@@ -60,6 +73,63 @@ NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
 PUT_IN: dict[str, str] = {
     name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLES_ALONE)
 }
+FreshBuilds = Annotated[
+    bool,
+    Option(
+        "--fresh/--resume",
+        help="Build and simulate also what is kept from before, or go on from there.",
+    ),
+]
+NoPatch = Annotated[
+    bool, Option("--no-patch", help="Do not put Perf into the commits: it is there, in all.")
+]
+# Options of judge, which may be left out, and of bisect, which may not.
+TREE = Argument(
+    metavar="TREE",
+    help="Top folder of your checkout of Tock; it stays as is. Default: where you stand.",
+)
+BUILD = Option(
+    metavar="CMD",
+    help="What builds a commit's kernel, for the shell, from the checkout's top folder; it is"
+    f" remembered. For links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
+)
+ELF = Option(
+    metavar="PATH",
+    help="Where CMD puts the kernel, from the top folder; default: the kernel that it made.",
+)
+
+
+def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Recipe:
+    """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
+    of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
+    options cannot be meant, or nothing is known."""
+    known = builds.recall(tree)
+    if build is None and known is None:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise TockmarkError(
+                f"what builds a kernel of {paths.shown(tree)} is not known",
+                "give the command once with --build; later it is remembered",
+            )
+        build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
+    how = builds.HowBuilt(build, elf or "") if build is not None else known
+    assert how is not None
+    if elf is not None:
+        how = replace(how, elf=elf)
+    found = Recipe(
+        how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
+    )
+    builds.remember(tree, how)
+    return found
+
+
+def our_patch() -> Patch:
+    """Return what `tockmark patch` puts into a tree, where it is not there yet."""
+    digest = hashlib.sha256()
+    for folder in (paths.KERNEL_PATCHES, paths.PERF):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
+    return Patch(digest.hexdigest(), put_in)
 
 
 @verb(
@@ -198,16 +268,16 @@ class KernelPair:
 class PairGiven:
     """What `judge` is to compare: two commits of a tree, or the ELFs of both sides."""
 
-    tree: Annotated[Path | None, run_options.TREE] = None
+    tree: Annotated[Path | None, TREE] = None
     before: Annotated[
         str | None, Argument(metavar="BASE", help="The commit before the change.")
     ] = None
     after: Annotated[str | None, Argument(metavar="HEAD", help="The commit with the change.")] = (
         None
     )
-    build: Annotated[str | None, run_options.BUILD] = None
-    elf: Annotated[str | None, run_options.ELF] = None
-    no_patch: run_options.NoPatch = False
+    build: Annotated[str | None, BUILD] = None
+    elf: Annotated[str | None, ELF] = None
+    no_patch: NoPatch = False
     base: Annotated[
         list[Path] | None,
         Option(
@@ -235,7 +305,7 @@ class PairGiven:
             links = Given(tuple(self.base)), Given(tuple(self.head))
             yield KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
         elif tree and before and after and not (self.base or self.head):
-            how_built = run_options.recipe(tree, build, elf, self.no_patch)
+            how_built = recipe(tree, build, elf, self.no_patch)
             say(_expected(tree))
             start = time.monotonic()
             with sides(tree, (before, after), how_built, fresh) as (old, new):
@@ -325,7 +395,7 @@ def judge_verb(
     ] = engine.SAMPLES,
     jobs: run_options.Jobs = None,
     dask: run_options.Dask = None,
-    fresh: run_options.FreshBuilds = False,
+    fresh: FreshBuilds = False,
     output: Annotated[
         Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
     ] = None,
@@ -406,7 +476,7 @@ def judge_verb(
 )
 def bisect_verb(
     *,
-    tree: Annotated[Path, run_options.TREE],
+    tree: Annotated[Path, TREE],
     good: Annotated[str, Argument(metavar="GOOD", help="A commit before the change.")],
     bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
@@ -419,8 +489,8 @@ def bisect_verb(
     limit: Annotated[
         str, Option(help="A commit is bad whose figure is that far from GOOD's: '+2 %', '+33'.")
     ],
-    build: Annotated[str | None, run_options.BUILD] = None,
-    elf: Annotated[str | None, run_options.ELF] = None,
+    build: Annotated[str | None, BUILD] = None,
+    elf: Annotated[str | None, ELF] = None,
     cycles: Annotated[
         bool, Option("--cycles", help="Look at cycles; default: instructions.")
     ] = False,
@@ -434,8 +504,8 @@ def bisect_verb(
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
     jobs: run_options.Jobs = None,
-    no_patch: run_options.NoPatch = False,
-    fresh: run_options.FreshBuilds = False,
+    no_patch: NoPatch = False,
+    fresh: FreshBuilds = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the commit by which a row became dearer (or cheaper), from GOOD to BAD by first parents.
@@ -443,7 +513,7 @@ def bisect_verb(
     Builds each commit that it looks at in a worktree of the tool's own; your files, index and
     branches stay as they are."""
     allowed = BisectLimit.read(limit)
-    how_built = run_options.recipe(tree, build, elf, no_patch)
+    how_built = recipe(tree, build, elf, no_patch)
     only_one(catalogues.load(), row)
     settings = _run_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
@@ -479,7 +549,7 @@ def bisect_verb(
 )
 def campaign_verb(
     *,
-    tree: Annotated[Path, run_options.TREE],
+    tree: Annotated[Path, TREE],
     span: Annotated[
         str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
     ],
@@ -507,13 +577,13 @@ def campaign_verb(
     tries: Annotated[
         int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
     ] = campaign.TRIES,
-    build: Annotated[str | None, run_options.BUILD] = None,
-    elf: Annotated[str | None, run_options.ELF] = None,
+    build: Annotated[str | None, BUILD] = None,
+    elf: Annotated[str | None, ELF] = None,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
     jobs: run_options.Jobs = None,
-    no_patch: run_options.NoPatch = False,
-    fresh: run_options.FreshBuilds = False,
+    no_patch: NoPatch = False,
+    fresh: FreshBuilds = False,
 ) -> None:
     """Measure a line of commits, one after another, into a file for `history` and `site`.
 
@@ -523,7 +593,7 @@ def campaign_verb(
     known = catalogues.load()
     for terms in filter(None, (only, follow)):
         select(known, terms)
-    how_built = run_options.recipe(tree, build, elf, no_patch)
+    how_built = recipe(tree, build, elf, no_patch)
     settings = _run_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
     found = repository(tree)
     line = found.first_parents(span)

@@ -1,33 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb that runs the suite, or a part of it: run."""
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from typer import Exit, Option
 
-from tockmark import BASELINE, paths
+from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name, say
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
-from tockmark.result.build import result_of
+from tockmark.result.build import default_path, result_of
 from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.core import core_of
+from tockmark.rig.elf import ISAS, RISC_V
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
-from tockmark.rig.isa import ISAS, RISC_V
-from tockmark.rig.kernel import require_slots, run_layouts
+from tockmark.rig.kernel import run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
@@ -36,7 +33,7 @@ from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, select
 
-SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
+SOURCES: dict[run.BootSource, str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
 }
@@ -182,6 +179,127 @@ class AppChoice:
         return {catalogues.language(self.short): selection.short(known)}
 
 
+@dataclass(frozen=True)
+class RunExtent:
+    """How many layouts and samples `run` measures."""
+
+    layouts: Annotated[int, Option(min=1, max=MOST, help="In how many layouts of the apps.")] = 1
+    all_samples: Annotated[
+        bool, Option("--all-samples", help="Take all samples of the catalogue.")
+    ] = False
+    samples: Annotated[
+        int | None,
+        Option(
+            min=9, help="Take at most so many samples of a row; default: as many as are enough."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class RunEffort:
+    """How `run` simulates: how many boots at a time, where, and how long."""
+
+    fresh: run_options.Fresh = False
+    jobs: run_options.Jobs = None
+    dask: run_options.Dask = None
+    max_cycles: Annotated[
+        int | None, Option(min=1, help="Give an app up after so many cycles.")
+    ] = None
+    uart_cycles: Annotated[
+        int | None, Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud.")
+    ] = None
+
+    @property
+    def limits(self) -> dict[str, object]:
+        """What a board's target is configured with."""
+        cycles = {"max-cycles": self.max_cycles, "uart-cycles": self.uart_cycles}
+        return {**cycles, "dask": self.dask}
+
+
+@dataclass(frozen=True)
+class RunAsked:
+    """What `run` measures, and how: the options together."""
+
+    kernels: list[Path]
+    claims: run_options.KernelClaims
+    only: str | None
+    place: RunPlace
+    apps: AppChoice
+    extent: RunExtent
+    effort: RunEffort
+    icache: options.Switch | None
+
+    def with_images(self, known: Catalogue) -> tuple["RunAsked", Laid | None]:
+        """Return the same with all that the folder of --images says, and the folder. TockmarkError
+        if an option contradicts it."""
+        place, apps, extent = self.place, self.apps, self.extent
+        if place.images is None:
+            return self, None
+        given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
+        given |= {"samples": extent.samples, "all_samples": extent.all_samples or None}
+        given |= {"layouts": extent.layouts if extent.layouts > 1 else None, **vars(self.claims)}
+        langs = options.languages(apps.lang) if apps.lang else []
+        laid = folder_to_run(place.images, known, given, self.kernels, langs)
+        samples, lang = laid.manifest.samples, apps.lang or ",".join(laid.langs)
+        apps = replace(apps, abi=laid.manifest.abi, lang=lang)
+        extent = replace(extent, all_samples=samples is None, samples=samples)
+        return replace(self, apps=apps, extent=extent), laid
+
+    def meant(self, known: Catalogue) -> Selection:
+        """Return the rows that are measured."""
+        return replace(select(known, self.only), within=self.apps.shortened(known))
+
+    def board(self, known: Catalogue, laid: Laid | None) -> BoardProfile:
+        """Return the board, or what stands in its place."""
+        board = self.place.loaded(laid, self.effort.limits)
+        if known.silence is not None and board.kind == "sim":
+            board = board.configured({"silence": self.effort.max_cycles or known.silence})
+        return board
+
+    def settings(self, board: BoardProfile) -> list[bool]:
+        """Return the settings of the instruction cache in which to run. Where it cannot be
+        switched, what is given is a statement, which stands in the log."""
+        if self.icache is not None:
+            return [self.icache is options.Switch.ON]
+        return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
+
+    def runs(self, known: Catalogue, laid: Laid | None, wanted: Selection) -> list[run.RunOptions]:
+        """Return the run that is asked for, and the one to try where the kernel lacks what its apps
+        read, if there is one."""
+        board = self.board(known, laid)
+        varied = wanted.of_further_layouts()
+        paths_ = self.kernels or [board.kernels[self.apps.abi or 2]]
+        kernels = [self.claims.read(path) for path in paths_] if laid is None else [laid.kernel()]
+
+        def meant(selection: Selection, lang: Lang) -> list[Boot]:
+            boots = selection.boots(lang)
+            return laid.boots(boots, lang, board, known, self.only) if laid else boots
+
+        found = run.RunOptions(
+            layouts=run_layouts(kernels, self.extent.layouts),
+            board=board,
+            suites=(),
+            catalogue=known,
+            icaches=self.settings(board),
+            all_samples=self.extent.all_samples,
+            samples=self.extent.samples,
+            jobs=run_options.at_a_time(self.effort.jobs, board),
+            fresh=self.effort.fresh,
+            laid=laid,
+            earlier=whole_boots(self.place.resume, known, board) if self.place.resume else {},
+        )
+        return [
+            replace(
+                found,
+                suites=tuple(
+                    run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
+                    for built in self.apps.builds(known, counter, board.isa)
+                ),
+            )
+            for counter in self.apps.counters(board.isa)[: 1 if laid else None]
+        ]
+
+
 @verb(
     "tockmark run",
     "tockmark run --only kernel,call.args:n=3",
@@ -203,22 +321,12 @@ def run_verb(
             "links of one source that differ in layout only."
         ),
     ] = None,
-    layouts: Annotated[int, Option(min=1, max=MOST, help="In how many layouts of the apps.")] = 1,
-    fresh: run_options.Fresh = False,
     claims: run_options.KernelClaims,
     only: options.Only = None,
     place: RunPlace,
     apps: AppChoice,
     icache: run_options.ICaches = None,
-    all_samples: Annotated[
-        bool, Option("--all-samples", help="Take all samples of the catalogue.")
-    ] = False,
-    samples: Annotated[
-        int | None,
-        Option(
-            min=9, help="Take at most so many samples of a row; default: as many as are enough."
-        ),
-    ] = None,
+    extent: RunExtent,
     output: Annotated[
         Path | None, options.output_to("Result file; the log goes beside it.")
     ] = None,
@@ -226,179 +334,83 @@ def run_verb(
         list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
     ] = None,
     every: options.EveryRow = False,
-    jobs: run_options.Jobs = None,
-    dask: run_options.Dask = None,
-    max_cycles: Annotated[
-        int | None, Option(min=1, help="Give an app up after so many cycles.")
-    ] = None,
-    uart_cycles: Annotated[
-        int | None, Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud.")
-    ] = None,
+    effort: RunEffort,
     as_json: options.AsJson = False,
 ) -> None:
     """Run the suite and print what it costs.
 
     Writes build/results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    if output is not None:
-        replaced = options.log_beside(output)  # what cannot be written is told before anything runs
-        if replaced and place.resume and replaced.resolve() == place.resume.resolve():
-            raise TockmarkError(
-                f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
-                "name another result with -o",
-            )
+    _check_output(output, place.resume)
     known = catalogues.load(apps.catalogue or paths.CATALOGUE)
-    laid = None
-    if place.images is not None:
-        given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
-        given |= {"samples": samples, **vars(claims), "all_samples": all_samples or None}
-        given |= {"layouts": layouts if layouts > 1 else None}
-        langs = options.languages(apps.lang) if apps.lang else []
-        laid = folder_to_run(place.images, known, given, kernel or [], langs)
-        lang = apps.lang or ",".join(laid.langs)
-        apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
-        samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "dask": dask}
-    board = place.loaded(laid, limits)
-    if known.silence is not None and board.kind == "sim":
-        board = board.configured({"silence": max_cycles or known.silence})
-    wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
-    varied = wanted.of_further_layouts()
-    if laid is None:
-        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
-    else:
-        kernels = [laid.kernel()]
-
-    def meant(selection: Selection, lang: Lang) -> list[Boot]:
-        boots = selection.boots(lang)
-        return laid.boots(boots, lang, board, known, only) if laid else boots
-
-    def suites(counter: CounterName) -> tuple[run.Suite, ...]:
-        return tuple(
-            run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(known, counter, board.isa)
-        )
-
-    first, *behind = apps.counters(board.isa)[: 1 if laid else None]
-    asked = run.RunOptions(
-        layouts=run_layouts(kernels, layouts),
-        board=board,
-        suites=suites(first),
-        catalogue=known,
-        icaches=_settings(icache, board),
-        all_samples=all_samples,
-        samples=samples,
-        jobs=run_options.at_a_time(jobs, board),
-        fresh=fresh,
-        laid=laid,
-        earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
-    )
-    if not any(suite.boots for suite in asked.suites):
-        said = ", ".join(asked.langs)
-        raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
-    if len(asked.layouts) > 1 and not any(suite.further for suite in asked.suites):
-        raise TockmarkError(
-            f"no row of '{only}' touches the kernel",
-            "run it in one layout: further ones leave it out",
-        )
-    if known.name is not None:
-        slots = max(len(boot.slots) for suite in asked.suites for boot in suite.boots)
-        for layout in asked.layouts:
-            require_slots(layout.kernel, slots)
+    given = RunAsked(kernel or [], claims, only, place, apps, extent, effort, icache)
+    asked, laid = given.with_images(known)
+    wanted = asked.meant(known)
+    first, *instead = asked.runs(known, laid, wanted)
+    run.check_rows(first, only)
     with run_options.ended_once():
-        asked, ran = _run(asked, suites(behind[0]) if behind else ())
+        used, ran = run.run_or_instead(first, instead)
         run_options.end_no_more()  # before all is written
-        sources = [job.taken for jobs in ran.jobs for job in jobs if job.started]
-        taken = {source: sources.count(source) for source in SOURCES}
-        for source, count in taken.items():
-            if count and not as_json:
-                none = ", and nothing was simulated now" * (count == len(sources))
-                print(f"{source:7} {count} of {len(sources)} boots {SOURCES[source]}{none}")
-        result, log = result_of(ran, asked, wanted)
-        path = output or default_path(asked, result, only, apps.short is not None)
+        result, log = result_of(ran, used, wanted)
+        path = output or default_path(used, result, only, apps.short is not None)
         try:
-            if every and not as_json:
-                print(table.every_row(result, known), flush=True)
-            elif not as_json:  # JSON comes when the files are there
-                shown = [(paths.shown(path), result), *others]
-                named_rows = bool(wanted) or known.name is not None
-                blocks = table.selected_blocks(wanted, [result]) if named_rows else None
-                print(
-                    table.first_screen(shown, known, text.width_of_terminal(), blocks), flush=True
-                )
+            if not as_json:  # JSON comes when the files are there
+                _print_sources(ran)
+                results = [(paths.shown(path), result), *others]
+                print(_screen(results, known, wanted, every), flush=True)
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = options.log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
-    kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
-    code = options.incomplete_code(result)
-    code = INTERRUPTED if ran.interrupted and ran.lost is None else code
+    interrupted = ran.interrupted and ran.lost is None
+    code = INTERRUPTED if interrupted else options.incomplete_code(result)
     if as_json:
-        options.show(
-            {
-                "result": paths.shown(path),
-                "log": kept_at,
-                "exit_code": code,
-                "incomplete": result.incomplete,
-                "boots": {"all": len(sources), **taken},
-                "rows": table.as_json([result], known),
-            }
-        )
+        options.show(_as_json(ran, result, known, path, kept, code))
     else:
         print(f"result  {paths.shown(path)}")
-        print(f"log     {kept_at or 'none: the result goes to no file'}")
+        print(f"log     {paths.shown(kept) if kept else 'none: the result goes to no file'}")
     raise Exit(code)
 
 
-def _run(asked: run.RunOptions, instead: tuple[run.Suite, ...]) -> tuple[run.RunOptions, run.Ran]:
-    """Run the suite; where the kernel lacks what its apps read, those that read something else."""
-    try:
-        return asked, run.run(asked)
-    except run.WithoutCounterError as error:
-        if not all(suite.apps.folder.is_dir() for suite in instead) or not instead:
-            raise
-        named = asked.kernel.name or paths.shown(asked.kernel.path)
-        asked = dataclasses.replace(asked, suites=instead)
-        try:
-            ran = run.run(asked)
-        except run.WithoutCounterError:
-            raise error from None
-        say(f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone")
-        return asked, ran
+def _check_output(output: Path | None, resume: Path | None) -> None:
+    """TockmarkError, before anything runs, if the result cannot be written or its log would replace
+    that of --resume."""
+    log = None if output is None else options.log_beside(output)
+    if log is not None and resume is not None and log.resolve() == resume.resolve():
+        raise TockmarkError(
+            f"{paths.shown(log)} would be replaced while --resume goes on from it",
+            "name another result with -o",
+        )
 
 
-def _settings(icache: options.Switch | None, board: BoardProfile) -> list[bool]:
-    """Return the settings of the instruction cache in which to run. Where it cannot be switched,
-    what is given is a statement, which stands in the log."""
-    if icache is not None:
-        return [icache is options.Switch.ON]
-    return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
+def _print_sources(ran: run.Ran) -> None:
+    """Say how many boots were taken from elsewhere."""
+    for source, count in ran.taken.items():
+        if count:
+            none = ", and nothing was simulated now" * (count == ran.started)
+            print(f"{source:7} {count} of {ran.started} boots {SOURCES[source]}{none}")
 
 
-def default_path(
-    asked: run.RunOptions, result: Result, only: str | None, short: bool = False
-) -> Path:
-    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
-    in its name."""
-    said = asked.kernel.name or asked.kernel.path.stem
-    parts = [
-        f"{datetime.now():%Y-%m-%d-%H%M%S}",
-        BASELINE if said.startswith(BASELINE) else said.lower(),
-        f"abi{asked.abi}",
-        "-".join(asked.langs) if asked.langs != ["c"] else "",
-        asked.board.name,
-        core.name if (core := core_of(asked.board.target)) else "",
-        f"icache-{catalogues.ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
-        "short" if short else "",
-        result.provenance.counter if result.provenance.counter != catalogues.PERF else "",
-    ]
-    if only is not None:
-        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
-    parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(file_name(part) for part in parts if part), 1
-    path = paths.NEW_RESULTS / f"{stem}.json"
-    while path.exists() or path.with_suffix(".log").exists():
-        count += 1
-        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
-    return path
+def _screen(
+    results: list[tuple[str, Result]], known: Catalogue, wanted: Selection, every: bool
+) -> str:
+    """Return what is printed of a run, whose result is the first one."""
+    if every:
+        return table.every_row(results[0][1], known)
+    named_rows = bool(wanted) or known.name is not None
+    blocks = table.selected_blocks(wanted, [results[0][1]]) if named_rows else None
+    return table.first_screen(results, known, text.width_of_terminal(), blocks)
+
+
+def _as_json(
+    ran: run.Ran, result: Result, known: Catalogue, path: Path, kept: Path | None, code: int
+) -> dict[str, object]:
+    return {
+        "result": paths.shown(path),
+        "log": None if kept is None else paths.shown(kept),
+        "exit_code": code,
+        "incomplete": result.incomplete,
+        "boots": {"all": ran.started} | dict(ran.taken),
+        "rows": table.as_json([result], known),
+    }

@@ -91,13 +91,13 @@ class ProfiledRun:
         if benchmark is None:
             raise TockmarkError("no benchmark is named", "`tockmark list` shows all")
         row = only_one(known, benchmark)
+        if out is not None:
+            check_folder(out)
         board = boards.load(self.board).configured({"max-cycles": self.max_cycles})
         cached = board.target.icache if self.icache is None else self.icache is options.Switch.ON
         apps = AppBuild.built(self.abi, run_options.one_language(self.lang))
         read = read_kernel(self.kernel or board.kernels[self.abi])
         kernel = named(read, self.kernel_name, manifest=self.kernel_manifest)
-        if out is not None:
-            check_folder(out)
         out = out or default_out(*row, kernel, board, cached, apps.lang)
         return ProfileOptions(kernel, board, apps, cached, *row, out, self.fresh)
 

@@ -5,20 +5,16 @@ A bundle is a dataclass of options that stand together in the signatures of seve
 (app.py splices it in); its methods say what they mean.
 """
 
-import hashlib
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
-import typer
-from typer import Argument, Option
+from typer import Option
 
-from tockmark import paths
 from tockmark.cli.options import Switch, languages, one_of
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
@@ -28,9 +24,6 @@ from tockmark.rig.kernel import KernelElf, named, read_kernel
 from tockmark.rig.protocol import Ability
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
-from tockmark.trees import builds
-from tockmark.trees.builds import LINK_ARGS, Patch, Recipe
-from tockmark.trees.patch import put_in
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -89,30 +82,6 @@ Dask = Annotated[
 Fresh = Annotated[
     bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark doctor`).")
 ]
-FreshBuilds = Annotated[
-    bool,
-    Option(
-        "--fresh/--resume",
-        help="Build and simulate also what is kept from before, or go on from there.",
-    ),
-]
-NoPatch = Annotated[
-    bool, Option("--no-patch", help="Do not put Perf into the commits: it is there, in all.")
-]
-# Options of judge, which may be left out, and of bisect, which may not.
-TREE = Argument(
-    metavar="TREE",
-    help="Top folder of your checkout of Tock; it stays as is. Default: where you stand.",
-)
-BUILD = Option(
-    metavar="CMD",
-    help="What builds a commit's kernel, for the shell, from the checkout's top folder; it is"
-    f" remembered. For links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
-)
-ELF = Option(
-    metavar="PATH",
-    help="Where CMD puts the kernel, from the top folder; default: the kernel that it made.",
-)
 
 
 @dataclass(frozen=True)
@@ -149,36 +118,3 @@ def one_language(given: str) -> Lang:
     if others:
         raise TockmarkError(f"--lang {given} names several languages", "name one of them")
     return first
-
-
-def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Recipe:
-    """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
-    of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
-    options cannot be meant, or nothing is known."""
-    known = builds.recall(tree)
-    if build is None and known is None:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise TockmarkError(
-                f"what builds a kernel of {paths.shown(tree)} is not known",
-                "give the command once with --build; later it is remembered",
-            )
-        build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
-    how = builds.HowBuilt(build, elf or "") if build is not None else known
-    assert how is not None
-    if elf is not None:
-        how = replace(how, elf=elf)
-    found = Recipe(
-        how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
-    )
-    builds.remember(tree, how)
-    return found
-
-
-def our_patch() -> Patch:
-    """Return what `tockmark patch` puts into a tree, where it is not there yet."""
-    digest = hashlib.sha256()
-    for folder in (paths.KERNEL_PATCHES, paths.PERF):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
-    return Patch(digest.hexdigest(), put_in)

@@ -200,7 +200,7 @@ def _other_counts(base: Result, new: Result) -> Row | None:
             assert before is not None
             there = place in before.layouts and other in row.layouts
             there = there and not _of_other_parts((base, before), (new, row))
-            if there and before.runs_in(place) != row.runs_in(other):
+            if there and before.samples[place] != row.samples[other]:
                 return row
     return None
 

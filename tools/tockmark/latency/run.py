@@ -17,6 +17,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -43,27 +44,31 @@ from tockmark.latency.report import (
     CALL,
     CORE,
     ELSEWHERE,
+    FORM,
     KINDS,
     LOOK,
     NOUN,
     OFF,
+    VERSION,
     LoadFound,
     LongestStretch,
     NeverCame,
     StackPart,
     StoredLatency,
     WorstAlarm,
-    stored,
 )
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
-from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC, Step, charged, parse, places
+from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
+from tockmark.result.build import kernel_of as stored_kernel
+from tockmark.result.build import simulator_of
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import SYMBOL
+from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot
 from tockmark.wire.records import ARM
 
@@ -83,10 +88,8 @@ A_BOOT = 200  # alarms: of more the simulator would not print all marks
 MOST_CYCLES = 200_000_000  # of a boot
 TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
-WFI = 0x10500073
 MSTATUS, MIE = 0x300, 1 << 3
-SYSTEM = 0x73
-WRITES, CLEARS = 1, 3  # funct3 of CSR instructions, less its bit for an immediate
+WRITES, CLEARS = 1, 3  # functions of CSR instructions, less 4 for a number
 EFFECTS = HEADING.index("effects") - 1  # the space before them
 MOST_STACKS = 6
 SHOWN_FRAMES = 6
@@ -138,12 +141,6 @@ class RanBoot:
     never: NeverCame | None = None
 
 
-class SimulatedCycles:
-    """Counts the cycles that were simulated, those of boots from the cache among them."""
-
-    cycles = 0
-
-
 def known_loads() -> list[RunLoad]:
     """Read the list of loads."""
     data = tomllib.loads(LOADS.read_text(encoding="utf-8"))
@@ -177,163 +174,149 @@ def loads_for(
 def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatency:
     """Run all; `say` is told what is done. TockmarkError if an alarm did not come, or a point of
     the kernel is gone."""
-    simulators(options.board)  # both are there, or it ends here
-    kernel = kernel_of(options.kernel)
-    family = family_of(kernel, options.chain)
-    simulated = SimulatedCycles()
+    measurement = _Measurement(options)
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
     for load in options.loads:
-        boots = _boots(options, family, kernel, load, simulated)
+        boots = measurement.boots(load)
         if (lost := boots[-1].never) is not None:
             never.append(lost)
             say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
             continue
         one = [alarm for boot in boots for alarm in boot.alarms]
         whole = spread(alarm.whole for alarm in one)
-        loads.append(LoadFound(load.name, load.what, whole, dict(spreads(family, one))))
+        stages = dict(spreads(measurement.family, one))
+        loads.append(LoadFound(load.name, load.what, whole, stages))
         say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
         ran += boots
         if options.chain != ALARM:  # stretches are the same, whatever waits
             continue
-        for stretch in _stretches(options, family, kernel, boots[0], simulated):
+        for stretch in measurement.stretches(boots[0]):
             kept = longest_.get(stretch.kind)
             if kept is None or stretch.cycles > kept.cycles:
                 longest_[stretch.kind] = stretch
     if not ran:
         raise TockmarkError("no alarm came at all", "name further --loads", INCOMPLETE)
-    return stored(
-        options.kernel,
-        options.board,
+    worst = measurement.worst(ran)
+    return StoredLatency(
+        FORM,
+        VERSION,
+        datetime.now(UTC).date().isoformat(),
+        stored_kernel(options.kernel, None),
+        options.board.name,
+        options.board.clock_hz,
         options.icache,
+        simulator_of(options.board),
+        measurement.family.name,
+        measurement.cycles,
+        {stage.name: stage.what for stage in measurement.family.stage},
+        tuple(loads),
+        worst,
+        tuple(longest_[kind] for kind in KINDS if kind in longest_),
+        paths.commit_of_checkout(),
+        tuple(never),
         options.chain,
-        family,
-        loads,
-        _worst(options, family, kernel, ran, simulated),
-        [longest_[kind] for kind in KINDS if kind in longest_],
-        never,
-        simulated.cycles,
     )
 
 
-def _worst(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    ran: Iterable[RanBoot],
-    simulated: SimulatedCycles,
-) -> WorstAlarm:
-    """Trace the worst alarm of all boots."""
-    boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
-    alarm = max(boot.alarms, key=lambda one: one.whole)
-    lines = _trace(options, boot.image, alarm.due, alarm.ends[-1], simulated)
-    names = [stage.name for stage in family.stage]
-    took = dict(zip(names, alarm.stages, strict=True))
-    parts = _Codes(kernel, boot.image).stacks(lines)
-    return WorstAlarm(boot.load.name, alarm.whole, took, parts)
+class _Measurement:
+    """The boots of a kernel, and how many cycles were simulated: those of boots from the cache
+    count, too."""
 
+    def __init__(self, options: LatencyOptions) -> None:
+        """TockmarkError if a simulator is not built, or the kernel's stages are not known."""
+        self.options = options
+        _, self._tracing = simulators(options.board)
+        self.kernel = kernel_of(options.kernel)
+        self.family = family_of(self.kernel, options.chain)
+        self.cycles = 0
 
-def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
-    if not APPS.is_dir():
-        raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    app = HASTY if load.soon else WAITS[options.chain]
-    name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
-    others = (DISTURBER,) * load.apps
-    slots = (*others, app) if load.behind else (app, *others)
-    boot = Boot(name, app, slots, (), load.number, 0)
-    kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
-    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
-    words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
-    return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
+    def boots(self, load: RunLoad) -> list[RanBoot]:
+        """Run the boots of a load, and find their alarms, as far as there is none that never
+        comes."""
+        found: list[RanBoot] = []
+        for first in range(0, self.options.alarms, A_BOOT):
+            found.append(self._run(load, first, min(A_BOOT, self.options.alarms - first)))
+            if found[-1].never is not None:
+                break
+        return found
 
+    def worst(self, ran: Iterable[RanBoot]) -> WorstAlarm:
+        """Trace the worst alarm of all boots."""
+        boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
+        alarm = max(boot.alarms, key=lambda one: one.whole)
+        lines = self._trace(boot.image, alarm.due, alarm.ends[-1])
+        names = [stage.name for stage in self.family.stage]
+        took = dict(zip(names, alarm.stages, strict=True))
+        parts = _Codes(self.kernel, boot.image).stacks(lines)
+        return WorstAlarm(boot.load.name, alarm.whole, took, parts)
 
-def _boots(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    load: RunLoad,
-    simulated: SimulatedCycles,
-) -> list[RanBoot]:
-    """Run the boots of a load, and find their alarms, as far as there is none that never comes."""
-    found = []
-    for first in range(0, options.alarms, A_BOOT):
-        count = min(A_BOOT, options.alarms - first)
-        found.append(_run(options, family, kernel, load, (first, count), simulated))
-        if found[-1].never is not None:
-            break
-    return found
+    def stretches(self, ran: RanBoot) -> Iterable[LongestStretch]:
+        """Yield the longest stretches while the first alarms of a boot come."""
+        first = ran.alarms[0].due
+        last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
+        lines = self._trace(ran.image, first, last)
+        codes = _Codes(self.kernel, ran.image)
+        for kind, span in longest(self.family, self.kernel, codes.owner, lines).items():
+            if span.cycles:
+                parts = codes.stacks(lines[span.start : span.end])
+                yield LongestStretch(kind, span.cycles, ran.load.name, parts)
 
+    def _image(self, load: RunLoad, first: int, count: int) -> Image:
+        options = self.options
+        if not APPS.is_dir():
+            raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
+        app = HASTY if load.soon else WAITS[options.chain]
+        name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
+        others = (DISTURBER,) * load.apps
+        slots = (*others, app) if load.behind else (app, *others)
+        boot = Boot(name, app, slots, (), load.number, 0)
+        kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
+        out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
+        words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
+        return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
-def _run(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    load: RunLoad,
-    which: tuple[int, int],
-    simulated: SimulatedCycles,
-) -> RanBoot:
-    """Run a boot of a load: the first of its alarms, and how many."""
-    image = _image(options, load, *which)
-    app = image.slots[load.apps if load.behind else 0].symbols
-    marks = mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    target = options.board.target.configured(_limits(options, load.most))
-    start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-    session = cache.default(options.fresh).begin(target, start)
-    lines = list(session.lines())
-    ending = session.ending()
-    simulated.cycles += session.cycles
-    if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
-        lost = never_came(family, lines, session.cycles, load.name)
-        return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
-    if ending:
-        raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
-    if options.chain == UART:
-        takes = range(LINE * PACE, (LINE + 1) * PACE)
-        return RanBoot(load, image, lines_sent(family, lines, load.name, which[1], takes))
-    return RanBoot(load, image, alarms(family, lines, load.name))
+    def _run(self, load: RunLoad, first: int, count: int) -> RanBoot:
+        """Run a boot of a load, with `count` alarms from number `first` on."""
+        options, image = self.options, self._image(load, first, count)
+        app = image.slots[load.apps if load.behind else 0].symbols
+        own = IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"
+        marks = mark_options(self.family, self.kernel, app, own)
+        target = options.board.target.configured(self._limits(load.most))
+        start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
+        session = cache.default(options.fresh).begin(target, start)
+        lines = list(session.lines())
+        ending = session.ending()
+        self.cycles += session.cycles
+        if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
+            lost = never_came(self.family, lines, session.cycles, load.name)
+            return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
+        if ending:
+            raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
+        if options.chain == UART:
+            takes = range(LINE * PACE, (LINE + 1) * PACE)
+            return RanBoot(load, image, lines_sent(self.family, lines, load.name, count, takes))
+        return RanBoot(load, image, alarms(self.family, lines, load.name))
 
+    def _limits(self, limit: int) -> dict[str, int]:
+        if self.options.chain == UART:
+            return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
+        return {"max-cycles": limit, "silence": limit}
 
-def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
-    if options.chain == UART:
-        return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
-    return {"max-cycles": limit, "silence": limit}
-
-
-def _trace(
-    options: LatencyOptions, image: Image, start: int, end: int, simulated: SimulatedCycles
-) -> list[str]:
-    """Return the instructions of a boot between two cycles."""
-    _, target = simulators(options.board)
-    target = target.configured(_limits(options, end))
-    begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
-    with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start_here(
-            begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
-        )
-        try:
-            return list(instructions(tracing.lines()))
-        finally:
-            tracing.stop()
-            tracing.ending()
-            simulated.cycles += end
-
-
-def _stretches(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    ran: RanBoot,
-    simulated: SimulatedCycles,
-) -> Iterable[LongestStretch]:
-    """Yield the longest stretches while the first alarms of a boot come."""
-    first = ran.alarms[0].due
-    last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
-    lines = _trace(options, ran.image, first, last, simulated)
-    codes = _Codes(kernel, ran.image)
-    for kind, span in longest(family, kernel, codes.owner, lines).items():
-        if span.cycles:
-            parts = codes.stacks(lines[span.start : span.end])
-            yield LongestStretch(kind, span.cycles, ran.load.name, parts)
+    def _trace(self, image: Image, start: int, end: int) -> list[str]:
+        """Return the instructions of a boot between two cycles."""
+        options, target = self.options, self._tracing.configured(self._limits(end))
+        begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
+        with tempfile.NamedTemporaryFile() as uart:
+            tracing = target.start_here(
+                begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
+            )
+            try:
+                return list(instructions(tracing.lines()))
+            finally:
+                tracing.stop()
+                tracing.ending()
+                self.cycles += end
 
 
 class _Codes:
@@ -440,18 +423,18 @@ class Follower:
 
     def _system(self, insn: int, line: int, cycle: int) -> None:
         """Follow what an instruction of the kernel does to interrupts, behind it."""
-        if insn & 0x7F != SYSTEM:
+        done = decode(insn)
+        if done.kind not in SYSTEM:
             return
         off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
-        if insn == WFI:
+        if done.kind == Kind.WAIT:
             for one in (off, look, core):
                 one.close(line, cycle)
-        elif insn == MRET:
+        elif done.kind == Kind.RETURN:
             off.close(line, cycle)
-        elif insn >> 20 == MSTATUS and insn >> 12 & 7:
-            source = insn >> 15 & 31
-            value = source if insn >> 14 & 1 else self._registers[source]
-            how = insn >> 12 & 3
+        elif done.kind == Kind.CSR and done.imm == MSTATUS:
+            value = done.rs1 if done.function & 4 else self._registers[done.rs1]
+            how = done.function & 3
             if (how == CLEARS and value & MIE) or (how == WRITES and not value & MIE):
                 off.open(line, cycle)
             elif how != CLEARS and value & MIE:

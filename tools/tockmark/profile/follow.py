@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median_low
 
-from tockmark.profile.sample import MRET, Step, calls, charged, jumps_by_register
+from tockmark.profile.sample import Step, charged
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
+from tockmark.rig.rv32 import Kind
 
 KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
@@ -229,7 +230,7 @@ class _Tracker:
             self._stack = self._stacks[KERNEL]
             self._stack.append(_Trap(None if last.user else last))
             self._enter(step, code, None)
-        elif last.insn == MRET and not last.trap:
+        elif last.instruction.kind == Kind.RETURN and not last.trap:
             trap = self._leave_trap(step.user)
             self._stack = self._stacks[owner]
             before = trap.before if trap else None
@@ -249,13 +250,13 @@ class _Tracker:
         if last.trapped:
             if step.pc not in (last.pc, behind):  # an upcall, which returns behind the system call
                 self._enter(step, code, behind)
-        elif calls(last):
+        elif last.instruction.calls:
             self._enter(step, code, behind)
-        elif jumps_by_register(last) and self._back_to(step.pc):
+        elif last.instruction.jumps_by_register and self._back_to(step.pc):
             caller = self._running()
             if caller is not None and begins and step.pc != caller.start:
                 self._tail_call(step, code)  # its call was its last instruction: it runs into this
-        elif jumps_by_register(last) and self._lost(last, step, code):
+        elif last.instruction.jumps_by_register and self._lost(last, step, code):
             return
         elif begins and step.pc != code.start_of(last.pc):
             self._tail_call(step, code)

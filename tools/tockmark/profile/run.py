@@ -365,7 +365,7 @@ def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
     for row in rows:
         cycles = samples_of(row, "cycles")
         start = end
-        while list(measured[start : start + len(cycles)]) != cycles:
+        while tuple(measured[start : start + len(cycles)]) != cycles:
             start += 1
             if start > len(measured):
                 raise TockmarkError(f"the trace has no samples like those of {row.id}")
@@ -373,7 +373,7 @@ def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
     return slice(start, end)
 
 
-def _steady(cycles: list[int]) -> int:
+def _steady(cycles: Sequence[int]) -> int:
     """Return the last sample that took as long as the median of the steady ones, from 0."""
     stats = summarise(cycles)
     usual = [i for i, taken in enumerate(cycles) if i and stats and taken == stats.median]

@@ -28,19 +28,18 @@ from typing import Literal, get_args
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.symbols import Frame, Program
+from tockmark.rig.rv32 import ECALL, MRET, SYSTEM, Instruction, Kind, decode
+from tockmark.rig.rv32 import steps as steps_of
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
 MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
 INSN = slice(33, 41)
 FILLS = "fills="  # an effect of an instruction
-ECALL, MRET = 0x73, 0x30200073
 S4 = 20
-LINKS = (1, 5)  # registers that hold return addresses, by the calling convention
-_JAL, _JALR = 0x6F, 0x67  # opcodes
 WORD = 1 << 32
 _WAIT = re.compile(r"([a-z])(\d+)")  # of `f2w1`
-MCYCLE_READS = (0xB0002073, 0xC0002073)  # csrr of mcycle, or of its user alias, less its register
-_READ = re.compile(r"[bc]0002")  # how these begin, written as hexadecimal digits
+MCYCLE = (0xB00, 0xC00)  # the CSR, and its alias in user mode
+_READ = re.compile(r"[bc]0002")  # how a csrr of these begins, written as hexadecimal digits
 MOST_READINGS = 64  # from one sample to the next
 
 
@@ -61,12 +60,12 @@ class Step:
     fills: int = 0  # lines that the instruction cache took in during its cycles
 
     @property
-    def size(self) -> int:
-        return 4 if self.insn & 3 == 3 else 2
+    def instruction(self) -> Instruction:
+        return decode(self.insn)
 
     @property
-    def opcode(self) -> int:
-        return self.insn & 0x7F if self.size == 4 else 0
+    def size(self) -> int:
+        return self.instruction.size
 
     @property
     def trapped(self) -> bool:
@@ -74,7 +73,8 @@ class Step:
         return self.trap or self.insn == ECALL
 
     def reads_mcycle(self) -> bool:
-        return self.insn & ~(0x1F << 7) in MCYCLE_READS
+        insn = self.instruction
+        return insn.kind == Kind.CSR and insn.imm in MCYCLE and not insn.writes_csr
 
 
 def parse(line: str) -> Step:
@@ -96,23 +96,6 @@ def parse(line: str) -> Step:
         value=int(value, 16),
         fills=int(filled.removeprefix(FILLS)),
     )
-
-
-def calls(step: Step) -> bool:
-    """Return whether it is a jump that leaves its return address behind."""
-    if step.opcode in (_JAL, _JALR):
-        return step.insn >> 7 & 0x1F in LINKS
-    jal = step.insn & 0xE003 == 0x2001
-    jalr = step.insn & 0xF07F == 0x9002 and step.insn >> 7 & 0x1F != 0
-    return step.size == 2 and (jal or jalr)
-
-
-def jumps_by_register(step: Step) -> bool:
-    """Return whether it is a jump to an address in a register that leaves none behind: a return, a
-    tail call through a pointer, or a jump by a table."""
-    if step.size == 4:
-        return step.opcode == _JALR and step.insn >> 7 & 0x1F == 0
-    return step.insn & 0xF07F == 0x8002 and step.insn >> 7 & 0x1F != 0
 
 
 @dataclass(frozen=True)
@@ -146,13 +129,8 @@ class Sampler:
     def in_app(app: Program) -> "Sampler":
         """Find it by its symbol, and its two calls by their code."""
         start, size = app.symbol("tm_sample")
-        code = app.bytes_at(start, size)
-        ecalls, at = [], 0
-        while at < len(code):
-            word = int.from_bytes(code[at : at + 4], "little")
-            if word == ECALL:
-                ecalls.append(start + at)
-            at += 4 if word & 3 == 3 else 2
+        code = steps_of(app.bytes_at(start, size), start)
+        ecalls = [at for at, insn, _ in code if insn.kind == Kind.CALL_KERNEL]
         if len(ecalls) != 2:
             raise TockmarkError("tm_sample in the app is not the one of apps/asm/sample.S")
         return Sampler(start, (ecalls[0], ecalls[1]))
@@ -286,9 +264,7 @@ _OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
-SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
 PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
-WRITES = (1, 5)  # funct3 of the CSR instructions that write whatever their operand is
 
 _KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction before is charged
     "f": (False, FETCH),
@@ -305,12 +281,10 @@ Owner = Callable[[Step], int]  # whose stack an instruction is of: an app's numb
 Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
 
 
-def writes_pmp(insn: int) -> bool:
-    """Tell whether an instruction writes a register of the PMP: csrrs and csrrc of x0 only read."""
-    function = insn >> 12 & 7
-    if insn & 0x7F != SYSTEM or not function & 3 or insn >> 20 not in PMP_CSRS:
-        return False
-    return function in WRITES or insn >> 15 & 0x1F != 0
+def writes_pmp(word: int) -> bool:
+    """Return whether an instruction writes a register of the PMP."""
+    insn = decode(word)
+    return insn.writes_csr and insn.imm in PMP_CSRS
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +356,7 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
     to_last, cause = True, BRANCH
     if step.handler:  # a trap: the flush and the first cycle of the fetch
         to_last, cause = False, TRAP
-    elif last.opcode == SYSTEM and "o" in left:  # mret, or a CSR write that flushes
+    elif last.instruction.kind in SYSTEM and "o" in left:  # mret, or a CSR write that flushes
         cause = TRAP
     if cause == TRAP or step.pc != last.pc + last.size:
         # These cycles a redirection costs even where the next instruction is at hand.
@@ -424,7 +398,7 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
         # One that does not go back to where a trap came from is a jump: Tock's way to its loop.
         depths = [i for i, s in enumerate(sites) if s.trap and s.step.user == after.user]
         del sites[depths[-1] if depths else len(sites) :]
-    elif calls(step):
+    elif step.instruction.calls:
         sites.append(_Site(step, trap=False))
     elif after.pc != step.pc + step.size:
         for depth, site in reversed([*enumerate(sites)]):

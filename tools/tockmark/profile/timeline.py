@@ -34,8 +34,6 @@ from tockmark.profile.run import (
     simulators,
 )
 from tockmark.profile.sample import (
-    ECALL,
-    MRET,
     Sampler,
     Step,
     paired,
@@ -52,6 +50,7 @@ from tockmark.rig.kinds import sim
 from tockmark.rig.progress import ProgressLine
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import mark_options
+from tockmark.rig.rv32 import ECALL, MRET
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
 from tockmark.wire.rows import StoredRow, samples_of

@@ -9,14 +9,16 @@ apps together. A run makes its result from its log alone, just as `tockmark boar
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import structs
 
-from tockmark import __version__
-from tockmark.errors import showable
+from tockmark import BASELINE, __version__, paths
+from tockmark.errors import file_name, showable
 from tockmark.paths import commit_of_checkout
+from tockmark.result.file import decoded
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (
     Apps,
@@ -30,6 +32,7 @@ from tockmark.result.provenance import (
     Tool,
 )
 from tockmark.rig import board as boards
+from tockmark.rig.core import core_of
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import Job, Ran, RunOptions
@@ -151,9 +154,8 @@ def build(
     impossible = [one for one in boots if one.skipped is not None]
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
-    rows = {
-        row.identity: row for row in linked(list(kept.values()), context.board.clock_hz, counter)
-    }
+    measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
+    rows = {row.identity: row for row in linked(measured_rows)}
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
         there = rows.get(absent.identity)
@@ -397,3 +399,29 @@ def board_of(board: boards.BoardProfile) -> Board:
         },
         Board,
     )
+
+
+def default_path(asked: RunOptions, result: Result, only: str | None, short: bool = False) -> Path:
+    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
+    in its name."""
+    said = asked.kernel.name or asked.kernel.path.stem
+    parts = [
+        f"{datetime.now():%Y-%m-%d-%H%M%S}",
+        BASELINE if said.startswith(BASELINE) else said.lower(),
+        f"abi{asked.abi}",
+        "-".join(asked.langs) if asked.langs != ["c"] else "",
+        asked.board.name,
+        core.name if (core := core_of(asked.board.target)) else "",
+        f"icache-{ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
+        "short" if short else "",
+        result.provenance.counter if result.provenance.counter != PERF else "",
+    ]
+    if only is not None:
+        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
+    parts += ["incomplete"] if result.incomplete else []
+    stem, count = "-".join(file_name(part) for part in parts if part), 1
+    path = paths.NEW_RESULTS / f"{stem}.json"
+    while path.exists() or path.with_suffix(".log").exists():
+        count += 1
+        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
+    return path

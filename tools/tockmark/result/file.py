@@ -7,21 +7,27 @@ fields mean; `schema` is the published JSON Schema, made from the types that the
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import structs
 
 from tockmark.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.result.model import GONE, Result, Row, linked
+from tockmark.result.model import GONE, Result, Row, Samples, linked
 from tockmark.result.provenance import Provenance
-from tockmark.suite.catalogue import PERF
-from tockmark.wire.records import MAX_SAMPLES, expand
-from tockmark.wire.rows import SERIES, Absent, StoredRow
+from tockmark.suite.catalogue import CounterName
+from tockmark.wire.records import MAX_SAMPLES, compress, expand
+from tockmark.wire.rows import (
+    EVENTS,
+    PASSES,
+    SERIES,
+    Absent,
+    StoredRow,
+    StoredSamples,
+    one_run,
+)
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
@@ -92,8 +98,7 @@ def _check_kind(path: Path, data: object) -> None:
 
 def _result(document: Document) -> Result:
     """Return the result of a document. RefusedError if a row or a boot stands twice."""
-    rows = tuple(_checked_rows(document))
-    lists: dict[str, tuple[Row | Absent, ...]] = {"rows": rows}
+    lists: dict[str, tuple[Row | Absent, ...]] = {"rows": _rows(document)}
     lists |= {name: getattr(document, name) for name in GONE}
     seen: dict[object, str] = {}
     for where, found in lists.items():
@@ -108,69 +113,98 @@ def _result(document: Document) -> Result:
     return Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
 
 
-def _checked_rows(document: Document) -> Iterator[Row]:
-    layouts, total = len(document.provenance.layouts), 0
-    rows = linked(document.rows, document.provenance.board.clock_hz, document.provenance.counter)
-    for row in rows:
-        if row.further and len(row.further) != layouts - 1:
-            held = f"{1 + len(row.further)} layouts, but {layouts} in provenance"
-            raise RefusedError(f"row {row.id}: {held}")
+# What a row has as it is stored.
+FACTS = [name for name in Row.__struct_fields__ if name in StoredRow.__struct_fields__]
+FACTS.remove("extra")
+RUNS = {name: f"{name}_runs" for name in (*SERIES, *PASSES)}  # the stored field of each series
+
+
+def decoded(row: StoredRow, clock_hz: int | None, counter: CounterName) -> Row:
+    """Return a row with its samples decoded. ValueError if they are encoded wrongly."""
+    samples = (_samples(row), *map(_samples, row.further))
+    events = row.events_runs.split(" ") if row.events_runs is not None else []
+    if len(events) not in (0, len(EVENTS)):
+        raise ValueError(f"{len(events)} runs of events, not {len(EVENTS)}")
+    return Row(
+        **{name: getattr(row, name) for name in FACTS},
+        samples=samples,
+        event_samples=dict(zip(EVENTS, map(expand, events), strict=False)),
+        extra={name: expand(runs) for name, runs in row.extra.items()},
+        readings=({},) * len(samples),
+        clock_hz=clock_hz,
+        counter=counter,
+    )
+
+
+def _samples(held: StoredRow | StoredSamples) -> Samples:
+    found = {}
+    for name, field in RUNS.items():
+        if (runs := getattr(held, field)) is not None:
+            found[name] = expand(runs)
+    return found
+
+
+def _rows(document: Document) -> tuple[Row, ...]:
+    """Return the rows of a document. RefusedError if one cannot be."""
+    provenance, total = document.provenance, 0
+    rows = []
+    for stored in document.rows:
         try:
-            first, *further = row.samples
+            row = decoded(stored, provenance.board.clock_hz, provenance.counter)
+            total += _checked(row, len(provenance.layouts), provenance.has_figures)
         except ValueError as error:
-            raise RefusedError(f"row {row.id}: {error}") from error
-        for layout, taken in enumerate(further, 1):
-            if taken and taken.keys() != {name for name in first if isinstance(name, str)}:
-                names = " and ".join(map(str, taken))
-                raise RefusedError(f"row {row.id}: layout {layout} has {names} only")
-        total += sum(len(samples) for taken in row.samples for samples in taken.values())
+            raise RefusedError(f"row {stored.name}: {error}") from error
         if total > MOST_SAMPLES:
-            raise RefusedError(f"row {row.id}: more than {MOST_SAMPLES} samples in all")
-    for row in rows:
-        if wrong := _contradiction(row, document.provenance.has_figures):
-            raise RefusedError(f"row {row.name}: {wrong}")
-        yield row
+            raise RefusedError(f"row {row.name}: more than {MOST_SAMPLES} samples in all")
+        rows.append(row)
+    return linked(rows)
 
 
-def _contradiction(row: Row, has_figures: bool) -> str | None:
-    """Return what types cannot say: where a row contradicts itself, or what its result may hold."""
-    lengths = set()
-    for name in SERIES:
-        series = row.series(name)
-        if series is None:
-            continue
-        counts = [len(one.samples) for one in (series, *series.further)]
-        lengths.add(tuple(counts))
-        if max(counts) > row.asked:
-            return f"{max(counts)} samples of {name}, but {row.asked} asked"
-        stated = series.stated
-        if stated and abs(stated) < LEAST:  # a ratio to it would overflow
-            return f"net {name} is stated as {stated:g}: too small"
-        if stated is not None and series.samples:
-            return f"net {name} is stated, and has samples"
-        if (slope := series.slope) and max(len(slope.short), len(slope.long)) > row.asked:
-            return "more samples of several passes than asked"
-    for number, series in row.events.items():
-        if len(series.samples) > row.asked:
-            return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
-    if row.extra and (wrong := _wrong_extra(row)):
-        return wrong
-    if not has_figures:
-        return "figures of a target that counts nothing" if lengths else None
-    if not lengths:
-        return "no samples, nor figures in their place"
-    if len(lengths) > 1 and not row.faults:
-        return "cycles and instret differ in their number of samples"
-    return None
+def _checked(row: Row, layouts: int, has_figures: bool) -> int:
+    """Return how many samples a row has. ValueError for what types cannot say: where its lengths or
+    series do not fit each other, or what its result may hold."""
+    first, *further = row.samples
+    if further and len(further) != layouts - 1:
+        raise ValueError(f"{1 + len(further)} layouts, but {layouts} in provenance")
+    total = sum(map(len, row.extra.values()))
+    for layout, taken in enumerate(row.samples):
+        if taken and taken.keys() != first.keys():
+            raise ValueError(f"layout {layout} has {' and '.join(taken)} only")
+        for name, samples in taken.items():
+            total += len(samples)
+            if len(samples) > row.asked:
+                raise ValueError(f"{len(samples)} samples of {name}, but {row.asked} asked")
+        both = "cycles" in taken and "instret" in taken and not row.faults
+        if both and len(taken["cycles"]) != len(taken["instret"]):
+            raise ValueError("cycles and instret differ in their number of samples")
+    for number, samples in row.event_samples.items():
+        total += len(samples)
+        if len(samples) > row.asked:
+            raise ValueError(f"{len(samples)} samples of event {number}, but {row.asked} asked")
+    for name, net in row.stated.items():
+        if any(row.samples):
+            raise ValueError(f"net {name} is stated, and there are samples")
+        if net and abs(net) < LEAST:  # a ratio to it would overflow
+            raise ValueError(f"net {name} is stated as {net:g}: too small")
+    if len(set(map(len, row.extra.values()))) > 1:
+        raise ValueError("its further series have different lengths")
+    counted = {*row.stated, *first} & {*SERIES}
+    if counted and not has_figures:
+        raise ValueError("figures of a target that counts nothing")
+    if has_figures and not counted:
+        raise ValueError("no samples, nor figures in their place")
+    return total
 
 
-def _wrong_extra(row: Row) -> str | None:
-    """Return what is wrong with the further series of a row."""
-    try:
-        lengths = {len(expand(runs)) for runs in row.extra.values()}
-    except ValueError as error:
-        return f"its further series: {error}"
-    return "its further series have different lengths" if len(lengths) > 1 else None
+def encoded(row: Row) -> StoredRow:
+    """Return a row as the file keeps it."""
+    facts = {name: getattr(row, name) for name in FACTS}
+    first, *further = ({RUNS[name]: compress(s) for name, s in of.items()} for of in row.samples)
+    facts |= first
+    events = " ".join(map(one_run, row.event_samples.values())) or None
+    others = tuple(StoredSamples(**runs) for runs in further)
+    extra = {name: compress(samples) for name, samples in row.extra.items()}
+    return StoredRow(**facts, events_runs=events, further=others, extra=extra)
 
 
 def text(result: Result) -> str:
@@ -185,9 +219,7 @@ def text(result: Result) -> str:
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}
     every = (*result.provenance.boots, *result.rows, *sum(gone.values(), start=()))
-    derived = {"overhead": None, "control": None, "clock_hz": None, "counter": PERF}
-    rows = [structs.replace(row, **derived) for row in result.rows]
-    lists = {"rows": rows, **gone, "problems": result.problems}
+    lists = {"rows": [*map(encoded, result.rows)], **gone, "problems": result.problems}
     parts = [
         f'"format": {_line(FORMAT)}',
         f'"version": {VERSION if any(one.lang != "c" for one in every) else VERSIONS[0]}',

@@ -23,9 +23,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from tockmark.result.provenance import Provenance
@@ -47,26 +48,22 @@ from tockmark.suite.catalogue import (
     OVERHEADS,
     PERF,
     BootRowName,
-    By,
     Catalogue,
     CounterName,
     Key,
     Lang,
+    Params,
+    Reader,
     RowKey,
     label,
     load,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.records import expand
 from tockmark.wire.rows import (
-    EVENTS,
-    LENGTHS,
-    PASSES,
     SERIES,
     Absent,
-    CounterKind,
-    StoredRow,
-    StoredSamples,
+    Clock,
+    Published,
     counted,
 )
 
@@ -75,7 +72,16 @@ STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
 SLOPE = "cycles of a pass"  # what of a control is no single sample
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
-NOWHERE = StoredSamples()  # in a layout that does not have the row
+Samples = Mapping[str, tuple[int, ...]]  # of each series, the cold one first; {}: not measured
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What reading one counter costs in one layout of a boot."""
+
+    steady: tuple[int, ...]  # samples of it
+    median: float
+    slope: Slope | None = None  # over passes of the empty body
+    by_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Series:
     samples: tuple[int, ...]  # none if only `stated` is known
     inner: int = 1  # operations in a sample
     reads: float = 0  # pairs of readings in a sample, whose cost comes off
-    reading: Series | None = None  # of the same boot; None: of these themselves, or it is lost
+    reading: Reading | None = None  # None: these are readings themselves, or it is lost
     stated: float | None = None  # the net that was published without its samples
     has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself,
     # and of a log's series its reader, where it is no time
@@ -112,8 +118,7 @@ class Series:
         """What the readings cost; None if that is not known."""
         if not self.reads:
             return 0
-        cost = self.reading.median if self.reading else None
-        return self.reads * cost if cost is not None else None
+        return self.reads * self.reading.median if self.reading else None
 
     @cached_property
     def own(self) -> float | None:
@@ -185,32 +190,32 @@ class Series:
         """Whether the samples come to repeat themselves, or are too few to tell."""
         return tail(self.steady) != (None, None)
 
-    def exact(self, simulated: bool) -> bool:
-        """Return whether the net is known without doubt: all samples are equal; or on a simulator,
-        which would give the same ones again, they come to repeat themselves, or there is but one,
-        as of a boot. Likewise the readings'."""
-        if self.stats is None:
-            return True
-        if self._slopes and not self.further:
-            return all(one.exact(simulated) for one in self._slopes)
-        settled = self.stats.settled is not None and not self.stats.wanders
-        own = self.stats.period == 1 or (simulated and (settled or self.stats.n == 1))
-        if self.further or not own:
-            return False
-        return self.reading is None or not self.reads or self.reading.exact(simulated)
 
-
-@lru_cache(1 << 16)  # links of one kernel have many in common
-def _expanded(runs: str) -> tuple[int, ...]:
-    return tuple(expand(runs))
-
-
-class Row(StoredRow, frozen=True, dict=True):
+class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     """One benchmark with one set of parameters, one cache setting and one language of the apps, as
-    measured in one boot; and what its figures are with the readings and the clock of that boot."""
+    measured in one boot, with what readings cost in that boot and with its clock."""
 
-    overhead: Row | None = None  # the row of its boot that says what its readings cost
-    control: Row | None = None  # the one that shows whether they do so where the row is measured
+    id: str
+    boot: str
+    asked: int
+    params: Params
+    own_app: str | None  # if it is not called as the boot
+    icache: bool | None
+    inner: int
+    reads: int
+    passes: int
+    by: Reader
+    clock: Clock
+    stated: Mapping[str, float]  # nets without samples
+    without_cold: tuple[str, ...]  # series of the first layout that lack the cold sample
+    faults: tuple[str, ...]
+    published: Published | None
+    lang: Lang
+    stack: int | None
+    samples: tuple[Samples, ...]  # in each layout of the result
+    event_samples: Mapping[int, tuple[int, ...]]  # by the event's number, in the first layout
+    extra: Mapping[str, tuple[int, ...]]  # further series of the first layout
+    readings: tuple[Mapping[str | int, Reading], ...]  # in each layout, by series or event
     clock_hz: int | None = None
     counter: CounterName = PERF  # by which its app reads
 
@@ -220,95 +225,66 @@ class Row(StoredRow, frozen=True, dict=True):
         return self.own_app or self.boot
 
     @cached_property
-    def samples(self) -> tuple[Mapping[str | int, tuple[int, ...]], ...]:
-        """The samples by their series in each layout of the result, none where the row was not
-        measured; events, by number, are in the first. ValueError if they are encoded wrongly."""
-        events: dict[str | int, tuple[int, ...]] = {}
-        first, *further = (
-            events
-            | {
-                name: _expanded(runs)
-                for name in (*SERIES, *PASSES)
-                if (runs := getattr(one, f"{name}_runs")) is not None
-            }
-            for one in (self, *self.further)
-        )
-        if self.events_runs is not None:
-            runs = self.events_runs.split(" ")
-            if len(runs) != len(EVENTS):
-                raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
-            events = {n: _expanded(run) for n, run in zip(EVENTS, runs, strict=True)}
-        return first | events, *further
-
-    @cached_property
     def layouts(self) -> tuple[int, ...]:
-        """The layouts of the result that the series hold, in this order."""
-        return 0, *(n for n, one in enumerate(self.further, 1) if one != NOWHERE)
-
-    @cached_property
-    def _by_layout(self) -> dict[tuple[str | int, int], Series]:
-        """The series of cycles and instructions in each layout alone."""
-        readings = dict(self.overhead._by_layout) if self.overhead else {}
-        return self._series(SERIES, self.layouts, readings | self._by_control)
-
-    @cached_property
-    def _by_control(self) -> dict[tuple[str | int, int], Series]:
-        """What readings cost by the control, where it is off by more than is allowed."""
-        if self.control is None or not self.reads:
-            return {}
-        return {
-            key: replace(series, slope=series.reading.slope if series.reading else None)
-            for key, series in self.control._by_layout.items()
-            if key[1] in self.layouts and key in self.control.off
-        }
+        """The layouts of the result that have the row; the first layout always counts."""
+        return 0, *(n for n, taken in enumerate(self.samples) if n and taken)
 
     @property
     def by_control(self) -> list[str]:
         """The series whose readings are known by the control of its boot, in any layout."""
-        return [name for name in SERIES if any(key[0] == name for key in self._by_control)]
+        used = [self.readings[layout] for layout in self.layouts if self.reads]
+        return [n for n in SERIES if any(n in one and one[n].by_control for one in used)]
 
     @cached_property
-    def off(self) -> set[tuple[str | int, int]]:
+    def off(self) -> set[tuple[str, int]]:
         """Where a control is off by more than is allowed: the series, and the layout."""
         found = set()
-        for (name, layout), series in self._by_layout.items():
-            allowed = allowance(self.icache, series.reading) if name == "cycles" else STRAY
-            if abs(series.once or 0) > allowed:
-                found.add((name, layout))
+        for layout, taken in enumerate(self.samples):
+            for name in SERIES:
+                reading = self.readings[layout].get(name) if self.reads else None
+                if name in taken and (reading or not self.reads):
+                    net = middle(self.steady(name, layout))
+                    net -= self.reads * reading.median if reading else 0
+                    allowed = allowance(self.icache, reading) if name == "cycles" else STRAY
+                    if abs(net) > allowed:
+                        found.add((name, layout))
         return found
 
-    @cached_property
-    def _events(self) -> dict[tuple[str | int, int], Series]:
-        """The series of the core's event counters, which are in the first layout."""
-        return self._series(EVENTS, (0,), self.overhead._events if self.overhead else {})
+    def steady(self, name: str, layout: int) -> tuple[int, ...]:
+        """Return the samples of a series without the cold one."""
+        taken = self.samples[layout][name]
+        return tuple(steady(taken)) if self._has_cold(name, layout) else taken
 
-    def _series(
-        self,
-        names: Iterable[str | int],
-        layouts: Iterable[int],
-        readings: Mapping[tuple[str | int, int], Series],
-    ) -> dict[tuple[str | int, int], Series]:
+    def _has_cold(self, name: str, layout: int) -> bool:
+        return layout > 0 or name not in self.without_cold
+
+    def slope(self, name: str, layout: int) -> Slope | None:
+        """Return what samples of several passes counted, if there are any."""
+        taken = self.samples[layout]
+        short, long = taken.get(f"short_{name}"), taken.get(f"long_{name}")
+        return Slope(short, long, self.passes) if self.passes and short and long else None
+
+    def each(self) -> Iterator[tuple[str, int, Series]]:
+        """Yield the series of cycles and instructions of each layout alone."""
+        for name in SERIES:
+            if (series := self.series(name)) is not None:
+                for layout, one in zip(self.layouts, (series, *series.further), strict=True):
+                    yield name, layout, one
+
+    def _in_layout(self, name: str, layout: int) -> Series | None:
+        taken, stated = self.samples[layout], None if layout else self.stated.get(name)
+        if name not in taken and stated is None:
+            return None
         reads = 0 if self.is_overhead else self.reads
-        published: dict[str | int, float] = dict(self.stated.items())
-        found = {}
-        for layout in layouts:
-            taken = self.samples[layout]
-            for name in names:
-                stated = None if layout else published.get(name)
-                if name not in taken and stated is None:
-                    continue
-                short, long = (taken.get(f"{length}_{name}", ()) for length in LENGTHS)
-                measured = self.passes and short and long
-                found[name, layout] = Series(
-                    taken.get(name, ()),
-                    self.inner,
-                    reads,
-                    readings.get((name, layout)) if reads else None,
-                    stated,
-                    has_cold=name in SERIES and (layout > 0 or name not in self.without_cold),
-                    slope=Slope(short, long, self.passes) if measured else None,
-                )
-        return found
+        return Series(
+            taken.get(name, ()),
+            self.inner,
+            reads,
+            self.readings[layout].get(name) if reads else None,
+            stated,
+            has_cold=self._has_cold(name, layout),
+            slope=self.slope(name, layout),
+        )
 
     def series(self, name: str) -> Series | None:
         """Return what a counter counted in all layouts."""
@@ -324,14 +300,19 @@ class Row(StoredRow, frozen=True, dict=True):
         """Retired instructions."""
         return self._over_layouts("instret")
 
-    def _over_layouts(self, name: CounterKind) -> Series | None:
-        first, *others = (self._by_layout.get((name, layout)) for layout in self.layouts)
+    def _over_layouts(self, name: str) -> Series | None:
+        first, *others = (self._in_layout(name, layout) for layout in self.layouts)
         return replace(first, further=tuple(filter(None, others))) if first else None
 
     @cached_property
     def events(self) -> dict[int, Series]:
         """The series of the core's event counters, by their numbers."""
-        return {n: one for n in EVENTS if (one := self._events.get((n, 0)))}
+        reads = 0 if self.is_overhead else self.reads
+        readings = self.readings[0] if reads else {}
+        return {
+            n: Series(taken, self.inner, reads, readings.get(n), has_cold=False)
+            for n, taken in self.event_samples.items()
+        }
 
     @property
     def one_shot(self) -> Row:
@@ -346,19 +327,14 @@ class Row(StoredRow, frozen=True, dict=True):
         short = [n for n in SERIES if (one := self.series(n)) and self.passes and not one.slope]
         return [*gone, *(f"{name} of several passes" for name in short)]
 
-    def runs_in(self, layout: int) -> dict[str, str | None]:
-        """Return the encoded series of one layout, by the names of their fields."""
-        held = (self, *self.further)[layout] if layout <= len(self.further) else NOWHERE
-        return {name: getattr(held, name) for name in NOWHERE.__struct_fields__}
-
     def with_layouts(self, others: Sequence[Row | None]) -> Row:
-        """Return the row, and the readings of its boot, with the samples of further layouts."""
-        further = tuple(StoredSamples(**one.runs_in(0)) if one else NOWHERE for one in others)
-        readings = [one and one.overhead for one in others]
-        overhead = self.overhead and self.overhead.with_layouts(readings)
-        controls = [one and one.control for one in others]
-        control = self.control and self.control.with_layouts(controls)
-        return structs.replace(self, further=further, overhead=overhead, control=control)
+        """Return the row with the samples and readings of further layouts."""
+        samples = (one.samples[0] if one else {} for one in others)
+        readings = (one.readings[0] if one else {} for one in others)
+        changed = {"samples": samples, "readings": readings}
+        return structs.replace(
+            self, **{name: (getattr(self, name)[0], *of) for name, of in changed.items()}
+        )
 
     def at(self, indices: Sequence[int]) -> Row | None:
         """Return the row in some layouts of its result, or None if it was measured in none of them.
@@ -366,20 +342,14 @@ class Row(StoredRow, frozen=True, dict=True):
         there = [index for index in indices if index in self.layouts]
         if not there:
             return None
-        others = [n if n in there[1:] else None for n in indices[1:]] if there[1:] else []
-        return self._of_layouts(there[0], others)
-
-    def _of_layouts(self, lead: int, others: Sequence[int | None]) -> Row:
-        """Return the row, and the readings of its boot, in these layouts, in this order."""
-        further = tuple(NOWHERE if n is None else StoredSamples(**self.runs_in(n)) for n in others)
-        beside = {
-            name: one._of_layouts(lead, others)
-            for name in ("overhead", "control")
-            if (one := getattr(self, name)) is not None
+        lead, *more = there
+        order = [lead, *(n if n in more else None for n in indices[1:] if more)]
+        changed: dict[str, Any] = {
+            name: tuple({} if n is None else getattr(self, name)[n] for n in order)
+            for name in ("samples", "readings")
         }
-        changed: dict[str, Any] = {**self.runs_in(lead), "further": further, **beside}
         if lead:  # what is known of the result's first only
-            changed |= {"events_runs": None, "stated": {}, "without_cold": ()}
+            changed |= {"event_samples": {}, "stated": {}, "without_cold": ()}
         return structs.replace(self, **changed)
 
     @cached_property
@@ -387,9 +357,7 @@ class Row(StoredRow, frozen=True, dict=True):
         """What is wrong with this row, in words."""
         found = [
             (f" in layout {layout}" if len(self.layouts) > 1 else "", name, one)
-            for name in SERIES
-            if (series := self.series(name)) is not None
-            for layout, one in zip(self.layouts, (series, *series.further), strict=True)
+            for name, layout, one in self.each()
         ]
         return (
             *(
@@ -464,31 +432,41 @@ class Row(StoredRow, frozen=True, dict=True):
         return found is not None and found.wanders
 
 
-def linked(
-    rows: Sequence[StoredRow], clock_hz: int | None, counter: CounterName = PERF
-) -> tuple[Row, ...]:
-    """Return rows with the clock and what reads them, and with the rows of their boot that say what
-    readings of their kind cost, and whether they do: the first that do."""
+def linked(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return rows with what readings cost in their boots: as the first row of their kind says or,
+    where the first control of their kind is off, as the control says."""
+    found = list(rows)
+    for ids in (OVERHEADS, CONTROLS):
+        first = {_place(row, row.id): row for row in reversed(found) if row.id in ids.values()}
+        costs = {place: _costs(row) for place, row in first.items()}
+        for n, row in enumerate(found):
+            by_layout = costs.get(_place(row, ids[row.by]), [])
+            if any(by_layout) and row.id not in ids.values():
+                more = [*by_layout, *[{}] * len(row.readings)]
+                both = zip(row.readings, more, strict=False)
+                found[n] = structs.replace(row, readings=tuple([{**a, **b} for a, b in both]))
+    return tuple(found)
 
-    def of_boot(row: StoredRow, table: Mapping[By, str]) -> tuple[object, ...]:
-        return table.get(row.by), row.boot, row.icache, row.lang
 
-    def with_figures(row: StoredRow) -> Row:
-        stored = {name: getattr(row, name) for name in StoredRow.__struct_fields__}
-        overhead = readings.get(of_boot(row, OVERHEADS))
-        control = None if row.is_control else controls.get(of_boot(row, CONTROLS))
-        beside: dict[str, Any] = {"clock_hz": clock_hz, "counter": counter}
-        return Row(**stored, overhead=overhead, control=control, **beside)
+def _place(row: Row, id_: str) -> object:
+    return id_, row.boot, row.icache, row.lang
 
-    def first(meant: Callable[[StoredRow], bool]) -> dict[tuple[object, ...], Row]:
-        found = [row for row in reversed(rows) if meant(row)]
-        return {(row.id, row.boot, row.icache, row.lang): with_figures(row) for row in found}
 
-    readings: dict[tuple[object, ...], Row] = {}
-    controls: dict[tuple[object, ...], Row] = {}
-    readings = first(lambda row: row.is_overhead)
-    controls = first(lambda row: row.is_control)
-    return tuple(map(with_figures, rows))
+def _costs(row: Row) -> list[dict[str | int, Reading]]:
+    """Return what readings cost in each layout by a row that measures them, or by a control where
+    it is off."""
+    found: list[dict[str | int, Reading]] = []
+    control = row.is_control
+    for layout, (taken, known) in enumerate(zip(row.samples, row.readings, strict=True)):
+        found.append({})
+        for name in SERIES:
+            if name in taken and (not control or (name, layout) in row.off):
+                kept = row.steady(name, layout)
+                slope = known[name].slope if control and name in known else row.slope(name, layout)
+                found[layout][name] = Reading(kept, middle(kept), slope, control)
+    if not control:
+        found[0] |= {n: Reading(taken, middle(taken)) for n, taken in row.event_samples.items()}
+    return found
 
 
 def microseconds(cycles: float, clock_hz: int) -> float:
@@ -512,7 +490,7 @@ def ratio(base: Row | None, row: Row | None) -> float | None:
     return above / below if below and above and below > 0 and above > 0 else None
 
 
-def allowance(icache: bool | None, reading: Series | None) -> float:
+def allowance(icache: bool | None, reading: Reading | None) -> float:
     """Return by how many cycles a control, and so any row of a boot with these readings, may be
     off."""
     if icache is False or reading is None or not reading.median:
@@ -538,7 +516,7 @@ class Control:
     @property
     def stated(self) -> float:
         """The largest distance from 0 that rows are not mended by."""
-        allowed = allowance(self.row.icache, self.row.cycles and self.row.cycles.reading)
+        allowed = allowance(self.row.icache, self.row.cycles.reading if self.row.cycles else None)
         return max((abs(net) for net in self.nets if abs(net) <= allowed), default=0)
 
     @property
@@ -718,8 +696,8 @@ def _controls(row: Row) -> Iterator[Control]:
     first = row.cycles.reading if row.cycles else None
     own = [  # each layout is held to its own reading
         (series.once or 0, allowance(row.icache, series.reading))
-        for key, series in row._by_layout.items()
-        if key[0] == "cycles" and key in row.off
+        for name, layout, series in row.each()
+        if name == "cycles" and (name, layout) in row.off
     ]
     allowed = allowance(row.icache, first)
     for what, one in found.items():

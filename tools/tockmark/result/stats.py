@@ -66,7 +66,7 @@ def steady(samples: Sequence[int]) -> Sequence[int]:
 
 def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
     """Return the statistics of a series of one sample or more, the first of them cold or not."""
-    kept = steady(samples) if has_cold else samples
+    kept = tuple(steady(samples) if has_cold else samples)
     every = np.asarray(kept, dtype=np.int64)
     settled, period = tail(kept)
     values = every[: _whole(len(every), settled, period)]
@@ -109,8 +109,11 @@ def _wanders(values: Ints, settled: int | None) -> bool:
     )
 
 
-def middle(values: Sequence[int]) -> float:
+@lru_cache(1 << 14)  # layouts of one kernel have many series in common
+def middle(values: tuple[int, ...]) -> float:
     """Return the median of steady samples, over whole periods."""
+    if values.count(values[0]) == len(values):
+        return values[0]
     return median(values[: _whole(len(values), *tail(values))])
 
 
@@ -190,21 +193,17 @@ def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
     return int(ordered[max(rank, 1) - 1])
 
 
-def tail(values: Sequence[int]) -> tuple[int | None, int | None]:
+@lru_cache(1 << 14)
+def tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
     """Return where the repeating end of steady samples starts, and its period; (None, None) if
     there is none.
 
     A shorter series than SETTLED may repeat from its start if it holds the group twice.
     """
-    return _tail(tuple(values))
-
-
-@lru_cache(1 << 14)  # links of one kernel have many series in common
-def _tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
     values = np.asarray(samples, dtype=np.int64)
     best: tuple[int, int] | None = None
     for period in range(1, min(LONGEST_PERIOD, len(values)) + 1):
-        breaks = np.flatnonzero(values[period:] != values[:-period])
+        breaks = (values[period:] != values[:-period]).nonzero()[0]
         start = int(breaks[-1]) + 1 if len(breaks) else 0
         long_enough = len(values) - start >= min(SETTLED, max(len(values), 2 * period))
         if long_enough and (best is None or start < best[0]):
@@ -290,12 +289,6 @@ class Slope:
     def per_pass(self) -> float:
         """The counts of one pass, by the medians."""
         return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
-
-    def exact(self, simulated: bool) -> bool:
-        """Return whether the slope is known without doubt: as Series.exact, of either length."""
-        found = [summarise(samples) for samples in (self.short, self.long)]
-        settled = all(one.settled is not None and not one.wanders for one in found)
-        return all(one.period == 1 for one in found) or (simulated and settled)
 
 
 def slope_between(own: Slope, empty: Slope) -> float:

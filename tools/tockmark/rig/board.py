@@ -79,7 +79,7 @@ class ProfileFile(Part, frozen=True):
     name: str
     description: str
     machine: str  # the chip: results of one machine can be compared
-    isa: Literal["rv32imc", "cortex-m4"]  # rig/isa.py
+    isa: Literal["rv32imc", "cortex-m4"]  # rig/elf.py
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
     timing: str  # what its cycle counts are worth: result/provenance.py has the words
     tockloader_board: str

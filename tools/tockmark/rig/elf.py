@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory.
+"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory. ISAS has
+the architectures that apps are built for, by the names that board profiles and TABs have.
 
 A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
 to hold as much, and whatever is torn is refused in one line.
@@ -28,7 +29,6 @@ from elftools.elf.enums import ENUM_E_MACHINE
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.isa import ISAS, RISC_V, Isa
 
 MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
@@ -48,6 +48,49 @@ MAGIC = b"\x7fELF"
 _ARCHIVE, _MEMBER = b"!<arch>\n", 60  # how an archive begins; bytes before each of its members
 _FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
 _NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
+
+
+@dataclass(frozen=True)
+class Isa:
+    """One architecture."""
+
+    name: str
+    machine: int  # of an ELF file
+    linker: str
+    emulation: str  # as the linker calls it
+    libraries: Path  # the compiler's own, which all apps are linked with
+    setup: str  # the target of the Makefile that installs its tools
+    aliases: tuple[str, ...]  # under which a TAB has programs for it
+    only_cycles: bool = False  # its apps read CycleCount, and nothing else
+    powers: bool = False  # its MPU protects powers of two, at multiples of themselves
+
+    @property
+    def compilers(self) -> tuple[Path, Path]:
+        """Return the compiler's libraries."""
+        return self.libraries / "libgcc.a", self.libraries / "libc.a"
+
+
+RISC_V = Isa(
+    name="rv32imc",
+    machine=243,
+    linker=paths.LD,
+    emulation="elf32lriscv",
+    libraries=paths.LIBRARIES,
+    setup="setup",
+    aliases=("rv32imc", "riscv32imc"),
+)
+CORTEX_M4 = Isa(
+    name="cortex-m4",
+    machine=40,
+    linker="arm-none-eabi-ld",
+    emulation="armelf",
+    libraries=paths.APPS / "lib-cortex-m4",
+    setup="setup-qemu",
+    aliases=("cortex-m4",),
+    only_cycles=True,
+    powers=True,
+)
+ISAS = {one.name: one for one in (RISC_V, CORTEX_M4)}
 
 
 @dataclass(frozen=True)

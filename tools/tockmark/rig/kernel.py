@@ -7,6 +7,11 @@ baseline kernel, by this checkout; who contradicts another is refused.
 
 Links are told apart by the addresses of their symbols. They are of one source if nothing but the
 linker makes their functions and constants differ: code.py compares these.
+
+Whether a kernel can run on a core is a question of its PMP, its cache and its bit manipulation. A
+kernel that holds bit manipulation runs only where the core has it. What its functions hold is read
+from their instructions; of what lies between functions, where data may be, an instruction counts
+only if the ELF says that it was built for that extension, or says nothing.
 """
 
 import functools
@@ -16,7 +21,7 @@ import json
 import re
 import struct
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -31,8 +36,18 @@ from tockmark.paths import by_make, shown
 from tockmark.rig import sources
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.code import LinkedCode, differences
-from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
-from tockmark.rig.isa import RISC_V
+from tockmark.rig.core import BitManip, Core
+from tockmark.rig.elf import (
+    ALLOCATED,
+    IS_FUNCTION,
+    IS_OBJECT,
+    RISC_V,
+    Elf,
+    Section,
+    pieces,
+    read_elf,
+)
+from tockmark.rig.rv32 import DRAFT, decode
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
@@ -53,6 +68,16 @@ EIGHT_APPS = "eight-apps"  # in the name of the baseline kernel that takes so ma
 _ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of Room
 _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
+EXECUTABLE = 0x4  # of a section's flags
+BASELINE_REGIONS = {True: 8, False: 16}  # that the baseline needs, by whether it is built for eight
+HAS: dict[BitManip, frozenset[str]] = {  # of Ibex's sets: docs of RV32B in Ibex's package
+    "none": frozenset(),
+    "balanced": frozenset({"zba", "zbb", "zbs"}),
+    "otearlgrey": frozenset({"zba", "zbb", "zbs", "zbc", DRAFT}),
+    "full": frozenset({"zba", "zbb", "zbs", "zbc", DRAFT}),
+}
+_ARCH = re.compile(rb"rv32[a-z0-9_]+")
+_NAMED = re.compile(r"_(zb[a-z]+)\d")
 
 
 class Origin(Part, frozen=True):
@@ -277,6 +302,71 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
             f" {board.machine}",
             f"give the kernel for it, {shown(board.kernels[abi])}",
         )
+
+
+def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
+    """TockmarkError if this kernel cannot run on this core, or not with the cache on if that is
+    asked for."""
+    if icache and not core.icache:
+        raise TockmarkError(f"the core {core.name} has no i-cache", "leave out --icache on")
+    if not core.pmp_regions:
+        raise TockmarkError(
+            f"the core {core.name} has no PMP: no kernel boots there, only bare programs run",
+            "give a core with PMP, such as maxperf-pmp",
+        )
+    needed = BASELINE_REGIONS["pmp-8" in (kernel.name or "").split()]
+    if kernel.is_baseline and core.pmp_regions < needed:
+        raise TockmarkError(
+            f"the core {core.name} has {core.pmp_regions} PMP regions, and this baseline kernel"
+            f" needs {needed}",
+            "build the one for eight: `make kernel-pmp-8`"
+            if core.pmp_regions >= min(BASELINE_REGIONS.values())
+            else "give a core with eight regions or more",
+        )
+    held = bit_manipulation(read_elf(kernel.path))
+    lacking = {name: at for name, at in held.items() if name not in HAS[core.bitmanip]}
+    if lacking:
+        name, at = min(lacking.items(), key=lambda one: one[1])
+        raise TockmarkError(
+            f"{shown(kernel.path)} holds {' and '.join(map(str.capitalize, sorted(lacking)))}"
+            f" instructions ({name} at {at:#x}), which the core {core.name} lacks",
+            "give a core that has them, or the kernel built without them (rv32imc)",
+        )
+
+
+def bit_manipulation(elf: Elf) -> dict[str, int]:
+    """Return the extensions of bit manipulation of which an ELF holds instructions, each with the
+    address of the first."""
+    arch = _ARCH.search(elf.content(".riscv.attributes"))
+    named = None if arch is None else set(_NAMED.findall(arch[0].decode()))
+    found: dict[str, int] = {}
+    for number, section in enumerate(elf.sections):
+        if section.flags & ALLOCATED and section.flags & EXECUTABLE and section.in_file:
+            for extension, at, in_function in _held_in(elf, section, number):
+                if in_function or named is None or extension in named:
+                    found.setdefault(extension, at)
+    return found
+
+
+def _held_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int, bool]]:
+    """Yield the instructions of bit manipulation in a section: extension, address, and whether a
+    function holds it. Where a function begins so does an instruction."""
+    held, end = elf.held(section), section.address + section.size
+    functions = {
+        one.address: one.size
+        for one in sorted(elf.symbols, key=lambda one: one.size)
+        if one.kind == IS_FUNCTION and one.section == number and one.size
+    }
+    stops = {at + size for at, size in functions.items()}
+    covered = at = section.address
+    for start, stop in itertools.pairwise(sorted({section.address, *functions, *stops, end})):
+        covered = max(covered, start + functions.get(start, 0))
+        at = start
+        while at + 2 <= min(stop, end):
+            insn = decode(int.from_bytes(held[at - section.address :][:4], "little"))
+            if insn.extension:
+                yield insn.extension, at, start < covered
+            at += insn.size
 
 
 def room_of(kernel: KernelElf, board: BoardProfile) -> Room:

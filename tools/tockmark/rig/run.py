@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError, say
@@ -24,8 +24,14 @@ from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
-from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
-from tockmark.rig.kernel_on_core import check_core
+from tockmark.rig.kernel import (
+    KernelElf,
+    RunLayout,
+    check_core,
+    check_runs,
+    require_slots,
+    say_without_panics,
+)
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, LostError, Session, Start
 from tockmark.suite.catalogue import (
@@ -82,6 +88,7 @@ class Suite:
     further: list[Boot]  # those of them that layouts beyond the first run, too
 
 
+BootSource = Literal["log", "cache"]  # from which a boot may be taken in place of a run
 BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
 
 
@@ -136,7 +143,7 @@ class Job(Status):
     layout: int  # its number
     image: Image | None = None
     session: Session | None = None
-    taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
+    taken: BootSource | None = None  # from there, as it was; None: it was run
     host: str | None = None  # the machine that simulated it; None: this one
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
@@ -169,6 +176,17 @@ class Ran:
     layouts: tuple[RunLayout, ...]
     interrupted: bool  # by Ctrl-C, or by `lost`
     lost: LostError | None = None  # a boot that no worker finishes
+
+    @property
+    def started(self) -> int:
+        """How many boots said anything."""
+        return sum(job.started for jobs in self.jobs for job in jobs)
+
+    @property
+    def taken(self) -> dict[BootSource, int]:
+        """How many of them were taken from each source."""
+        taken = [job.taken for jobs in self.jobs for job in jobs if job.started]
+        return {source: taken.count(source) for source in get_args(BootSource)}
 
 
 def run(options: RunOptions) -> Ran:
@@ -204,6 +222,40 @@ def run(options: RunOptions) -> Ran:
     ]
     layouts = tuple(options.layouts[n] for n in kept)
     return Ran([jobs[n] for n in kept], layouts, interrupted, runner.lost)
+
+
+def run_or_instead(asked: RunOptions, instead: Sequence[RunOptions]) -> tuple[RunOptions, Ran]:
+    """Run the suite. Where the kernel lacks what its apps read, run the first one of `instead`, if
+    its apps are built. Return what was run."""
+    try:
+        return asked, run(asked)
+    except WithoutCounterError as error:
+        if not instead or not all(suite.apps.folder.is_dir() for suite in instead[0].suites):
+            raise
+        try:
+            ran = run(instead[0])
+        except WithoutCounterError:
+            raise error from None
+        named = asked.kernel.name or paths.shown(asked.kernel.path)
+        say(f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone")
+        return instead[0], ran
+
+
+def check_rows(options: RunOptions, only: str | None) -> None:
+    """TockmarkError if the rows that --only names leave nothing to run, or the kernel has no slots
+    for a boot."""
+    if not any(suite.boots for suite in options.suites):
+        said = ", ".join(options.langs)
+        raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
+    if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
+        raise TockmarkError(
+            f"no row of '{only}' touches the kernel",
+            "run it in one layout: further ones leave it out",
+        )
+    if options.catalogue.name is not None:
+        slots = max(len(boot.slots) for suite in options.suites for boot in suite.boots)
+        for layout in options.layouts:
+            require_slots(layout.kernel, slots)
 
 
 def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Says what an instruction of RV32IMC does with addresses: which it forms, and where it jumps.
+"""Decodes the instructions of RV32IMC with bit manipulation, as far as the tool asks: where they
+jump, which addresses they form, which CSRs they access, and which extension they are of.
 
 A linker writes addresses into instructions, and may make these shorter or drop them. What it does
 not touch is the same for all lengths that it chooses between.
@@ -9,20 +10,44 @@ import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-RA, GP = 1, 3  # registers: of calls, of what lies near a place of the data
+RA, GP, T0 = 1, 3, 5  # registers: of calls, of what lies near a place of the data, of outlined code
 CALLER_SAVED = (1, 5, 6, 7, *range(10, 18), *range(28, 32))
 RS1, UPPER = 31 << 15, 0xFFFF_F000  # bits of an instruction: a register, a number's upper part
 MASK = 0xFFFF_FFFF
-_MRET = 0x3020_0073
+ECALL, MRET, WFI = 0x73, 0x3020_0073, 0x1050_0073
+
+DRAFT = "drafts"  # of bit manipulation, which were never ratified, and Zbkb
+_OP, _OP_IMM = 0x33, 0x13
+_BASE = {0: range(8), 1: range(8), 0x20: (0, 5)}  # of RV32IM, by funct7: the funct3
+_BASE_SHIFTS = {(1, 0), (5, 0), (5, 0x20)}  # by a constant: funct3, funct7
+_RATIFIED = {  # by funct7 and funct3, of two registers
+    **{(0x10, f): "zba" for f in (2, 4, 6)},  # sh1add, sh2add, sh3add
+    **{(0x20, f): "zbb" for f in (4, 6, 7)},  # xnor, orn, andn
+    **{(0x05, f): "zbc" for f in (1, 2, 3)},  # clmul, clmulr, clmulh
+    **{(0x05, f): "zbb" for f in (4, 5, 6, 7)},  # min, minu, max, maxu
+    **{(0x30, f): "zbb" for f in (1, 5)},  # rol, ror
+    **{(0x24, f): "zbs" for f in (1, 5)},  # bclr, bext
+    **{(f, 1): "zbs" for f in (0x14, 0x34)},  # bset, binv
+}
+_SHIFTS = {  # by funct7 and funct3, of a register and a constant
+    **{(0x24, f): "zbs" for f in (1, 5)},
+    **{(f, 1): "zbs" for f in (0x14, 0x34)},
+    (0x30, 5): "zbb",  # rori
+}
+_ONE_REGISTER = {(0x30, 1, two) for two in (0, 1, 2, 4, 5)}  # clz, ctz, cpop, sext.b, sext.h
+_ONE_REGISTER |= {(0x14, 5, 7), (0x34, 5, 24)}  # orc.b, rev8
 
 
 class Kind:
-    """What an instruction does with addresses."""
+    """What an instruction does with addresses or CSRs. RETURN is the one from a trap."""
 
-    OTHER, HI, PC_HI, LO, JUMP, BRANCH, INDIRECT, COPY, RETURN = range(9)
+    OTHER, HI, PC_HI, LO, JUMP, BRANCH, INDIRECT, COPY, RETURN, CSR, CALL_KERNEL, WAIT = range(12)
 
 
-class RvInsn(NamedTuple):
+SYSTEM = (Kind.RETURN, Kind.CSR, Kind.CALL_KERNEL, Kind.WAIT)
+
+
+class Instruction(NamedTuple):
     """An instruction. `plain` is without its immediate if that may be of an address, and the same
     for all lengths that a linker chooses between."""
 
@@ -30,8 +55,26 @@ class RvInsn(NamedTuple):
     kind: int
     plain: int
     rd: int = 0  # the register that it writes; 0: none
-    rs1: int = 0
-    imm: int = 0
+    rs1: int = 0  # of a CSR instruction also the number in its place
+    imm: int = 0  # of a CSR instruction the number of the CSR
+    function: int = 0  # of a CSR instruction: 1 writes, 2 sets, 3 clears; + 4: by a number
+    extension: str | None = None  # of bit manipulation
+
+    @property
+    def calls(self) -> bool:
+        """Whether it is a jump that leaves its return address behind."""
+        return self.kind in (Kind.JUMP, Kind.INDIRECT) and self.rd in (RA, T0)
+
+    @property
+    def jumps_by_register(self) -> bool:
+        """Whether it is a jump to an address in a register that leaves none behind: a return, a
+        tail call through a pointer, or a jump by a table."""
+        return self.kind == Kind.INDIRECT and not self.rd
+
+    @property
+    def writes_csr(self) -> bool:
+        """Whether it writes a CSR: csrrs and csrrc of x0 only read."""
+        return self.kind == Kind.CSR and (self.function & 3 == 1 or self.rs1 != 0)
 
 
 def _signed(value: int, bits: int) -> int:
@@ -48,13 +91,13 @@ class RvStep(NamedTuple):
     """An instruction at its address, and where it jumps; 0 if it does not."""
 
     at: int
-    insn: RvInsn
+    insn: Instruction
     to: int = 0
 
 
 def steps(code: bytes, start: int) -> Iterator[RvStep]:
     """Read the instructions of code that begins at an address: the two of a far call as one."""
-    at, upper = 0, RvStep(0, RvInsn(0, Kind.OTHER, 0))
+    at, upper = 0, RvStep(0, Instruction(0, Kind.OTHER, 0))
     while at < len(code):
         size = 4 if code[at] & 3 == 3 else 2
         insn = decode(int.from_bytes(code[at : at + size], "little"))
@@ -62,7 +105,7 @@ def steps(code: bytes, start: int) -> Iterator[RvStep]:
         if upper.insn.kind == Kind.PC_HI:
             if far and insn.rs1 == upper.insn.rd:
                 to = (upper.at + upper.insn.imm + insn.imm) & MASK
-                insn = RvInsn(8, Kind.JUMP, 0x6F | insn.rd << 7, insn.rd)
+                insn = Instruction(8, Kind.JUMP, 0x6F | insn.rd << 7, insn.rd)
                 upper = RvStep(upper.at, insn, to)
                 at += size
                 yield upper
@@ -78,55 +121,71 @@ def steps(code: bytes, start: int) -> Iterator[RvStep]:
 
 
 @functools.cache
-def decode(word: int) -> RvInsn:
-    """Say what an instruction of RV32IMC, of 2 or 4 bytes, does with addresses."""
+def decode(word: int) -> Instruction:
+    """Decode an instruction of 2 or 4 bytes."""
     return _whole(word) if word & 3 == 3 else _compressed(word)
 
 
-def _whole(word: int) -> RvInsn:
+def _whole(word: int) -> Instruction:
     op, rd, three, rs1 = word & 0x7F, word >> 7 & 31, word >> 12 & 7, word >> 15 & 31
     upper = word & 0xFFFF_F000
     if op in (0x37, 0x17):
-        return RvInsn(4, Kind.HI if op == 0x37 else Kind.PC_HI, word & 0xFFF, rd, imm=upper)
+        return Instruction(4, Kind.HI if op == 0x37 else Kind.PC_HI, word & 0xFFF, rd, imm=upper)
     if op == 0x6F:
         jump = _signed(_bits(word, (21, 10, 1), (20, 1, 11), (12, 8, 12), (31, 1, 20)), 21)
-        return RvInsn(4, Kind.JUMP, word & 0xFFF, rd, imm=jump)
+        return Instruction(4, Kind.JUMP, word & 0xFFF, rd, imm=jump)
     if op == 0x63:
         jump = _signed(_bits(word, (8, 4, 1), (25, 6, 5), (7, 1, 11), (31, 1, 12)), 13)
-        return RvInsn(4, Kind.BRANCH, word & 0x01FF_F07F, imm=jump)
+        return Instruction(4, Kind.BRANCH, word & 0x01FF_F07F, imm=jump)
     lower = _signed(word >> 20, 12)
     if op == 0x67 and three == 0:
-        return RvInsn(4, Kind.INDIRECT, word, rd, rs1, lower)
+        return Instruction(4, Kind.INDIRECT, word, rd, rs1, lower)
     if op == 0x03 or (op == 0x13 and three == 0):
-        return RvInsn(4, Kind.LO, word & 0xF_FFFF, rd, rs1, lower)
+        return Instruction(4, Kind.LO, word & 0xF_FFFF, rd, rs1, lower)
     if op == 0x23:
         lower = _signed(_bits(word, (7, 5, 0), (25, 7, 5)), 12)
-        return RvInsn(4, Kind.LO, word & 0x01FF_F07F, 0, rs1, lower)
-    if word == _MRET:
-        return RvInsn(4, Kind.RETURN, word)
-    return RvInsn(4, Kind.OTHER, word, rd)
+        return Instruction(4, Kind.LO, word & 0x01FF_F07F, 0, rs1, lower)
+    if op == ECALL and three & 3:
+        return Instruction(4, Kind.CSR, word, rd, rs1, word >> 20, three)
+    kind = _KINDS.get(word, Kind.OTHER)
+    return Instruction(4, kind, word, rd, extension=_extension(word, op, three))
 
 
-def _compressed(word: int) -> RvInsn:
+_KINDS = {MRET: Kind.RETURN, ECALL: Kind.CALL_KERNEL, WFI: Kind.WAIT}
+
+
+def _extension(word: int, op: int, three: int) -> str | None:
+    """Return the extension of bit manipulation that an instruction of four bytes is of, if any."""
+    seven, two = word >> 25, word >> 20 & 31
+    if op == _OP and three not in _BASE.get(seven, ()):
+        if (seven, three, two) == (0x04, 4, 0):  # zext.h
+            return "zbb"
+        return _RATIFIED.get((seven, three), DRAFT)
+    if op == _OP_IMM and three in (1, 5) and (three, seven) not in _BASE_SHIFTS:
+        return "zbb" if (seven, three, two) in _ONE_REGISTER else _SHIFTS.get((seven, three), DRAFT)
+    return None
+
+
+def _compressed(word: int) -> Instruction:
     form, rd, short = (word & 3, word >> 13), word >> 7 & 31, 8 + (word >> 2 & 7)
     if form in ((1, 1), (1, 5)):
         link = RA if form == (1, 1) else 0
         parts = (3, 3, 1), (11, 1, 4), (2, 1, 5), (7, 1, 6), (6, 1, 7), (9, 2, 8), (8, 1, 10)
         jump = _signed(_bits(word, *parts, (12, 1, 11)), 12)
-        return RvInsn(2, Kind.JUMP, 0x6F | link << 7, link, imm=jump)
+        return Instruction(2, Kind.JUMP, 0x6F | link << 7, link, imm=jump)
     if form in ((1, 6), (1, 7)):
         jump = _signed(_bits(word, (3, 2, 1), (10, 2, 3), (2, 1, 5), (5, 2, 6), (12, 1, 8)), 9)
-        return RvInsn(2, Kind.BRANCH, word & 0xE383, imm=jump)
+        return Instruction(2, Kind.BRANCH, word & 0xE383, imm=jump)
     if form == (1, 3) and rd not in (0, 2):
         upper = _signed(_bits(word, (2, 5, 12), (12, 1, 17)), 18) & MASK
-        return RvInsn(2, Kind.HI, 0x37 | rd << 7, rd, imm=upper)
+        return Instruction(2, Kind.HI, 0x37 | rd << 7, rd, imm=upper)
     if form == (2, 4):
         other, linking = word >> 2 & 31, word >> 12 & 1
-        if other == 0:
-            return RvInsn(2, Kind.INDIRECT, word, linking * RA, rd)
-        return RvInsn(2, Kind.OTHER if linking else Kind.COPY, word, rd, other)
+        if other == 0 and rd:
+            return Instruction(2, Kind.INDIRECT, word, linking * RA, rd)
+        return Instruction(2, Kind.OTHER if linking else Kind.COPY, word, rd, other)
     if form[0] == 0:
-        return RvInsn(2, Kind.OTHER, word, short if form[1] in (0, 2, 4) else 0)
+        return Instruction(2, Kind.OTHER, word, short if form[1] in (0, 2, 4) else 0)
     if form == (1, 4):
-        return RvInsn(2, Kind.OTHER, word, 8 + (word >> 7 & 7))
-    return RvInsn(2, Kind.OTHER, word, 0 if form == (2, 6) else rd)
+        return Instruction(2, Kind.OTHER, word, 8 + (word >> 7 & 7))
+    return Instruction(2, Kind.OTHER, word, 0 if form == (2, 6) else rd)

@@ -236,7 +236,7 @@ KINDS = [
     Damage("a huge inner", _set("rows.1.inner", 10**20), rf"{ROW}\.inner: "),
     Damage("a huge inner, in 64 bits", _set("rows.1.inner", 2**60), rf"{ROW}\.inner: "),
     # samples
-    Damage("no samples", _set("rows.1.cycles", ""), "row syscall.command: '' is not a run"),
+    Damage("no samples", _set("rows.1.cycles", ""), "command icache=on: '' is not a run"),
     Damage("a run of none", _set("rows.1.cycles", "5*0"), r"'5\*0' is not a run of samples"),
     Damage("a negative sample", _set("rows.1.cycles", "-5"), "'-5' is not a run"),
     Damage("half a run", _set("rows.1.cycles", "(1,2"), r"'\(1,2' is not a run"),
@@ -254,17 +254,26 @@ KINDS = [
     Damage(
         "events without end", _set("rows.1.events", "1*99 " * 9 + "1*99"), "99 samples of event"
     ),
+    Damage(
+        "further series of two lengths",
+        _set("rows.1.extra", {"asked": "1*2", "done": "1*3"}),
+        "further series have different lengths",
+    ),
     # further layouts
     Damage(
         "a layout less",
         _set("rows.1.further", [{}]),
-        "row syscall.command: 2 layouts, but 3 in provenance",
+        "row syscall.command icache=on: 2 layouts, but 3 in provenance",
     ),
-    Damage("no layouts", _without("provenance.layouts"), "row time.read: 3 layouts, but 0 in prov"),
+    Damage(
+        "no layouts",
+        _without("provenance.layouts"),
+        "time.read icache=on: 3 layouts, but 0 ",
+    ),
     Damage(
         "half a layout",
         _set("rows.1.further.1", {"cycles": "1*9"}),
-        "row syscall.command: layout 2 has cycles only",
+        "row syscall.command icache=on: layout 2 has cycles only",
     ),
     Damage("a null for a layout", _set("rows.1.further.0", None), r"further\[0\]: .*got `null`"),
     Damage("events of a layout", _set("rows.1.further.0.events", "1"), "unknown field `events`"),
@@ -279,7 +288,7 @@ KINDS = [
     Damage(
         "a stated net beside samples",
         _set("rows.1.stated", {"cycles": 155}),
-        "row syscall.command icache=on: net cycles is stated, and has samples",
+        "row syscall.command icache=on: net cycles is stated, and there are samples",
     ),
     Damage("a statement of nothing", _set("rows.1.stated", {"mean": 1}), rf"{ROW}\.stated"),
     Damage("a row twice", _twice("rows.1"), "the row syscall.command icache=on stands twice"),

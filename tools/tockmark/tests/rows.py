@@ -27,7 +27,7 @@ def stored(
 def samples(row: StoredRow) -> dict[str, list[int]]:
     """Return the samples of each series that a row has."""
     runs = {name: getattr(row, f"{name}_runs") for name in (*SERIES, *PASSES)}
-    return {name: expand(text) for name, text in runs.items() if text is not None}
+    return {name: list(expand(text)) for name, text in runs.items() if text is not None}
 
 
 def app_of(name: str, rows: Iterable[StoredRow], **begin: str) -> App:

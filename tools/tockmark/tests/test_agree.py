@@ -103,9 +103,9 @@ def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
         empty = Slope((600,) * 16, (1000,) * 16, 4)
         slope = Slope((400 + 4 * net,) * 16, (400 + 8 * net,) * 16, 4)
         (read, row) = result.rows
-        assert read.cycles
         assert row.cycles
-        reading = replace(read.cycles, slope=empty)
+        assert row.cycles.reading
+        reading = structs.replace(row.cycles.reading, slope=empty)
         own = replace(row.cycles, slope=slope, reading=reading)
         return replace(result, rows=(read, recounted(structs.replace(row, passes=4), cycles=own)))
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tockmark import paths
-from tockmark.cli.run_options import recipe
+from tockmark.cli.checkout import recipe
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
 from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides

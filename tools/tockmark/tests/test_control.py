@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Controls: rows that measure nothing, and what follows where they do not come out 0."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from msgspec import structs
 
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, linked
+from tockmark.result.model import Result, Row, linked
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured, StoredSamples
+from tockmark.wire.rows import Booted, Measured
 
 KNOWN = load()
 READ = 1000
@@ -23,11 +24,16 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
     boot = Booted("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
-    of_control = tuple(StoredSamples(f"{READ + one}*9", "100*9") for one in further)
-    of_reading = (StoredSamples(f"{READ}*9", "100*9"),) * len(further)
-    further_of = {"null.sample": of_control, "time.read": of_reading}
-    rows = [structs.replace(row, further=further_of.get(row.id, ())) for row in result.rows]
-    return replace(result, rows=linked(rows, None))
+    counts = {"null.sample": [READ + one for one in further], "time.read": [READ] * len(further)}
+    rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
+    return replace(result, rows=linked(rows))
+
+
+def in_layouts(row: Row, counts: Sequence[int]) -> Row:
+    """Return a row with these cycles in further layouts."""
+    further = [{"cycles": (count,) * 9, "instret": (100,) * 9} for count in counts]
+    samples = (row.samples[0], *further)
+    return structs.replace(row, samples=samples, readings=({},) * len(samples))
 
 
 @pytest.mark.parametrize(
@@ -94,12 +100,8 @@ def test_rows_are_taken_by_a_control_that_is_off() -> None:
 
 def test_a_row_of_layouts_is_taken_by_the_control_of_each() -> None:
     result = made(False, off=24, further=(0,), net=60)
-    of_row = (StoredSamples(f"{READ + 60}*9", "100*9"),)
-    rows = [
-        structs.replace(row, further=of_row if row.id == "call.void" else row.further)
-        for row in result.rows
-    ]
-    (row,) = (row for row in linked(rows, None) if row.id == "call.void")
+    rows = [in_layouts(r, [READ + 60]) if r.id == "call.void" else r for r in result.rows]
+    (row,) = (row for row in linked(rows) if row.id == "call.void")
     assert row.cycles is not None
     assert row.cycles.nets == (36, 60)
     alone = row.at([1])

@@ -16,8 +16,7 @@ from tockmark.result.build import board_of
 from tockmark.result.provenance import Board
 from tockmark.rig import board as boards
 from tockmark.rig.core import Core, beside
-from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf
-from tockmark.rig.kernel_on_core import check_core
+from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.rig.kinds.sim import SimTarget, made_by
 from tockmark.rig.protocol import Ability
 from tockmark.show import comparison, table

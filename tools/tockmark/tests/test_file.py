@@ -5,7 +5,7 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
-from tockmark.result.stats import median
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
@@ -315,23 +314,6 @@ def read(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def test_loading_computes_nothing_that_nobody_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What makes it quick: a figure is derived when it is looked at, and once."""
-    calls: list[object] = []
-
-    def counted(samples: Sequence[int]) -> float:
-        calls.append(samples)
-        return median(samples)
-
-    monkeypatch.setattr("tockmark.result.model.middle", counted)
-    result = loaded(json.dumps(WHOLE | {"rows": WHOLE["rows"][:-1]}), tmp_path)
-    assert not calls
-    assert [result.rows[2].net, result.rows[2].net] == [30, 30]
-    assert len(calls) == 2  # of the row, and of the readings
 
 
 def test_each_row_is_a_line(tmp_path: Path) -> None:

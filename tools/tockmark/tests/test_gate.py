@@ -266,7 +266,7 @@ def test_a_row_without_its_readings_does_not_pass(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(50)})
     (row,) = (row for row in base.rows if row.id == "a.x")
     assert row.cycles is not None
-    lost = structs.replace(row, overhead=None)
+    lost = structs.replace(row, readings=({},))
     found = gate([("base", base)], ("new", replace(base, rows=(lost,))), *rule(catalogue))
     assert found.exit_code == 3
     assert {one.why for one in found.findings} >= {"no net cycles", "it is not there"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import measure
+from tockmark.cli import measure, profile, run_options
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
 from tockmark.files import check_folder
@@ -22,7 +22,6 @@ from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
-from tockmark_lab import validation_parts as programs
 
 HISTORY = '{"format":"tockmark-history"}'
 LOG = "".join(f"{line}\n" for line in encoded("time", RECORDS["time"]))
@@ -45,7 +44,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     monkeypatch.setattr(run, "run", started)
     monkeypatch.setattr(measure, "result_of", made)
     monkeypatch.setattr(
-        measure, "read_kernel", lambda path: KernelElf(path, name, "d" * 64, None, ())
+        run_options, "read_kernel", lambda path: KernelElf(path, name, "d" * 64, None, ())
     )
     monkeypatch.setattr(measure, "run_layouts", lambda *_: options.layouts)
     return asked
@@ -80,15 +79,13 @@ def test_what_cannot_be_written_is_told_before_anything_runs(
         "judge --base k.elf --head k.elf -o {}",
         "judge --base k.elf --head k.elf --markdown {}.md",
         "profile syscall.command -o {}",
-        "dev validate -o {}.json",
     ],
 )
 @pytest.mark.parametrize("place", ["/proc/none/x", "a-file/x", "a-file/y/x"])
 def test_a_place_that_nothing_can_be_written_to_is_told_before_anything_runs(
     call: str, place: str, ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in ((programs, "build_simulators"), (measure, "profile")):
-        monkeypatch.setattr(module, name, lambda *given: ran.append(given))
+    monkeypatch.setattr(profile, "profile", lambda *given: ran.append(given))
     monkeypatch.setattr(engine, "judge", lambda *given, **more: ran.append(given))
     monkeypatch.chdir(tmp_path)
     for name in ("a-file", "k.elf"):

@@ -12,9 +12,10 @@ import pytest
 from tockmark.errors import TockmarkError
 from tockmark.profile import file, report, sample
 from tockmark.profile.run import boot_of
-from tockmark.profile.sample import HEADING, MRET, Sample, Sampler, Step, parse, phase_of
+from tockmark.profile.sample import HEADING, Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.result.provenance import Kernel
+from tockmark.rig.rv32 import MRET
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang, language
 

@@ -15,12 +15,12 @@ from tockmark.errors import TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row, Series, ratio
+from tockmark.result.model import Reading, Result, Row, Series, ratio
 from tockmark.result.provenance import Board
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
-from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
+from tockmark.tests.of_samples import made, steady
 from tockmark.wire.records import BootMark, decode
 from tockmark.wire.rows import assemble
 
@@ -63,7 +63,7 @@ def test_time_and_bandwidth_need_the_clock(log: list[str], catalogue: Catalogue)
 
 
 def test_several_readings_in_a_sample_all_come_off() -> None:
-    reading = Series((9, 5, 5, 5))
+    reading = Reading((5, 5, 5), 5)
     assert Series((99, 40, 40, 40), reads=3, reading=reading).net == 25
     assert Series((99, 40, 40, 40), reads=0, reading=reading).net == 40
     assert Series((99, 40, 40, 40), inner=5, reads=1, reading=reading).per_op == 7
@@ -172,30 +172,6 @@ def test_a_second_boot_of_a_name_gives_no_second_row(catalogue: Catalogue) -> No
     result = result_of([*lines, *lines], catalogue)
     assert len(result.rows) == 1
     assert result.problems == ("time: time.read icache=on was measured before; the first counts",)
-
-
-@pytest.mark.parametrize(
-    ("samples", "simulated", "exact"),
-    [
-        (steady(50), False, True),
-        ([9, 7, 8, 7, 8, 7, 8], True, True),  # a simulator would give the same again
-        ([9, 7, 8, 7, 8, 7, 8], False, False),
-        ([9, 1, 2, 3, 4, 5, 6], True, False),
-        ([900], True, True),  # as of a boot
-        ([900], False, False),
-    ],
-)
-def test_when_a_net_is_exact(
-    samples: list[int], simulated: bool, exact: bool, catalogue: Catalogue
-) -> None:
-    board = SIMULATED if simulated else ON_BOARD
-    found = row(made(catalogue, {"a.x": samples}, board=board), "a.x").cycles
-    assert found is not None
-    assert found.exact(simulated) is exact
-    noisy = replace(found, reading=Series((9, 1, 2, 3, 4, 5, 6)))
-    assert not noisy.exact(simulated)
-    assert replace(noisy, reads=0).exact(simulated) is exact
-    assert Series((), stated=5.0).exact(simulated), "what was published without samples"
 
 
 def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

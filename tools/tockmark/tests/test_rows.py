@@ -346,7 +346,7 @@ def test_series_of_several_passes() -> None:
     (row,) = rows(found)
     assert (row.passes, samples_of(row, "short_cycles"), len(samples_of(row, "long_instret"))) == (
         4,
-        [50] * 3,
+        (50,) * 3,
         4,
     )
     assert is_whole(row)

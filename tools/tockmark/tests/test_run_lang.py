@@ -5,19 +5,18 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import measure
+from tockmark.cli import measure, profile, run_options
 from tockmark.cli.app import app
-from tockmark.cli.measure import default_path
 from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
-from tockmark.result.build import result_of
-from tockmark.result.model import linked
+from tockmark.result.build import default_path, result_of
 from tockmark.rig import run
+from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
-from tockmark.rig.isa import RISC_V
 from tockmark.rig.kernel import KernelElf
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
@@ -68,7 +67,8 @@ def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> N
     (tmp_path / "r.log").write_text(log)
     parsed = parse.parse(tmp_path / "r.log", bilingual.catalogue)
     hertz = result.provenance.board.clock_hz
-    assert linked(parsed.rows, hertz) == result.rows
+    rows = tuple(structs.replace(row, clock_hz=hertz) for row in parsed.rows)
+    assert rows == result.rows
     assert parsed.incomplete == ()
     (tmp_path / "r.json").write_text(file.text(result))
     assert file.load(tmp_path / "r.json") == result
@@ -123,9 +123,10 @@ def test_a_file_is_named_for_its_languages(
 def test_languages_that_cannot_be_are_refused_in_one_line(
     words: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        measure, "read_kernel", lambda path: KernelElf(path, NAME, "d" * 64, None, ())
-    )
+    for module in (run_options, profile):
+        monkeypatch.setattr(
+            module, "read_kernel", lambda path: KernelElf(path, NAME, "d" * 64, None, ())
+        )
     done = CliRunner().invoke(app, words.split())
     assert exit_code(done) == UNUSABLE
     assert says in str(done.exception)

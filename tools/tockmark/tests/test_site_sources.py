@@ -25,7 +25,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
-    found = model.gather([paths.RESULTS, paths.DATA / "validation.json"])
+    found = model.gather([paths.RESULTS, paths.ROOT / "lab" / "data" / "validation.json"])
     names = {one.name for one in found.results}
     assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
     assert [one.name for one in found.studies] == ["paper-2021"]

@@ -3,13 +3,12 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.result import file
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row, Series, ratio
+from tockmark.result.model import Reading, Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, recounted, stored
@@ -34,7 +33,7 @@ def test_all_that_is_in_both_lengths_drops_out(
         passes,
     )
     empty = Slope(repeated(other + 3 * loop), repeated(other + 5 * loop), 2)
-    reading = Series(repeated(other), slope=empty)
+    reading = Reading(repeated(other), other, empty)
     found = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
     assert found.own == body
     assert found.once == once + cold + body - other
@@ -76,13 +75,3 @@ def test_a_row_that_lost_a_series_says_which() -> None:
     assert row.cycles is not None
     assert row.lacks == []
     assert recounted(row, cycles=row.one_shot.cycles).lacks == ["cycles of several passes"]
-
-
-@pytest.mark.parametrize("simulated", [True, False])
-def test_a_slope_is_exact_if_either_length_repeats(simulated: bool) -> None:
-    def slope(*steady: int) -> Slope:
-        return Slope((9, *steady), (9, *[7] * 8), 1)
-
-    assert slope(*[5] * 8).exact(simulated)
-    assert slope(*[5, 6] * 4).exact(simulated) == simulated
-    assert not slope(*range(8)).exact(simulated)

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.image import ANYWHERE, FIXED, MAIN, NAME, Tbf, tbfs
-from tockmark.rig.tab import join
+from tockmark.rig.tab import ANYWHERE, FIXED, MAIN, NAME, Tbf, join, tbfs
 
 BASE = 0x2000_0000
 

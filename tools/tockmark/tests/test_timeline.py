@@ -8,7 +8,7 @@ import pytest
 
 from tockmark.profile.follow import KERNEL as KERNELS
 from tockmark.profile.run import Codes
-from tockmark.profile.sample import ECALL, MRET, Step
+from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.timeline import (
     ASLEEP,
@@ -29,9 +29,10 @@ from tockmark.profile.timeline import (
     of_steps,
     window_of,
 )
+from tockmark.rig.rv32 import ECALL, MRET, WFI
 
 APP, OTHER, TRAP, LOOP, PMP = 0x3000, 0x4000, 0x1000, 0x1100, 0x1200
-NOP, WFI = 0x13, 0x10500073
+NOP = 0x13
 PMPADDR0, PMPCFG0_READ = 0x3B0_29_073, 0x3A0_02_573  # csrw pmpaddr0, t0; csrr a0, pmpcfg0
 FRAMES = {
     TRAP: Frame("trap_vector"),

@@ -42,6 +42,7 @@ BUILDS = "builds.json"  # by the checkout's folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that hold its last line
 OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # which Cargo takes before the manifest's
+BUILDS = "builds.json"  # what builds the kernels of each checkout, by its folder
 TRIES = 3  # seeds in a row that give no new order, until there is none
 
 

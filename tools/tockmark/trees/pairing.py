@@ -44,6 +44,7 @@ from tockmark.rig.elf import (
     NO_CONTENT,
     RELOCATABLE,
     RELOCATIONS,
+    RISC_V,
     SECTION,
     SYMBOL,
     SYMBOLS,
@@ -53,7 +54,6 @@ from tockmark.rig.elf import (
     parsed,
     read_elf,
 )
-from tockmark.rig.isa import RISC_V
 
 MARK = ".tockmark."
 EXECUTABLE, MERGED, STRINGS = 0x4, 0x10, 0x20  # sh_flags

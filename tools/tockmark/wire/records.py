@@ -19,6 +19,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
@@ -243,27 +244,25 @@ def parse_record(app: str, text: str, line: int) -> Record:
     return Record(app, kind, tuple(words), tuple(pairs), line)
 
 
-def expand(runs: str) -> list[int]:
+@lru_cache(1 << 16)  # layouts of one kernel have many in common
+def expand(runs: str) -> tuple[int, ...]:
     """Return the samples that `a`, `a*n` and `(a,b)*n` stand for."""
     samples: list[int] = []
     for word in runs.split(" "):
-        if len(word) < 10 and word.isascii() and word.isdecimal() and len(samples) < MAX_SAMPLES:
-            samples.append(int(word))  # as most are
-            continue
         match = _RUN.fullmatch(word)
         if not match:
             raise ValueError(f"{word[:40]!r} is not a run of samples")
-        group = [int(value) for value in (match[1] or match[2]).split(",")]
-        if any(value > 0xFFFF_FFFF for value in group):
+        group = list(map(int, (match[1] or match[2]).split(",")))
+        if max(group) > 0xFFFF_FFFF:
             raise ValueError(f"{word!r} does not fit in 32 bits")
         count = int(match[3] or "1")
         if len(samples) + count * len(group) > MAX_SAMPLES:
             raise ValueError(f"{word!r} makes more than {MAX_SAMPLES} samples")
         samples += group * count
-    return samples
+    return tuple(samples)
 
 
-def compress(samples: list[int]) -> str:
+def compress(samples: Sequence[int]) -> str:
     """Encode samples, by the shortest of these notations at each step; `expand` takes it back."""
     words: list[str] = []
     at = 0

@@ -8,7 +8,7 @@ before a series keeps it from counting. All that is found amiss becomes a proble
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
@@ -132,7 +132,7 @@ def series_of(row: StoredRow) -> set[str]:
     return {name for name in (*SERIES, *PASSES) if getattr(row, f"{name}_runs") is not None}
 
 
-def samples_of(row: StoredRow, name: str) -> list[int]:
+def samples_of(row: StoredRow, name: str) -> tuple[int, ...]:
     """Return the samples of a series that a row has."""
     return expand(getattr(row, f"{name}_runs"))
 
@@ -595,7 +595,7 @@ def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
         events = [expand(run) for _, run in zip(EVENTS, runs, strict=True)]
         if most := [taken for taken in events if len(taken) > app.open.asked]:
             raise ValueError(f"{len(most[0])} samples of an event, but {app.open.asked} asked for")
-        app.put(structs.replace(app.open, events_runs=" ".join(map(_one_run, events))))
+        app.put(structs.replace(app.open, events_runs=" ".join(map(one_run, events))))
         return
     samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
@@ -605,7 +605,7 @@ def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
     app.put(structs.replace(app.open, **{f"{name}_runs": compress(samples)}))
 
 
-def _one_run(samples: list[int]) -> str:
+def one_run(samples: Sequence[int]) -> str:
     """Encode a series as the one run that it was in the log."""
     run = compress(samples)
     return f"({','.join(map(str, samples))})" if " " in run else run

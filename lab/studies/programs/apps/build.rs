@@ -3,9 +3,9 @@
 //! Makes what comes from the catalogue, and has the programs linked only so far that each is one object
 //! file: the tool links it for the kernel at hand.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::env;
 
 fn main() {
     let given = |name, usual: &str| {
@@ -18,7 +18,11 @@ fn main() {
     for file in [&generator, &catalogue] {
         println!("cargo:rerun-if-changed={}", file.display());
     }
-    let made = Command::new("python3").arg(&generator).arg(&catalogue).arg(&rows).status();
+    let made = Command::new("python3")
+        .arg(&generator)
+        .arg(&catalogue)
+        .arg(&rows)
+        .status();
     assert!(
         made.is_ok_and(|status| status.success()),
         "apps/generate.py failed, as it says above"

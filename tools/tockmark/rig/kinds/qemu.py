@@ -17,8 +17,7 @@ from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
 from tockmark.rig.boot_watcher import PANICKED, Watch
-from tockmark.rig.elf import one_segment
-from tockmark.rig.isa import CORTEX_M4, RISC_V, Isa
+from tockmark.rig.elf import CORTEX_M4, RISC_V, Isa, one_segment
 from tockmark.rig.protocol import Ability, Start, fields
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
