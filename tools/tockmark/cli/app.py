@@ -20,8 +20,6 @@ PROGRAM = Program(
             "judge": "checkout",
             "compare": "read",
             "bisect": "checkout",
-            "campaign": "checkout",
-            "history": "read",
         },
         "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},
         "Prepare": {"doctor": "doctor", "patch": "checkout"},
