@@ -39,7 +39,6 @@ def test_every_folder_is_a_layer() -> None:
         ("tockmark.wire.rows", "tockmark.wire.records", True),
         ("tockmark.wire.rows", "tockmark.result.model", False),
         ("tockmark.show.table", "tockmark.compare.rule", True),
-        ("tockmark_lab.validation_parts", "tockmark.judge.engine", False),
         ("tockmark.site.pages", "tockmark.cli.app", False),
         ("tockmark.errors", "tockmark.paths", True),
         ("tockmark.paths", "tockmark.suite.catalogue", False),

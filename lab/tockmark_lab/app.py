@@ -14,6 +14,7 @@ PROGRAM = Program(
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
         "Check the kernel": {"conformance": "verbs"},
         "Check results": {"verify": "verbs"},
+        "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
         "Study": {
             name: f"studies.{name}"
             for name in ("programs", "ladder", "instances", "isolation", "cores")

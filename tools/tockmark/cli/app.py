@@ -20,8 +20,6 @@ PROGRAM = Program(
             "judge": "checkout",
             "compare": "read",
             "bisect": "checkout",
-            "campaign": "checkout",
-            "history": "read",
         },
         "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},
         "Prepare": {"doctor": "doctor", "patch": "checkout"},
@@ -34,10 +32,6 @@ PROGRAM = Program(
         "ci": Group(
             "What continuous integration asks for.",
             {"gate": "read", "export": "read"},
-        ),
-        "dev": Group(
-            "What developers of tockmark ask for.",
-            {"cache": "doctor"},
         ),
     },
 )

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs for the user's own checkout of Tock: patch readies it for the suite, judge says what a
-change of it costs, bisect which change it is that costs, campaign what all of its commits cost.
-"""
+change of it costs, bisect which change it is that costs."""
 
 import hashlib
 import shlex
@@ -19,7 +18,6 @@ from typer import Argument, Exit, Option
 from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.compare.by_commit import append_line, judged_line, load_commits
 from tockmark.compare.limits import load_limits
 from tockmark.errors import (
     INCOMPLETE,
@@ -32,7 +30,7 @@ from tockmark.errors import (
     say,
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
-from tockmark.judge import campaign, engine, evidence, report
+from tockmark.judge import engine, evidence, report
 from tockmark.judge.bisect import BisectLimit, CommitSearch
 from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.judge.waits import compared, loads_of
@@ -226,7 +224,7 @@ def _commit(tree: Path) -> str | None:
     return done.text.strip() or None
 
 
-def _run_options(
+def parallel_options(
     name: str,
     board: str,
     abi: int,
@@ -261,7 +259,6 @@ class KernelPair:
     builders: tuple[Builder, ...] = ()  # none if the kernels were given
     pairs: Pairs | None = None
     unpaired: str = ""  # why there are no pairs
-    shas: tuple[str, str] | None = None  # of the commits; None if kernels were given
 
 
 @dataclass(frozen=True)
@@ -318,8 +315,7 @@ class PairGiven:
                         yield KernelPair(titles, (old, new), builders, unpaired=str(error))
                     else:
                         both = Paired(pairs, 0), Paired(pairs, 1)
-                        shas = old.commit.sha, new.commit.sha
-                        yield KernelPair(titles, both, builders, pairs, shas=shas)
+                        yield KernelPair(titles, both, builders, pairs)
             builds.took(tree, time.monotonic() - start)
         else:
             raise TockmarkError(
@@ -403,10 +399,6 @@ def judge_verb(
         Path | None,
         Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
-    history: Annotated[
-        Path | None,
-        Option(help="Append what moved over paired links to this file of a campaign, too."),
-    ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -415,12 +407,8 @@ def judge_verb(
         check_writable([comment])
     if output is not None:
         check_folder(output)
-    if history is not None:
-        load_commits(history)  # it is one of a campaign, or none yet
-        if given.base or given.head:
-            raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
+    settings = parallel_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     start = time.monotonic()
@@ -449,12 +437,6 @@ def judge_verb(
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
-    if history is not None:
-        if pair.shas is None:
-            say(f"nothing is added to {paths.shown(history)}: the links are not paired")
-        else:
-            links = max(judged.gated.comparison.links)
-            append_line(history, judged_line(pair.shas, links, found.answer.lines))
     options.show(
         report.as_json(found)
         if as_json
@@ -515,7 +497,7 @@ def bisect_verb(
     allowed = BisectLimit.read(limit)
     how_built = recipe(tree, build, elf, no_patch)
     only_one(catalogues.load(), row)
-    settings = _run_options(
+    settings = parallel_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
@@ -534,86 +516,3 @@ def bisect_verb(
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))
     raise Exit(OK if len(suspects) == 1 else INCOMPLETE)
-
-
-@verb(
-    "tockmark campaign ~/tock release-2.1..master --every 20 --build 'make -C BOARD' -f tock.jsonl",
-    "tockmark campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
-    " --follow syscall.command,upcall.yield_wait",
-    exits={
-        OK: "each commit that was chosen is in the file, measured or as a gap",
-        INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
-        UNUSABLE: "unusable input, wrong usage, or a file of another line",
-        INTERRUPTED: KEPT,
-    },
-)
-def campaign_verb(
-    *,
-    tree: Annotated[Path, TREE],
-    span: Annotated[
-        str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
-    ],
-    file: Annotated[
-        Path, Option("-f", "--file", help="What is found out: a JSON line for each commit.")
-    ],
-    every: Annotated[
-        int, Option(min=0, help="Measure every so manieth commit and the last; 0: none of them.")
-    ] = 1,
-    commit: Annotated[
-        list[str] | None,
-        Option(help="Measure this one, too: of the range, or beside it, as a release is."),
-    ] = None,
-    only: Annotated[str, Option(help="Which rows, as for --only elsewhere.")] = engine.DEFAULT,
-    follow: Annotated[
-        str | None,
-        Option(
-            metavar="ROWS",
-            help="Then find the commits at which these rows jump: halve what lies between.",
-        ),
-    ] = None,
-    beyond: Annotated[
-        float, Option(min=0, help="Follow jumps of more instructions than this.")
-    ] = campaign.BEYOND,
-    tries: Annotated[
-        int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
-    ] = campaign.TRIES,
-    build: Annotated[str | None, BUILD] = None,
-    elf: Annotated[str | None, ELF] = None,
-    board: run_options.BoardName = boards.DEFAULT,
-    abi: run_options.Abi = 2,
-    jobs: run_options.Jobs = None,
-    no_patch: NoPatch = False,
-    fresh: FreshBuilds = False,
-) -> None:
-    """Measure a line of commits, one after another, into a file for `history` and `site`.
-
-    Cache off, one link, instructions and cycles of every row. What stands in the file is not
-    measured again. A commit that does not build or boot becomes a gap with its cause; --fresh
-    tries gaps again."""
-    known = catalogues.load()
-    for terms in filter(None, (only, follow)):
-        select(known, terms)
-    how_built = recipe(tree, build, elf, no_patch)
-    settings = _run_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
-    found = repository(tree)
-    line = found.first_parents(span)
-    named = [(found.commit(name), name) for name in commit or []]
-    with run_options.ended_once(), worktree(found) as place:
-        going = campaign.Campaign(
-            repository=found,
-            line=line,
-            places=found.places(line[-1]),
-            path=file,
-            builder=Builder(place, how_built, fresh),
-            options=settings,
-            only=only,
-            say=lambda text: print(text, flush=True),
-            tries=tries,
-        )
-        try:
-            going.run(campaign.chosen(line, every, named))
-            if follow is not None:
-                going.follow(follow, beyond)
-        finally:
-            print(f"\n{going.cost}", flush=True)
-    raise Exit(INCOMPLETE if going.torn else OK)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.cli import doctor
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.rig import cache
@@ -301,30 +302,28 @@ def test_the_environment_says_where_it_lies(
     assert cache.default().folder == paths.CACHE
 
 
-def test_the_verb_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
-
-    def said(*arguments: str) -> str:
-        return CliRunner().invoke(app, ["dev", "cache", *arguments]).stdout
-
-    assert said().startswith(f"0 boots, 0 of at most {cache.LIMIT} bytes, in ")
+    assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")
     cache.default().keep(KEY, BOOT)
-    size = cache.BLOCK
-    told = {"boots": 1, "bytes": size, "most_bytes": cache.LIMIT, "folder": str(tmp_path / "c")}
-    assert json.loads(said("--json")) == told | {"cleared": False}
-    assert said("--clear").startswith(f"removed 1 boots, {size} bytes, from ")
-    assert said().startswith("0 boots")
+    assert (doctor._kept_boots().found or "").startswith("1, ")
+    done = CliRunner().invoke(app, ["doctor", "--clear-cache", "--json"])
+    removed = {"boots": 1, "bytes": cache.BLOCK, "folder": str(tmp_path / "c")}
+    assert json.loads(done.stdout) == removed
+    assert (doctor._kept_boots().found or "").startswith("0, ")
 
 
 @pytest.mark.parametrize(
-    ("place", "why"), [("off", "TOCKMARK_CACHE is off"), ("file", "Not a directory")]
+    ("place", "why", "good"),
+    [("off", "TOCKMARK_CACHE is off", True), ("file", "Not a directory", False)],
 )
-def test_the_verb_says_in_one_line_what_is_no_cache(
-    place: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_doctor_says_in_one_line_what_is_no_cache(
+    place: str, why: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(cache.PLACE, place)
-    done = CliRunner().invoke(app, ["dev", "cache"])
+    assert doctor._kept_boots().good is good
+    done = CliRunner().invoke(app, ["doctor", "--clear-cache"])
     assert isinstance(done.exception, TockmarkError)
     assert why in str(done.exception)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.cli import app
-from tockmark.compare import gate, limits, pairs, trends
+from tockmark.compare import gate, limits, pairs, sweeps
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
@@ -82,7 +82,6 @@ VERBS: dict[str, list[str]] = {
     "compare": ["compare", "GOOD", "BAD"],
     "gate, base": ["ci", "gate", "BAD", "GOOD", "--markdown", "OUT"],
     "gate": ["ci", "gate", "GOOD", "BAD", "--markdown", "OUT"],
-    "history": ["history", "--add", "BAD", "-f", "OUT"],
     "fit": ["table", "--fit", "BAD"],
     "plot": ["site", "--picture", "all", "BAD", "-o", "OUT"],
     "site": ["site", "BAD", "-o", "OUT"],
@@ -210,14 +209,11 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: gate.gate(
             [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
         ),
-        lambda: trends.sweeps(result, KNOWN),
-        lambda: trends.add(tmp_path / "h.jsonl", result),
+        lambda: sweeps.sweeps(result, KNOWN),
     ]
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
-    assert len(trends.load(tmp_path / "h.jsonl")[0]) == 1
-    (tmp_path / "h.jsonl").unlink()
 
 
 RUNS = st.sampled_from(["5*9", "5*10", "(1,2)*5", "(1,1,2)*3", "1*3", "3 7*2", "3", "x"])

@@ -21,8 +21,10 @@ from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
 from tockmark.rig.kernel import manifest_facts
-from tockmark.show import export, figures, plot
+from tockmark.show import export
 from tockmark.show.table import Named
+from tockmark.site import pictures as figures
+from tockmark.site import plot
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
