@@ -39,9 +39,9 @@ from tockmark.profile.sample import (
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
-from tockmark.result import build
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
+from tockmark.rig import results
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
@@ -249,9 +249,9 @@ def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -
     kept = StoredIsolation(
         FORM,
         VERSION,
-        build.kernel_of(kernel, None),
+        results.kernel_of(kernel, None),
         board.name,
-        build.simulator_of(board),
+        results.simulator_of(board),
         paths.commit_of_checkout(),
         tuple(found),
     )

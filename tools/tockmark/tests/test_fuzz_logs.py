@@ -20,7 +20,7 @@ from tockmark.errors import TockmarkError
 from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
-from tockmark.result.parse import parse
+from tockmark.rig.parse import parse
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in

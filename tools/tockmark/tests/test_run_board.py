@@ -18,16 +18,16 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.result import file
-from tockmark.result.build import result_of
 from tockmark.result.model import Result
-from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import NO_MARKS
 from tockmark.rig.image_folder import load_or_ask
 from tockmark.rig.kinds import serial
 from tockmark.rig.kinds import serial as ports
+from tockmark.rig.parse import whole_boots
 from tockmark.rig.protocol import Start
+from tockmark.rig.results import result_of
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.test_serial import HELLO, said, sent
