@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.rig.protocol import Ability, fields
+from tockmark.wire.captured import Ending
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +47,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Session:
-    cycles, panicked, idle, killed = 0, False, False, False
+    cycles = 0
 
     def __init__(self, command):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -59,7 +60,7 @@ class Session:
         self.process.terminate()
 
     def ending(self):
-        return None if self.process.wait() == 0 else "it broke"
+        return Ending(None if self.process.wait() == 0 else "it broke")
 """
 TARGET = '[target]\nkind = "plain"\nprogram = "build/sim/cw310/earlgrey-sim"\n\n'
 

@@ -326,12 +326,11 @@ def _print_lines(session: Session) -> int:
 def _ended(session: Session) -> int:
     """Say how a boot ended; return the exit code."""
     ending = session.ending()
-    fine = ending is None or session.idle
-    said = "the suite closed" if ending is None else ending
-    if session.idle:
+    said = ending.why or "the suite closed"
+    if ending.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
-    return OK if fine else INCOMPLETE
+    say(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
+    return OK if ending.why is None or ending.idle else INCOMPLETE
 
 
 @verb(

@@ -310,7 +310,7 @@ def run_both(
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
-                if ending := simulation.ending():
+                if ending := simulation.ending().why:
                     raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
         finally:
             plain.stop()

@@ -142,7 +142,7 @@ def test_a_boot_of_another_image_is_run_again(
     path = tmp_path / "run.log"
     path.write_text(log)
     earlier = {
-        which: dataclasses.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
+        which: msgspec.structs.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
         for which, one in whole_boots(path, on_board.catalogue, on_board.board).items()
     }
     board.loaded = []
