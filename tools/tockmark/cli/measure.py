@@ -385,7 +385,7 @@ def _check_output(output: Path | None, resume: Path | None) -> None:
 
 
 def _print_sources(ran: run.Ran) -> None:
-    """Say how many boots were taken from elsewhere."""
+    """Say how many boots came from the cache or from a log."""
     for source, count in ran.taken.items():
         if count:
             none = ", and nothing was simulated now" * (count == ran.started)
