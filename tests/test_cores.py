@@ -24,7 +24,7 @@ from tockmark.rig import kernel as kernels
 from tockmark.rig import rv32
 from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
-from tockmark.rig.kinds.sim import core_beside
+from tockmark.rig.sim import core_beside
 
 BOARD = paths.ROOT / "boards" / "earlgrey-sim"
 IBEX = Path(importlib.util.find_spec("pythondata_cpu_ibex").origin).parent / "system_verilog"  # type: ignore[union-attr,arg-type]

@@ -21,7 +21,7 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.provenance import Core
 from tockmark.rig.kernel import HAS
-from tockmark.rig.kinds.sim import core_beside
+from tockmark.rig.sim import core_beside
 from tockmark_lab import places
 from tockmark_lab import validation_parts as programs
 

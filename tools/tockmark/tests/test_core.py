@@ -15,9 +15,9 @@ from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Board, Core
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.kinds.sim import SimTarget, core_beside, made_by
 from tockmark.rig.protocol import Ability
 from tockmark.rig.results import board_of
+from tockmark.rig.sim import SimTarget, core_beside, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady

@@ -15,9 +15,8 @@ from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
 from tockmark.result import file
-from tockmark.rig import cache, progress, results, run
+from tockmark.rig import cache, progress, results, run, sim
 from tockmark.rig.image import Image
-from tockmark.rig.kinds import sim
 from tockmark.rig.results import default_path, result_of
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
