@@ -13,8 +13,8 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig.kinds.sim import SimTarget
 from tockmark.rig.protocol import Start
+from tockmark.rig.sim import SimTarget
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
 MAILBOX = 0x4114_0000

@@ -15,8 +15,8 @@ from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
+from tockmark.rig import qemu
 from tockmark.rig.elf import one_segment
-from tockmark.rig.kinds import qemu
 from tockmark.rig.protocol import Start
 
 BOARD = boards.load("qemu")

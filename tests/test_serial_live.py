@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tockmark.rig import board as boards
+from tockmark.rig import sim
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import read_kernel
-from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot
 from tockmark.tests.test_faults import KNOWN, Stream, check

@@ -17,8 +17,8 @@ from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf, RunLayout
-from tockmark.rig.kinds.sim import SimTarget
 from tockmark.rig.protocol import Ability
+from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import LANGS, Catalogue
 
 

@@ -15,10 +15,9 @@ from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.processes import Bounds
-from tockmark.rig import board, cache
+from tockmark.rig import board, cache, sim
 from tockmark.rig.cache import Cache
 from tockmark.rig.image import AppBuild
-from tockmark.rig.kinds import sim
 from tockmark.show import text
 
 SETUP = paths.by_make("setup")

@@ -44,9 +44,8 @@ from tockmark.profile.sample import (
 )
 from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
-from tockmark.rig import cache
+from tockmark.rig import cache, sim
 from tockmark.rig.image import NO_CONTROLS, Image, build_image, stopping_early
-from tockmark.rig.kinds import sim
 from tockmark.rig.progress import ProgressLine
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import mark_options

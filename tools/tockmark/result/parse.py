@@ -22,9 +22,9 @@ from tockmark.result.build import Context, Expected, board_of, boot_run, build, 
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image_folder import Laid, LaidBoot
 from tockmark.rig.kernel import KernelElf, baseline
-from tockmark.rig.kinds.file import read as text_of
+from tockmark.rig.laid import Laid, LaidBoot
+from tockmark.rig.log import read as text_of
 from tockmark.rig.protocol import Ability
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection

@@ -2,7 +2,7 @@
 """This says what a target is, which runs a boot: a simulator, a board behind a serial port, QEMU,
 or a log.
 
-A board profile's `[target]` names a kind, which is a file in rig/kinds/ with one type `Target`; the
+A board profile's `[target]` names a kind, which is a module of rig/ with one type `Target`; the
 profile's table is read straight into it. Verbs use what stands here and nothing else.
 """
 

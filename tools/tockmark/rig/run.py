@@ -25,7 +25,6 @@ from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
-from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import (
     KernelElf,
     RunLayout,
@@ -34,6 +33,7 @@ from tockmark.rig.kernel import (
     require_slots,
     say_without_panics,
 )
+from tockmark.rig.laid import Laid, load_or_ask
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start
 from tockmark.suite.catalogue import (

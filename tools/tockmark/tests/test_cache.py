@@ -19,9 +19,8 @@ from tockmark import paths
 from tockmark.cli import doctor
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.rig import cache
+from tockmark.rig import cache, sim
 from tockmark.rig.cache import Cache
-from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Replay, Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded

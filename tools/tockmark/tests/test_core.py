@@ -17,8 +17,8 @@ from tockmark.result.provenance import Board
 from tockmark.rig import board as boards
 from tockmark.rig.core import Core, beside
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.kinds.sim import SimTarget, made_by
 from tockmark.rig.protocol import Ability
+from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady

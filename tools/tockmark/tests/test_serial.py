@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_watcher import Watch
-from tockmark.rig.kinds import serial as ports
-from tockmark.rig.kinds.serial import LONGEST, Port
+from tockmark.rig import serial as ports
+from tockmark.rig.serial import LONGEST, Port
+from tockmark.rig.watch import Watch
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.wire import Clock, session
 

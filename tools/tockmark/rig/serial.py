@@ -19,9 +19,9 @@ import msgspec
 import serial
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_watcher import PANICKED, Watch
-from tockmark.rig.kinds import sim
+from tockmark.rig import sim
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
 LONGEST = 512  # characters; what comes without an end is cut there

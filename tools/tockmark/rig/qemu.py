@@ -16,9 +16,9 @@ import msgspec
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
-from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.elf import CORTEX_M4, RISC_V, Isa, one_segment
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]

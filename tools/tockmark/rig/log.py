@@ -16,8 +16,8 @@ import msgspec
 from tockmark.errors import TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
-from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BOOT_MARKS
 
@@ -40,7 +40,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         read(self.log)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "file"))
+        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "log"))
 
     def key(self, start: Start) -> None:
         """Return None: the log is there, and a cache would be a copy of it."""
