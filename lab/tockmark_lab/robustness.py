@@ -4,9 +4,9 @@ docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs lo
 
 Each part's outcome goes to lab/data/robustness.json as soon as it is there, with its seed, date
 and commit, in the place of that part's older one; parts that were not asked for stay. The words
-are in the template lab/pages/robustness.md.j2. PARTS=page fills the page alone; --check writes nothing,
-and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did not
-hold.
+are in the template lab/pages/robustness.md.j2. PARTS=page fills the page alone; --check writes
+nothing, and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did
+not hold.
 """
 
 import json
