@@ -4,9 +4,9 @@ docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs lo
 
 Each part's outcome goes to lab/data/robustness.json as soon as it is there, with its seed, date
 and commit, in the place of that part's older one; parts that were not asked for stay. The words
-are in the template docs/robustness.md.j2. PARTS=page fills the page alone; --check writes nothing,
-and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did not
-hold.
+are in the template lab/pages/robustness.md.j2. PARTS=page fills the page alone; --check writes
+nothing, and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did
+not hold.
 """
 
 import json
@@ -43,11 +43,11 @@ from tockmark.tests import links
 from tockmark_lab import interrupted, interrupts_off, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark_lab.interrupted import last_line
-from tockmark_lab.places import DATA
+from tockmark_lab.places import DATA, LAB
 
 STORED = DATA / "robustness.json"
 PAGE = paths.DOCS / "trust.md"
-TEMPLATE = paths.DOCS / "robustness.md.j2"
+TEMPLATE = LAB / "pages" / "robustness.md.j2"
 BLOCK = re.compile(r"(<!-- robustness: [^\n]+ -->\n).*?(<!-- end of robustness -->)", re.DOTALL)
 FORMAT = "tockmark-robustness"
 # How many of each, unless the environment says another number.
