@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables site wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -31,7 +31,6 @@ help:
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except build/results/'
 	$(LAB_HELP)
@@ -172,9 +171,6 @@ check: apps
 
 tables: setup apps
 	@.venv/bin/python tools/pages
-
-site: setup
-	@$(TOCKMARK) site results lab/data/validation.json -o build/site
 
 # What `pip install` takes: the tool with all that it needs to measure, profile and judge.
 wheel: profile

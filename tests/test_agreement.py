@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from tockmark.compare.trends import sweeps
+from tockmark.compare.sweeps import sweeps
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs bisect and campaign, on a small repository whose build takes ready variants of the
+"""The verb bisect, on a small repository whose build takes ready variants of the
 baseline kernel.
 
 Needs what `make build` makes. The variant is built once: half a minute.
@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from tockmark import paths
 from tockmark.cli import app
-from tockmark.compare.by_commit import load_commits
 from tockmark.errors import TockmarkError
 
 # How a commit's kernel is made, for the shell.
@@ -138,31 +137,6 @@ def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User,
         "The first bad commit is one of these 3; all but the last cannot be measured:",
         *(f"  {user.named(number)}" for number in (2, 3, 4)),
     ]
-
-
-def test_a_campaign_measures_a_line_and_follows_what_jumps(
-    user: User, dear: str, tmp_path: Path
-) -> None:
-    user.commit(PLAIN, PLAIN, PLAIN, PLAIN, BROKEN, dear)
-    path = tmp_path / "a.jsonl"
-    words = ["campaign", str(user.tree), f"{user.commits[0]}..HEAD", "-f", str(path), "--no-patch"]
-    words += ["--every", "9", "--only", ROW, "--follow", ROW, "--elf", "kernel.elf", "--jobs", "1"]
-    done = CliRunner().invoke(app.app, [*words, "--build", BUILD.format(user.count)])
-    assert done.exit_code == 0, done
-    held, _ = load_commits(path)
-    (jump,) = (one for one in held.jumps() if one.row.startswith(ROW))
-    assert (jump.change, jump.base.sha, jump.head.sha) == (
-        variants.MORE,
-        user.commits[3],
-        user.commits[5],
-    )
-    assert jump.where.startswith("one of 2, ")  # for nothing is known of the commit between
-    assert held.gaps[user.commits[4]].cause.startswith("does not build: ")
-    assert (held.boots, held.cycles > 100_000) == (3, True)
-    kernel = held.measured[user.commits[5]].kernel
-    assert (kernel.flash_bytes or 0) > 0
-    assert (kernel.ram_bytes or 0) > 0
-    assert (user.builds, len(held.measured)) == (4, 3)
 
 
 def test_what_was_gained_is_found_too(user: User, dear: str) -> None:

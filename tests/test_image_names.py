@@ -15,8 +15,8 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import LINE_LIMIT
 
 BOOT = next(boot for boot in catalogue.load().boots() if boot.name == "time")
@@ -37,7 +37,7 @@ def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang
     for image in (whole, early):
         run = profile.target.start(Start(LONGEST, image.flash, False))
         lines = list(run.lines())
-        assert run.ending() is None
+        assert run.ending().why is None
         measured = assemble(decode(lines))
         assert not measured.problems
         ((named, app),) = measured.each()

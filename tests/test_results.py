@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The committed results are in the history, and short; and a result is what its log gives.
+"""The committed results are short, and a result is what its log gives.
 test_docs.py holds them to the published schema."""
 
 from pathlib import Path
@@ -8,17 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import trends
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
-from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import committed
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 JSON = committed(".json")
 FILES = [path for path in JSON if path.parent == RESULTS]
@@ -85,14 +84,6 @@ def test_a_result_of_several_links_is_whole(path: Path) -> None:
 @pytest.mark.parametrize("path", [*FILES, *LINKS, *CALLS], ids=name)
 def test_a_committed_result_is_written_as_the_tool_writes(path: Path) -> None:
     assert file.text(file.load(path)) == path.read_text(encoding="utf-8")
-
-
-def test_the_history_has_every_committed_result() -> None:
-    runs, problems = trends.load(RESULTS / "history.jsonl")
-    assert not problems
-    for path in FILES:
-        assert trends.run_of(file.load(path)) in runs, path.name
-    assert [run.date for run in runs] == sorted(run.date for run in runs)
 
 
 @pytest.mark.parametrize("path", JSON, ids=name)

@@ -17,8 +17,8 @@ import core_features
 import crypto
 import ladder
 import whole_programs
-from tockmark.show import plot
-from tockmark.show.plot import GREY, STYLES, Sheet
+from tockmark.site import plot
+from tockmark.site.plot import GREY, STYLES, Sheet
 from tockmark.suite.catalogue import ICACHE
 from tockmark_lab.places import STUDIES
 from tockmark_lab.studies import instances as instancing

@@ -18,9 +18,10 @@ from tockmark.compare.pairs import Mean
 from tockmark.compare.spread import known_spread
 from tockmark.result.model import Row
 from tockmark.result.stats import median
-from tockmark.show import plot, text
+from tockmark.show import text
 from tockmark.show.table import layout_nets
 from tockmark.show.text import NONE
+from tockmark.site import plot
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.selection import select

@@ -2,7 +2,7 @@
 """What docs/findings.md says of Tock over its commits: what a release and the newest commit cost,
 which commits made rows jump, and what a new toolchain does.
 
-All of it is what a campaign found (results/tock-history.jsonl), but for the cause of a jump, which
+All of it is what a campaign found (lab/data/tock-history.jsonl), but for the cause of a jump, which
 was read in the source (lab/data/causes.toml).
 """
 
@@ -15,7 +15,9 @@ from markupsafe import Markup
 
 from committed import number
 from tables import markdown
-from tockmark.compare.by_commit import (
+from tockmark.show import text
+from tockmark.suite import catalogue as catalogues
+from tockmark_lab.over_time.commits import (
     ByCommit,
     CommitTrail,
     Jump,
@@ -23,13 +25,10 @@ from tockmark.compare.by_commit import (
     largest,
     load_commits,
 )
-from tockmark.paths import RESULTS
-from tockmark.show import text
-from tockmark.show.commits import WITHOUT, cycles_words
-from tockmark.suite import catalogue as catalogues
+from tockmark_lab.over_time.commits_text import WITHOUT, cycles_words
 from tockmark_lab.places import DATA
 
-FILE = RESULTS / "tock-history.jsonl"
+FILE = DATA / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"
 # The rows that were followed to the commits at which they jump.
 ROWS = (

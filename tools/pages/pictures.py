@@ -6,8 +6,9 @@ from pathlib import Path
 
 from tockmark.paths import DOCS, RESULTS
 from tockmark.result import file
-from tockmark.show import figures, plot
 from tockmark.show.table import Named
+from tockmark.site import plot
+from tockmark.site.pictures import draw
 
 FOLDER = DOCS / "pictures"
 ONE = ["baseline-cw310"]
@@ -32,6 +33,6 @@ def made() -> dict[Path, bytes]:
     for name, results in PICTURES.items():
         paths = [RESULTS / f"{result}.json" for result in results]
         named = [Named(path.stem, file.load(path).leading) for path in paths]
-        sheet = figures.draw(named, [name])[name]
+        sheet = draw(named, [name])[name]
         pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet.figure, "svg")
     return pictures

@@ -41,10 +41,10 @@ KINDS = {  # the formats of what the tool writes: what each is, and what to do w
     "tockmark-result": ("a result file", "`tockmark table` shows it"),
     "tockmark-validation": (
         "a validation of the simulator",
-        "`tockmark dev validate --show` shows it",
+        "`tockmark-lab validate --show` shows it",
     ),
-    "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
-    "tockmark-commits": ("what a campaign found", "`tockmark history -f` shows it"),
+    "tockmark-history": ("a history of runs", "`tockmark-lab history -f` shows it"),
+    "tockmark-commits": ("what a campaign found", "`tockmark-lab history -f` shows it"),
     "tockmark-latency": (
         "what `tockmark latency` found",
         "`tockmark latency --show` shows it",

@@ -74,7 +74,6 @@ COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checko
 PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged
 PROFILES = WRITTEN / "profile"
 NEW_RESULTS = _written(ROOT / "build" / "results", "data")  # where a verb puts what nobody names
-HISTORY = (NEW_RESULTS if INSTALLED else RESULTS) / "history.jsonl"
 COMMIT = ROOT / "commit"  # brought by a wheel: that of the checkout it was made of
 
 DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it

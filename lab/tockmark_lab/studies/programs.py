@@ -19,7 +19,7 @@ from typer import Argument, Exit
 from tockmark import paths
 from tockmark.cli import options
 from tockmark.cli.program import verb
-from tockmark.compare import trends
+from tockmark.compare import sweeps
 from tockmark.errors import INCOMPLETE
 from tockmark.result.file import load
 from tockmark.result.model import Result, Row, catalogue_of
@@ -231,7 +231,7 @@ def sizes(some: Sequence[OnKernel], catalogue: Catalogue) -> Table:
 def _by_size(result: Result, catalogue: Catalogue) -> list[str]:
     """Return the lines through what was measured by size: none, if nothing was."""
     rows = tuple(row for row in result.rows if catalogue.section_of(row.id) == BY_SIZE)
-    found = trends.sweeps(replace(result, rows=rows), catalogue)
+    found = sweeps.sweeps(replace(result, rows=rows), catalogue)
     return [listing.fit_text(found)] if found else []
 
 

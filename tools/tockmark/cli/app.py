@@ -20,8 +20,6 @@ PROGRAM = Program(
             "judge": "checkout",
             "compare": "read",
             "bisect": "checkout",
-            "campaign": "checkout",
-            "history": "read",
         },
         "Show": {
             "table": "read",
@@ -36,10 +34,6 @@ PROGRAM = Program(
         "board": Group(
             "Images for boards, and what boards print.",
             dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
-        ),
-        "dev": Group(
-            "What developers of tockmark ask for.",
-            {"cache": "doctor"},
         ),
     },
 )

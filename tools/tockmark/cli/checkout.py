@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs for the user's own checkout of Tock: patch readies it for the suite, judge says what a
-change of it costs, bisect which change it is that costs, campaign what all of its commits cost.
-"""
+change of it costs, bisect which change it is that costs."""
 
 import hashlib
 import shlex
@@ -31,7 +30,7 @@ from tockmark.errors import (
     say,
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
-from tockmark.judge import campaign, engine, evidence, report
+from tockmark.judge import engine, evidence, report
 from tockmark.judge.bisect import BisectLimit, CommitSearch
 from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.judge.waits import compared, loads_of
@@ -225,7 +224,7 @@ def _commit(tree: Path) -> str | None:
     return done.text.strip() or None
 
 
-def _run_options(
+def parallel_options(
     name: str,
     board: str,
     abi: int,
@@ -409,7 +408,7 @@ def judge_verb(
     if output is not None:
         check_folder(output)
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = _run_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
+    settings = parallel_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     start = time.monotonic()
@@ -498,7 +497,7 @@ def bisect_verb(
     allowed = BisectLimit.read(limit)
     how_built = recipe(tree, build, elf, no_patch)
     only_one(catalogues.load(), row)
-    settings = _run_options(
+    settings = parallel_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
@@ -517,86 +516,3 @@ def bisect_verb(
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))
     raise Exit(OK if len(suspects) == 1 else INCOMPLETE)
-
-
-@verb(
-    "tockmark campaign ~/tock release-2.1..master --every 20 --build 'make -C BOARD' -f tock.jsonl",
-    "tockmark campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
-    " --follow syscall.command,upcall.yield_wait",
-    exits={
-        OK: "each commit that was chosen is in the file, measured or as a gap",
-        INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
-        UNUSABLE: "unusable input, wrong usage, or a file of another line",
-        INTERRUPTED: KEPT,
-    },
-)
-def campaign_verb(
-    *,
-    tree: Annotated[Path, TREE],
-    span: Annotated[
-        str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
-    ],
-    file: Annotated[
-        Path, Option("-f", "--file", help="What is found out: a JSON line for each commit.")
-    ],
-    every: Annotated[
-        int, Option(min=0, help="Measure every so manieth commit and the last; 0: none of them.")
-    ] = 1,
-    commit: Annotated[
-        list[str] | None,
-        Option(help="Measure this one, too: of the range, or beside it, as a release is."),
-    ] = None,
-    only: Annotated[str, Option(help="Which rows, as for --only elsewhere.")] = engine.DEFAULT,
-    follow: Annotated[
-        str | None,
-        Option(
-            metavar="ROWS",
-            help="Then find the commits at which these rows jump: halve what lies between.",
-        ),
-    ] = None,
-    beyond: Annotated[
-        float, Option(min=0, help="Follow jumps of more instructions than this.")
-    ] = campaign.BEYOND,
-    tries: Annotated[
-        int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
-    ] = campaign.TRIES,
-    build: Annotated[str | None, BUILD] = None,
-    elf: Annotated[str | None, ELF] = None,
-    board: run_options.BoardName = boards.DEFAULT,
-    abi: run_options.Abi = 2,
-    jobs: run_options.Jobs = None,
-    no_patch: NoPatch = False,
-    fresh: FreshBuilds = False,
-) -> None:
-    """Measure a line of commits, one after another, into a file for `history` and `site`.
-
-    Cache off, one link, instructions and cycles of every row. What stands in the file is not
-    measured again. A commit that does not build or boot becomes a gap with its cause; --fresh
-    tries gaps again."""
-    known = catalogues.load()
-    for terms in filter(None, (only, follow)):
-        select(known, terms)
-    how_built = recipe(tree, build, elf, no_patch)
-    settings = _run_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
-    found = repository(tree)
-    line = found.first_parents(span)
-    named = [(found.commit(name), name) for name in commit or []]
-    with run_options.ended_once(), worktree(found) as place:
-        going = campaign.Campaign(
-            repository=found,
-            line=line,
-            places=found.places(line[-1]),
-            path=file,
-            builder=Builder(place, how_built, fresh),
-            options=settings,
-            only=only,
-            say=lambda text: print(text, flush=True),
-            tries=tries,
-        )
-        try:
-            going.run(campaign.chosen(line, every, named))
-            if follow is not None:
-                going.follow(follow, beyond)
-        finally:
-            print(f"\n{going.cost}", flush=True)
-    raise Exit(INCOMPLETE if going.torn else OK)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb that draws: site. What it needs takes longer to load than all the rest."""
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -15,10 +16,10 @@ from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import catalogue_of
 from tockmark.rig.progress import ProgressLine
-from tockmark.show import figures, plot
 from tockmark.show.table import Named
-from tockmark.site import render
+from tockmark.site import pictures, plot, render
 from tockmark.site.model import Site, gather
+from tockmark.site.render import Chapter
 from tockmark.suite.selection import of_names
 
 EVERY = 5.0  # seconds between its lines where no terminal shows them
@@ -38,8 +39,8 @@ def _draw(
 ) -> NoReturn:
     """Draw results: one file a picture, the same bytes for the same results. Several results are
     drawn together."""
-    wanted = of_names("picture", picture, figures.FIGURES)
-    drawn = figures.draw(_named(files, only), wanted)
+    wanted = of_names("picture", picture, pictures.FIGURES)
+    drawn = pictures.draw(_named(files, only), wanted)
     if not drawn:
         raise TockmarkError(
             "these results have no rows that make a picture",
@@ -47,12 +48,12 @@ def _draw(
             if wanted == ["before-after"] and len(files) < 2
             else "run more of the suite: `tockmark list` shows all of it",
         )
-    pictures = {
+    files_by_path = {
         output / f"{name}.{form.value}": plot.rendered(sheet.figure, form.value)
         for name, sheet in drawn.items()
     }
-    write_whole(pictures)
-    for path in pictures:
+    write_whole(files_by_path)
+    for path in files_by_path:
         print(paths.shown(path))
     absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
@@ -100,11 +101,22 @@ def site_verb(
     """Write results as static pages, for people who did not run them: no server, no network.
 
     What was found, first; then a page a benchmark, a kernel and a comparison, with search. In a
-    folder each file is taken for what it is: results, profiles, a history, a validation. With
-    --picture, write pictures alone: of the figures of the 2021 study, sweeps, distributions, before
-    and after; several results are drawn together."""
+    folder each file is taken for what it is: a result or a profile. With --picture, write pictures
+    alone: of the figures of the 2021 study, sweeps, distributions, before and after; several
+    results are drawn together."""
     if picture is not None:
         _draw(given, output, form, None if picture == "all" else picture, only)
+    raise Exit(make_site(given, output, only))
+
+
+def make_site(
+    given: list[Path],
+    output: Path,
+    only: str | None = None,
+    chapters_of: Callable[[Site], Sequence[Chapter]] = lambda site: (),
+) -> int:
+    """Write the site of some results, with the chapters that `chapters_of` adds; say what is
+    incomplete or damaged. Return the exit code."""
     render.check_site(output)
     found = gather(given)
     known = catalogue_of(one.result for one in found.results)
@@ -116,11 +128,12 @@ def site_verb(
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
         say(line)
-    files = render.site_pages(Site(found, known), ProgressLine(QUIET, EVERY).count)
+    site = Site(found, known)
+    files = render.site_pages(site, ProgressLine(QUIET, EVERY).count, chapters_of(site))
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
         for reason in one.result.unmended[:1]:
             say(f"{one.name} is incomplete: {reason} ({len(one.result.unmended)} in all)")
     lacking = any(one.result.unmended for one in found.results)
-    raise Exit(INCOMPLETE if found.problems or lacking else OK)
+    return INCOMPLETE if found.problems or lacking else OK

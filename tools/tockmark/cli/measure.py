@@ -15,18 +15,18 @@ from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
-from tockmark.result.build import default_path, result_of
 from tockmark.result.model import Result
-from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import ISAS, RISC_V
 from tockmark.rig.image import MOST, AppBuild
-from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import run_layouts
-from tockmark.rig.kinds.file import FileTarget as CapturedLog
+from tockmark.rig.laid import Laid, folder_to_run
+from tockmark.rig.log import FileTarget as CapturedLog
+from tockmark.rig.parse import whole_boots
 from tockmark.rig.protocol import Ability
+from tockmark.rig.results import default_path, result_of
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
@@ -94,7 +94,7 @@ class RunPlace:
                     "--log alone tells no boots", "give their --images, or use `parse`"
                 )
             target = CapturedLog(self.captured, board.target.icache)
-            return msgspec.structs.replace(board, kind="file", target=target)
+            return msgspec.structs.replace(board, kind="log", target=target)
         if laid is None and Ability.PARALLEL not in board.target.can:
             raise TockmarkError(
                 f"{board.name} is loaded boot by boot, from images that must be there",
@@ -341,12 +341,11 @@ def run_verb(
 
     Writes build/results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    if output is not None:  # what cannot be written is told before anything runs
-        _check_kept(options.log_beside(output), place.resume)
+    _check_output(output, place.resume)
     known = catalogues.load(apps.catalogue or paths.CATALOGUE)
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
-    asked = RunAsked(kernel or [], claims, only, place, apps, extent, effort, icache)
-    asked, laid = asked.with_images(known)
+    given = RunAsked(kernel or [], claims, only, place, apps, extent, effort, icache)
+    asked, laid = given.with_images(known)
     wanted = asked.meant(known)
     first, *instead = asked.runs(known, laid, wanted)
     run.check_rows(first, only)
@@ -364,8 +363,8 @@ def run_verb(
             kept = options.log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     options.say_first(result.incomplete)
-    code = options.incomplete_code(result)
-    code = INTERRUPTED if ran.interrupted and ran.lost is None else code
+    interrupted = ran.interrupted and ran.lost is None
+    code = INTERRUPTED if interrupted else options.incomplete_code(result)
     if as_json:
         options.show(_as_json(ran, result, known, path, kept, code))
     else:
@@ -374,8 +373,10 @@ def run_verb(
     raise Exit(code)
 
 
-def _check_kept(log: Path | None, resume: Path | None) -> None:
-    """TockmarkError if the log of --resume would be replaced."""
+def _check_output(output: Path | None, resume: Path | None) -> None:
+    """TockmarkError, before anything runs, if the result cannot be written or its log would replace
+    that of --resume."""
+    log = None if output is None else options.log_beside(output)
     if log is not None and resume is not None and log.resolve() == resume.resolve():
         raise TockmarkError(
             f"{paths.shown(log)} would be replaced while --resume goes on from it",
@@ -384,7 +385,7 @@ def _check_kept(log: Path | None, resume: Path | None) -> None:
 
 
 def _print_sources(ran: run.Ran) -> None:
-    """Say how many boots were taken from elsewhere."""
+    """Say how many boots came from the cache or from a log."""
     for source, count in ran.taken.items():
         if count:
             none = ", and nothing was simulated now" * (count == ran.started)

@@ -16,7 +16,7 @@ from tockmark import paths
 from tockmark.cli import options
 from tockmark.cli.app import PROGRAM
 from tockmark.cli.program import verb
-from tockmark.compare import by_commit, pairs, trends
+from tockmark.compare import pairs, sweeps
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.compare.spread import known_spread
 from tockmark.compare.verdict import answer
@@ -24,7 +24,7 @@ from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError,
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
-from tockmark.show import commits, comparison, export, listing, table, text
+from tockmark.show import comparison, export, listing, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
@@ -225,102 +225,6 @@ def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tup
     return found
 
 
-@verb(
-    "tockmark history --add results/new.json",
-    "tockmark history syscall.command -o command.png",
-    "tockmark history 'call.args n=3 icache=on'",
-    "tockmark history syscall.command -f results/tock-history.jsonl  # over commits",
-    exits={INCOMPLETE: "a line of the file was torn and left out"},
-)
-def history_verb(
-    row: Annotated[
-        str | None,
-        Argument(
-            help="Rows, named as for --only elsewhere. Default: all that changed.",
-            autocompletion=options.several(options.rows),
-        ),
-    ] = None,
-    add: Annotated[
-        list[Path] | None, Option("--add", help="Append this result; may be given again.")
-    ] = None,
-    file: Annotated[
-        Path,
-        Option(
-            "-f",
-            "--file",
-            help="The history, or what `campaign` found: a JSON line for each.",
-            show_default=paths.shown(paths.HISTORY),  # else its length depends on where this lies
-        ),
-    ] = paths.HISTORY,
-    output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Append runs to a history, or show how rows went from run to run, with change points; of a
-    campaign, from commit to commit, with jumps."""
-    if output is not None:
-        from tockmark.show import plot  # slow to load
-
-        plot.history_form(output)  # before anything is written or said
-    for path in add or []:
-        pairs.check_timed(paths.shown(path), result := load(path))
-        pairs.say_uncounted(paths.shown(path), result)
-        new = trends.add(file, result)
-        what = "added to" if new else "is already in"
-        print(f"{paths.shown(path)} {what} {paths.shown(file)}")
-    if add and row is None:
-        return
-    if by_commit.is_by_commit(file):
-        problems = _over_commits(file, row, output, as_json)
-    else:
-        problems = _over_runs(file, row, output, as_json)
-    for problem in problems:
-        say(problem)
-    raise Exit(INCOMPLETE if problems else OK)
-
-
-def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
-    """Show rows run by run; return what could not be read."""
-    runs, problems = trends.load(file)
-    found = trends.series(runs, select(catalogue.load(), row, trends.rows_of(runs)))
-    if row is None:
-        found = [series for series in found if any(point.changed for point in series.points)]
-    elif not found:
-        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
-    if output is not None and found:
-        from tockmark.show import plot
-
-        write_whole({output: plot.history_picture(found, plot.history_form(output))})
-    if as_json:
-        options.show(found)
-    elif found:
-        print(listing.history_text(found), end="")
-    else:
-        print(f"{len(runs)} runs, and no row that changed; name one to see it")
-    return problems
-
-
-def _over_commits(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
-    """Show rows commit by commit; return what could not be read."""
-    held, problems = by_commit.load_commits(file)
-    known = catalogue.load()
-    every = [(one.id, one.params) for of in held.line for one in of.rows.values()]
-    trails = held.trails(select(known, row, every).means)
-    if row is None:
-        trails = [trail for trail in trails if trail.jumps]
-    elif not trails:
-        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no commit in it has it")
-    mean = held.mean(known)
-    if output is not None:
-        from tockmark.show import plot
-
-        write_whole({output: plot.commits_picture([mean, *trails], plot.history_form(output))})
-    if as_json:
-        options.show(commits.commits_json(mean, trails, held))
-    else:
-        print(commits.commits_text(held, mean, trails), end="")
-    return problems
-
-
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
@@ -328,10 +232,10 @@ def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
-    found = trends.sweeps(result, known)
+    found = sweeps.sweeps(result, known)
     if not found:
         raise TockmarkError(
-            f"{paths.shown(file)} holds no sweep", f"one needs {trends.LEAST_SIZES} sizes of a row"
+            f"{paths.shown(file)} holds no sweep", f"one needs {sweeps.LEAST_SIZES} sizes of a row"
         )
     options.show(found if as_json else listing.fit_text(found))
     raise Exit(options.incomplete_code(result))

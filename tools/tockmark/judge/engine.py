@@ -24,9 +24,10 @@ from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.result import file
-from tockmark.result.build import by_layout, joined
+from tockmark.result.build import joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
+from tockmark.rig.results import by_layout
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import Selection
@@ -152,7 +153,7 @@ class Simulated:
             suites = (replace(self.options.suites[0], boots=boots, further=boots),)
             options = replace(self.options, layouts=layouts, suites=suites, icaches=icaches)
             ran = run.run(options)
-            jobs = [job for jobs in ran.jobs for job in jobs if job.started]
+            jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
             self.taken += sum(job.taken is not None for job in jobs)
             made, log = by_layout(ran, options, wanted)
@@ -188,7 +189,9 @@ class Simulated:
                 "the same command goes on from there",
                 INTERRUPTED,
             )
-        for job in (job for jobs in ran.jobs for job in jobs if job.panicked and job.note):
+        for job in (job for jobs in ran.jobs for job in jobs):
+            if job.note is None or job.ending is None or not job.ending.panicked:
+                continue
             kernel = ran.layouts[job.layout].kernel
             raise TockmarkError(
                 f"{self.name}: {shown(kernel.path)} panicked in {job.name}",

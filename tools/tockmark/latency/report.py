@@ -12,23 +12,19 @@ wait that is longer by more is beyond a hard limit.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from tockmark import documents, paths
+from tockmark import documents
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import RowVerdict, Verdict
 from tockmark.documents import Count, Part, Positive
 from tockmark.errors import TockmarkError
-from tockmark.latency.chain import ALARM, UART, KernelFamily, WaitSpread
-from tockmark.result.build import kernel_of, simulator_of
+from tockmark.latency.chain import ALARM, UART, WaitSpread
 from tockmark.result.provenance import Kernel
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.kernel import KernelElf
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 
@@ -129,40 +125,6 @@ class StoredLatency(Part, frozen=True):
     def by(self) -> str:
         """The stage that took most of the worst alarm."""
         return max(self.worst.stages, key=self.worst.stages.__getitem__)
-
-
-def stored(
-    kernel: KernelElf,
-    board: BoardProfile,
-    icache: bool,
-    chain: str,
-    family: KernelFamily,
-    loads: Iterable[LoadFound],
-    worst: WorstAlarm,
-    stretches: Iterable[LongestStretch],
-    never: Iterable[NeverCame],
-    cycles: int,
-) -> StoredLatency:
-    """Return what a file keeps."""
-    return StoredLatency(
-        FORM,
-        VERSION,
-        datetime.now(UTC).date().isoformat(),
-        kernel_of(kernel, None),
-        board.name,
-        board.clock_hz,
-        icache,
-        simulator_of(board),
-        family.name,
-        cycles,
-        {stage.name: stage.what for stage in family.stage},
-        tuple(loads),
-        worst,
-        tuple(stretches),
-        paths.commit_of_checkout(),
-        tuple(never),
-        chain,
-    )
 
 
 def text_of(found: StoredLatency) -> str:

@@ -17,6 +17,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -43,17 +44,18 @@ from tockmark.latency.report import (
     CALL,
     CORE,
     ELSEWHERE,
+    FORM,
     KINDS,
     LOOK,
     NOUN,
     OFF,
+    VERSION,
     LoadFound,
     LongestStretch,
     NeverCame,
     StackPart,
     StoredLatency,
     WorstAlarm,
-    stored,
 )
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
@@ -63,6 +65,8 @@ from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
+from tockmark.rig.results import kernel_of as stored_kernel
+from tockmark.rig.results import simulator_of
 from tockmark.rig.run import SYMBOL
 from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot
@@ -137,12 +141,6 @@ class RanBoot:
     never: NeverCame | None = None
 
 
-class SimulatedCycles:
-    """Counts the cycles that were simulated, those of boots from the cache among them."""
-
-    cycles = 0
-
-
 def known_loads() -> list[RunLoad]:
     """Read the list of loads."""
     data = tomllib.loads(LOADS.read_text(encoding="utf-8"))
@@ -176,163 +174,149 @@ def loads_for(
 def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatency:
     """Run all; `say` is told what is done. TockmarkError if an alarm did not come, or a point of
     the kernel is gone."""
-    simulators(options.board)  # both are there, or it ends here
-    kernel = kernel_of(options.kernel)
-    family = family_of(kernel, options.chain)
-    simulated = SimulatedCycles()
+    measurement = _Measurement(options)
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
     for load in options.loads:
-        boots = _boots(options, family, kernel, load, simulated)
+        boots = measurement.boots(load)
         if (lost := boots[-1].never) is not None:
             never.append(lost)
             say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
             continue
         one = [alarm for boot in boots for alarm in boot.alarms]
         whole = spread(alarm.whole for alarm in one)
-        loads.append(LoadFound(load.name, load.what, whole, dict(spreads(family, one))))
+        stages = dict(spreads(measurement.family, one))
+        loads.append(LoadFound(load.name, load.what, whole, stages))
         say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
         ran += boots
         if options.chain != ALARM:  # stretches are the same, whatever waits
             continue
-        for stretch in _stretches(options, family, kernel, boots[0], simulated):
+        for stretch in measurement.stretches(boots[0]):
             kept = longest_.get(stretch.kind)
             if kept is None or stretch.cycles > kept.cycles:
                 longest_[stretch.kind] = stretch
     if not ran:
         raise TockmarkError("no alarm came at all", "name further --loads", INCOMPLETE)
-    return stored(
-        options.kernel,
-        options.board,
+    worst = measurement.worst(ran)
+    return StoredLatency(
+        FORM,
+        VERSION,
+        datetime.now(UTC).date().isoformat(),
+        stored_kernel(options.kernel, None),
+        options.board.name,
+        options.board.clock_hz,
         options.icache,
+        simulator_of(options.board),
+        measurement.family.name,
+        measurement.cycles,
+        {stage.name: stage.what for stage in measurement.family.stage},
+        tuple(loads),
+        worst,
+        tuple(longest_[kind] for kind in KINDS if kind in longest_),
+        paths.commit_of_checkout(),
+        tuple(never),
         options.chain,
-        family,
-        loads,
-        _worst(options, family, kernel, ran, simulated),
-        [longest_[kind] for kind in KINDS if kind in longest_],
-        never,
-        simulated.cycles,
     )
 
 
-def _worst(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    ran: Iterable[RanBoot],
-    simulated: SimulatedCycles,
-) -> WorstAlarm:
-    """Trace the worst alarm of all boots."""
-    boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
-    alarm = max(boot.alarms, key=lambda one: one.whole)
-    lines = _trace(options, boot.image, alarm.due, alarm.ends[-1], simulated)
-    names = [stage.name for stage in family.stage]
-    took = dict(zip(names, alarm.stages, strict=True))
-    parts = _Codes(kernel, boot.image).stacks(lines)
-    return WorstAlarm(boot.load.name, alarm.whole, took, parts)
+class _Measurement:
+    """The boots of a kernel, and how many cycles were simulated: those of boots from the cache
+    count, too."""
 
+    def __init__(self, options: LatencyOptions) -> None:
+        """TockmarkError if a simulator is not built, or the kernel's stages are not known."""
+        self.options = options
+        _, self._tracing = simulators(options.board)
+        self.kernel = kernel_of(options.kernel)
+        self.family = family_of(self.kernel, options.chain)
+        self.cycles = 0
 
-def _image(options: LatencyOptions, load: RunLoad, first: int, count: int) -> Image:
-    if not APPS.is_dir():
-        raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
-    app = HASTY if load.soon else WAITS[options.chain]
-    name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
-    others = (DISTURBER,) * load.apps
-    slots = (*others, app) if load.behind else (app, *others)
-    boot = Boot(name, app, slots, (), load.number, 0)
-    kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
-    out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
-    words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
-    return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
+    def boots(self, load: RunLoad) -> list[RanBoot]:
+        """Run the boots of a load, and find their alarms, as far as there is none that never
+        comes."""
+        found: list[RanBoot] = []
+        for first in range(0, self.options.alarms, A_BOOT):
+            found.append(self._run(load, first, min(A_BOOT, self.options.alarms - first)))
+            if found[-1].never is not None:
+                break
+        return found
 
+    def worst(self, ran: Iterable[RanBoot]) -> WorstAlarm:
+        """Trace the worst alarm of all boots."""
+        boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
+        alarm = max(boot.alarms, key=lambda one: one.whole)
+        lines = self._trace(boot.image, alarm.due, alarm.ends[-1])
+        names = [stage.name for stage in self.family.stage]
+        took = dict(zip(names, alarm.stages, strict=True))
+        parts = _Codes(self.kernel, boot.image).stacks(lines)
+        return WorstAlarm(boot.load.name, alarm.whole, took, parts)
 
-def _boots(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    load: RunLoad,
-    simulated: SimulatedCycles,
-) -> list[RanBoot]:
-    """Run the boots of a load, and find their alarms, as far as there is none that never comes."""
-    found = []
-    for first in range(0, options.alarms, A_BOOT):
-        count = min(A_BOOT, options.alarms - first)
-        found.append(_run(options, family, kernel, load, (first, count), simulated))
-        if found[-1].never is not None:
-            break
-    return found
+    def stretches(self, ran: RanBoot) -> Iterable[LongestStretch]:
+        """Yield the longest stretches while the first alarms of a boot come."""
+        first = ran.alarms[0].due
+        last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
+        lines = self._trace(ran.image, first, last)
+        codes = _Codes(self.kernel, ran.image)
+        for kind, span in longest(self.family, self.kernel, codes.owner, lines).items():
+            if span.cycles:
+                parts = codes.stacks(lines[span.start : span.end])
+                yield LongestStretch(kind, span.cycles, ran.load.name, parts)
 
+    def _image(self, load: RunLoad, first: int, count: int) -> Image:
+        options = self.options
+        if not APPS.is_dir():
+            raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
+        app = HASTY if load.soon else WAITS[options.chain]
+        name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
+        others = (DISTURBER,) * load.apps
+        slots = (*others, app) if load.behind else (app, *others)
+        boot = Boot(name, app, slots, (), load.number, 0)
+        kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
+        out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
+        words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
+        return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
-def _run(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    load: RunLoad,
-    which: tuple[int, int],
-    simulated: SimulatedCycles,
-) -> RanBoot:
-    """Run a boot of a load: the first of its alarms, and how many."""
-    image = _image(options, load, *which)
-    app = image.slots[load.apps if load.behind else 0].symbols
-    marks = mark_options(family, kernel, app, (IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"))
-    target = options.board.target.configured(_limits(options, load.most))
-    start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-    session = cache.default(options.fresh).begin(target, start)
-    lines = list(session.lines())
-    ending = session.ending()
-    simulated.cycles += session.cycles
-    if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
-        lost = never_came(family, lines, session.cycles, load.name)
-        return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
-    if ending:
-        raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
-    if options.chain == UART:
-        takes = range(LINE * PACE, (LINE + 1) * PACE)
-        return RanBoot(load, image, lines_sent(family, lines, load.name, which[1], takes))
-    return RanBoot(load, image, alarms(family, lines, load.name))
+    def _run(self, load: RunLoad, first: int, count: int) -> RanBoot:
+        """Run a boot of a load, with `count` alarms from number `first` on."""
+        options, image = self.options, self._image(load, first, count)
+        app = image.slots[load.apps if load.behind else 0].symbols
+        own = IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"
+        marks = mark_options(self.family, self.kernel, app, own)
+        target = options.board.target.configured(self._limits(load.most))
+        start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
+        session = cache.default(options.fresh).begin(target, start)
+        lines = list(session.lines())
+        ending = session.ending()
+        self.cycles += ending.cycles
+        if ending.idle and (load.most < MOST_CYCLES or options.chain == UART):
+            lost = never_came(self.family, lines, ending.cycles, load.name)
+            return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
+        if ending.why:
+            raise TockmarkError(f"{load.name}: {ending.why}", "ask for fewer --loads", INCOMPLETE)
+        if options.chain == UART:
+            takes = range(LINE * PACE, (LINE + 1) * PACE)
+            return RanBoot(load, image, lines_sent(self.family, lines, load.name, count, takes))
+        return RanBoot(load, image, alarms(self.family, lines, load.name))
 
+    def _limits(self, limit: int) -> dict[str, int]:
+        if self.options.chain == UART:
+            return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
+        return {"max-cycles": limit, "silence": limit}
 
-def _limits(options: LatencyOptions, limit: int) -> dict[str, int]:
-    if options.chain == UART:
-        return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
-    return {"max-cycles": limit, "silence": limit}
-
-
-def _trace(
-    options: LatencyOptions, image: Image, start: int, end: int, simulated: SimulatedCycles
-) -> list[str]:
-    """Return the instructions of a boot between two cycles."""
-    _, target = simulators(options.board)
-    target = target.configured(_limits(options, end))
-    begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
-    with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start_here(
-            begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
-        )
-        try:
-            return list(instructions(tracing.lines()))
-        finally:
-            tracing.stop()
-            tracing.ending()
-            simulated.cycles += end
-
-
-def _stretches(
-    options: LatencyOptions,
-    family: KernelFamily,
-    kernel: Program,
-    ran: RanBoot,
-    simulated: SimulatedCycles,
-) -> Iterable[LongestStretch]:
-    """Yield the longest stretches while the first alarms of a boot come."""
-    first = ran.alarms[0].due
-    last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
-    lines = _trace(options, ran.image, first, last, simulated)
-    codes = _Codes(kernel, ran.image)
-    for kind, span in longest(family, kernel, codes.owner, lines).items():
-        if span.cycles:
-            parts = codes.stacks(lines[span.start : span.end])
-            yield LongestStretch(kind, span.cycles, ran.load.name, parts)
+    def _trace(self, image: Image, start: int, end: int) -> list[str]:
+        """Return the instructions of a boot between two cycles."""
+        options, target = self.options, self._tracing.configured(self._limits(end))
+        begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
+        with tempfile.NamedTemporaryFile() as uart:
+            tracing = target.start_here(
+                begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
+            )
+            try:
+                return list(instructions(tracing.lines()))
+            finally:
+                tracing.stop()
+                tracing.ending()
+                self.cycles += end
 
 
 class _Codes:

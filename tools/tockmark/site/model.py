@@ -7,16 +7,19 @@ found in order: kernels, results that can be read beside each other, and pairs t
 It is bound in size: a page a group of benchmarks, a few kernels, a few comparisons.
 """
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
+
 from tockmark import paths
-from tockmark.compare import agree, by_commit, pairs, trends
+from tockmark.compare import agree, pairs
 from tockmark.compare.agree import Agreement
-from tockmark.compare.by_commit import ByCommit
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.spread import known_spread, paired_spread
@@ -32,18 +35,13 @@ from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.table import Named, ResultColumn, apart, short_names
-from tockmark.site import edited
-from tockmark.site.edited import ChosenPair
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
-from tockmark_lab import validation as validations
-from tockmark_lab.validation import ValidationRow
 
 LOOKED_AT = 4096  # bytes that say of which format a file is
 SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside results
-OTHERS = {"tockmark-site", "tockmark-robustness", "tockmark-bisect"}  # ours, but for no page
-OURS = {file.FORMAT, profiles.FORMAT, trends.FORMAT, validations.FORMAT, by_commit.FORM}
+OURS = {file.FORMAT, profiles.FORMAT}
 WHOLE = 2 / 3  # of the catalogue's benchmarks, in a result that is of the whole suite
 MOST = 8  # comparisons, each a page
 KERNELS = 12  # with a page each; the table has all
@@ -54,6 +52,51 @@ OTHERS_PAGE = "other"  # of benchmarks whose group the catalogue does not know
 KernelKey = tuple[str, str]  # its name, and how it was built
 
 
+class ChosenPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two results that are compared by the choice of an editor."""
+
+    base: str  # a result's path in the folder, without .json
+    new: str
+    names: tuple[str, str]  # what a reader calls them, the base first
+    why: str
+    paired: bool = False  # whether each link of one has its twin in the other
+    title: str = ""  # if there is more to say than both names
+
+
+class ChosenKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A result whose kernel has a page of its own."""
+
+    result: str
+    why: str
+
+
+class Edited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All choices."""
+
+    comparison: tuple[ChosenPair, ...]
+    kernel: tuple[ChosenKernel, ...]
+    groups: dict[str, tuple[str, str]]  # at the head of a page, and in a sentence
+    costs: dict[str, str]  # what `--only` takes, and what it is in a sentence
+    aliases: dict[str, tuple[str, ...]]  # of a benchmark, for the search
+
+
+@cache
+def choices() -> Edited:
+    """Return the choices."""
+    found = resources.files("tockmark.site") / "templates" / "edited.toml"
+    return msgspec.convert(tomllib.loads(found.read_text("utf-8")), Edited)
+
+
+def heading(group: str) -> str:
+    """Return what a group is called at the head of a page; one that nobody named, by itself."""
+    return choices().groups.get(group, (group, group))[0]
+
+
+def in_words(group: str) -> str:
+    """Return what a group is called in a sentence."""
+    return choices().groups.get(group, (group, group))[1]
+
+
 @dataclass
 class SiteSources:
     """All that there is, in the order of the arguments, a folder's files by their paths."""
@@ -62,9 +105,6 @@ class SiteSources:
     asked: set[str] = field(default_factory=set)  # the names of those that were given by name
     studies: list[Named] = field(default_factory=list)  # what others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
-    runs: list[trends.HistoryRun] = field(default_factory=list)
-    campaigns: list[tuple[str, ByCommit]] = field(default_factory=list)
-    validation: list[ValidationRow] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # files that are damaged, a line each
     strangers: list[str] = field(default_factory=list)  # files of no known format, a line each
 
@@ -77,11 +117,9 @@ class SiteSources:
         """Take a file of a folder for what it is, or note what is wrong with it."""
         try:
             kind = source_kind(path)
-            if path.suffix in SILENT or kind in OTHERS:
-                return
             if kind in OURS:
                 self.take(path, name, kind)
-            else:
+            elif path.suffix not in SILENT and kind is None:
                 self.strangers.append(f"{shown(path)} is of no known format; left out")
         except TockmarkError as error:
             self.problems.append(str(error))
@@ -91,18 +129,6 @@ class SiteSources:
         wrong."""
         if kind == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
-        elif kind == trends.FORMAT:
-            runs, problems = trends.load(path)
-            known = {run.result_sha256 for run in self.runs}
-            self.runs += [run for run in runs if run.result_sha256 not in known]
-            self.runs.sort(key=lambda run: run.date)
-            self.problems += problems
-        elif kind == by_commit.FORM:
-            held, problems = by_commit.load_commits(path)
-            self.campaigns.append((name, held))
-            self.problems += problems
-        elif kind == validations.FORMAT:
-            self.validation = self.validation or validations.load_validation(path)
         else:
             result = file.load(path)
             named = Named(self._free(name, path), result)
@@ -397,7 +423,7 @@ class Site:
         named = {one.name: one for one in self.found.results if one.name not in self.found.asked}
         return [
             (named[one.base], named[one.new], one)
-            for one in edited.load().comparison
+            for one in choices().comparison
             if one.base in named and one.new in named
         ]
 
@@ -519,7 +545,7 @@ class Site:
         """Return the kernels that have a page of their own: those of which there is a whole result,
         or one that was given by name, or that an editor chose. Our own has none, unless there is no
         other: it is something to compare with."""
-        chosen = {one.result for one in edited.load().kernel}
+        chosen = {one.result for one in choices().kernel}
         leading = [
             key
             for key, some in groups.items()

@@ -4,10 +4,9 @@
 Every figure is result/model.py's, and the words of a comparison are those of `tockmark compare`.
 """
 
-import contextlib
-import re
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -15,20 +14,27 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from tockmark.compare import trends
-from tockmark.compare.by_commit import ByCommit, CommitTrail, Jump, largest
-from tockmark.compare.verdict import RowVerdict
-from tockmark.errors import TockmarkError
+from tockmark.compare.pairs import Comparison, Mean
+from tockmark.compare.verdict import JUDGED, MOVED, Answer, RowVerdict, Verdict, of_change
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, merged
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result, Row, microseconds
 from tockmark.result.provenance import Timing
-from tockmark.show import figures, plot, table, text
+from tockmark.show import table, text
+from tockmark.show.answer import headline
 from tockmark.show.table import Named
-from tockmark.site.findings import us, us_range
-from tockmark.site.model import ColumnGroup, Site, SiteColumn, SiteKernel
+from tockmark.site.model import (
+    ColumnGroup,
+    Site,
+    SiteColumn,
+    SiteKernel,
+    SitePair,
+    choices,
+    in_words,
+    is_baseline,
+)
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
-from tockmark.suite.selection import Selection, screen
+from tockmark.suite.selection import only_one, screen
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -48,8 +54,6 @@ TIMING: dict[Timing, str] = {
 UNKNOWN = "not known"
 THIN, MINUS = "\u202f", "\u2212"
 FUNCTIONS = 12  # of a profile; the others in one line
-PICTURED = 24  # rows of the first screen, from which those of a campaign's picture are
-SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 
 # Numbers.
 
@@ -421,12 +425,6 @@ def _rows(one: Named, id_: str) -> list[Row]:
     return [row for row in one.result.table.values() if row.id == id_]
 
 
-def row_histories(site: Site, id_: str) -> list[trends.RowHistory]:
-    """Return the rows of a benchmark over the runs, those with several runs only."""
-    meant = Selection(site.catalogue, (id_,))
-    return [one for one in trends.series(site.found.runs, meant) if len(one.points) > 1]
-
-
 # Profiles.
 
 
@@ -462,111 +460,6 @@ def flame_graph(profile: StoredProfile) -> Markup:
     return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 
 
-# Pictures as parts of a page: nothing but the drawing, its ids apart from those of all others.
-
-
-def first_picture(site: Site) -> tuple[str, Markup] | None:
-    """Return the one of the first page, of what touches the kernel, under the condition of the
-    first table: kernels beside each other if there are several results, else the first that there
-    are rows for."""
-    for group in site.groups[:1]:
-        cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
-        kernel = Selection(site.catalogue, ("kernel",))
-        every = [(*column.wider, column.result)[0] for column in group.columns]
-        touching = [one.only(cache).only(kernel) for one in every]
-        for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
-            named = [Named(*one) for one in zip(group.names, results, strict=True)]
-            drawn = _inline(figures.draw(named, wanted)) if wanted is None or len(named) > 1 else []
-            if drawn:
-                return drawn[0]
-    return None
-
-
-def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the pictures of one benchmark alone, of the results of the first group: the wider
-    ones, where there are some."""
-    named = []
-    for group in site.groups[:1]:
-        for name, column in zip(group.names, group.columns, strict=True):
-            keys = [key for key, row in column.rows.items() if row.id == id_]
-            named += [Named(name, column.result_of(key)) for key in keys[:1]]
-    return _inline(figures.of_benchmark(named[:SHOWN], id_), anchor_of(site, id_))
-
-
-def history_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the history of a benchmark: of the rows that changed, under the setting that has most
-    of them."""
-    changed = [one for one in row_histories(site, id_) if any(p.changed for p in one.points)]
-    for setting, _ in Counter(one.setting for one in changed).most_common(1):
-        some = [one for one in changed if one.setting == setting]
-        with contextlib.suppress(TockmarkError):  # they are too many for a picture
-            name = f"history-{anchor_of(site, id_)}"
-            return [(name, inline(plot.history_picture(some, "svg"), name))]
-    return []
-
-
-@dataclass(frozen=True)
-class CampaignPage:
-    """What the page of a campaign shows."""
-
-    held: ByCommit
-    mean: CommitTrail
-    trails: list[CommitTrail]  # rows of the first screen first
-    pictures: list[tuple[str, Markup]]  # the mean, and those that people ask for first
-
-    @property
-    def jumps(self) -> list[Jump]:
-        """The jumps, one for each pair of commits, the dearest first."""
-        return largest(jump for trail in self.trails for jump in trail.jumps)
-
-
-def campaign(held: ByCommit, catalogue: Catalogue) -> CampaignPage:
-    """Return what the page of a campaign shows."""
-    first = {key: place for place, key in enumerate(_asked_first(catalogue))}
-    trails = held.trails(lambda row: True)
-
-    def place(trail: CommitTrail) -> int:
-        row = next(row for one in held.line for row in one.rows.values() if row.name == trail.name)
-        return first.get(row_key(row.id, row.params), len(first))
-
-    trails.sort(key=place)
-    mean = held.mean(catalogue)
-    leading = [trail for trail in trails if place(trail) < PICTURED and trail.jumps]
-    shown = [*([mean] if mean.points else []), *leading][: plot.MOST]
-    drawn = [("over-commits", inline(plot.commits_picture(shown, "svg"), "over-commits"))]
-    return CampaignPage(held, mean, trails, drawn if shown else [])
-
-
-def _asked_first(catalogue: Catalogue) -> list[RowKey]:
-    return [key for rows in screen(catalogue).values() for key in rows.values()]
-
-
-def _inline(sheets: dict[str, plot.Sheet], of: str = "") -> list[tuple[str, Markup]]:
-    """Return drawings by their names, which stand on a page beside those of other things."""
-    found = [(f"{name}-{of}" if of else name, one) for name, one in sheets.items()]
-    return [(name, inline(plot.rendered(one.figure, "svg"), name)) for name, one in found]
-
-
-def inline(picture: bytes, name: str) -> Markup:
-    """Return an SVG of matplotlib's as an element of a page. What text it has, matplotlib has
-    escaped. Its styles become attributes, since the page allows no style but that of its own
-    file."""
-    svg = picture.decode()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' style="([^"]*)"', lambda match: _attributes(match[1]), svg)
-    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
-    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
-    label = name.replace("-", " ")
-    named = rf'\1 role="img" aria-label="{label}"'
-    return Markup(re.sub(r'(<svg[^>]*?) width="[^"]*"', named, svg, count=1))
-
-
-def _attributes(style: str) -> str:
-    pairs = (one.split(":", 1) for one in style.split(";") if one.strip())
-    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)
-
-
 # The page of what others published.
 
 
@@ -595,3 +488,245 @@ def measured_alike(one: Result, other: Result) -> bool:
     same."""
     mine, others = one.provenance, other.provenance
     return (mine.board.chip, mine.abi) == (others.board.chip, others.abi)
+
+
+# What a site says first, in sentences that are made when the page is made.
+#
+
+TOPICS = 3  # of a sentence in one direction; the comparison has all
+EACH_WAY = 5  # rows of what moved most
+LITTLE = 0.005  # of the flash: less is not told
+
+
+@dataclass(frozen=True)
+class SureFigure:
+    """A figure that the rule calls sure, as a sentence shows it, and what it stands for: a group
+    and a direction, a row, or the mean."""
+
+    text: str
+    of: str
+
+
+Part = str | SureFigure
+Sentence = list[Part]
+
+
+def signed(ratio: float) -> str:
+    """Write a change in percent without its unit, with its sign."""
+    points = (ratio - 1) * 100
+    return f"{'+' if points >= 0 else MINUS}{digits(abs(points))}"
+
+
+def digits(points: float) -> str:
+    """Write a share in percent: whole from 10 up, else with a digit behind the point."""
+    return f"{points:.{0 if points >= 10 else 1}f}"
+
+
+def span(low: float, high: float) -> str:
+    """Write the range of a change."""
+    ends = [signed(low), signed(high)]
+    return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
+
+
+def sure(row: RowVerdict) -> bool:
+    """Return whether the cycles of a row surely changed by more than the margin."""
+    return row.verdict in MOVED
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What surely moved in one direction, of the rows of one group with one cache setting."""
+
+    group: str
+    lower: bool
+    moved: tuple[RowVerdict, ...]
+    rows: int  # of the group that have a verdict
+
+    @property
+    def size(self) -> float:
+        return max(row.size for row in self.moved)
+
+    @property
+    def figure(self) -> SureFigure:
+        """From the least end of the intervals to the greatest."""
+        ranges = [row.range for row in self.moved if row.range]
+        ends = span(1 + min(low for low, _ in ranges), 1 + max(high for _, high in ranges))
+        return SureFigure(ends, f"{self.group} {'lower' if self.lower else 'higher'}")
+
+    @property
+    def words(self) -> Sentence:
+        """Name the group and its figure, with how many of its rows if not all."""
+        many = len(self.moved)
+        some = f"{many} of {self.rows} rows, " if many < self.rows else ""
+        return [f"{in_words(self.group)} ({some}", self.figure, ")"]
+
+
+def topics(pair: SitePair) -> list[Topic]:
+    """Return what surely moved with the setting that is told first, the largest change first."""
+    groups: dict[str, list[RowVerdict]] = {}
+    for one in _told_first(pair):
+        groups.setdefault(one.group, []).append(one)
+    found = [
+        Topic(group, verdict is Verdict.BETTER, moved, len(some))
+        for group, some in groups.items()
+        for verdict in MOVED
+        if (moved := tuple(one for one in some if one.verdict is verdict))
+    ]
+    return sorted(found, key=lambda topic: -topic.size)
+
+
+def _told_first(pair: SitePair) -> list[RowVerdict]:
+    """Return the rows with a verdict in the leading language, with the setting told first."""
+    judged = pair.answer.that_are(*JUDGED) if pair.answer else []
+    langs = {one.row.lang for one in judged}
+    first = next((lang for lang in LANGS if lang in langs), None)
+    return [one for one in judged if one.row.lang == first and one.row.icache is pair.icache]
+
+
+def sentence(pair: SitePair) -> Sentence:
+    """Say in one sentence what a pair has shown."""
+    found, answer = pair.comparison, pair.answer
+    assert found is not None
+    assert answer is not None
+    base, new = pair.names
+    slower, faster = (
+        [one for one in topics(pair) if one.lower is lower] for lower in (False, True)
+    )
+    mean = found.mean
+    if mean and mean_verdict(mean, found) in MOVED and bool(slower) is not bool(faster):
+        more = "fewer" if faster else "more"
+        ends = sorted(abs(end - 1) * 100 for end in (mean.change.low, mean.change.high))
+        change = SureFigure(f"{digits(abs(mean.ratio - 1) * 100)} % {more} cycles", "mean")
+        over = f"in the mean over {mean.benchmarks} benchmarks of the kernel"
+        span_ = f"{digits(ends[0])} to {digits(ends[1])} %"
+        return [f"{new} takes ", change, f" ({span_}) than {base}, {over}{_flash(pair)}."]
+    said: Sentence = []
+    for some, word in ((slower, "slower"), (faster, "faster")):
+        if some:
+            start = f"{new} is {word} than {base} at " if not said else f"; {word} at "
+            said += [start, *_listed(some)]
+    if said:
+        return [*said, f"{_flash(pair)}."]
+    return [f"{text.sentence(headline(answer))}."]
+
+
+def _listed(some: Sequence[Topic]) -> Sentence:
+    said: Sentence = []
+    named = some[:TOPICS]
+    more = len(some) - len(named)
+    for place, topic in enumerate(named):
+        last = place == len(named) - 1 and not more
+        said += [" and " if last else ", "] * (place > 0)
+        said += topic.words
+    return [*said, f" and {more} group{'s' if more > 1 else ''} more"] if more else said
+
+
+def _flash(pair: SitePair) -> str:
+    """Say how the flash of the kernels differs, if that is known and much."""
+    one, two = (side.result.provenance.kernel.flash_bytes for side in (pair.base, pair.new))
+    if not one or not two or abs(two / one - 1) < LITTLE:
+        return ""
+    return f"; flash {signed(two / one)} %"
+
+
+def cost_sentence(site: Site) -> str:
+    """Say what the operations of the first screen's first kernel take; nothing without a clock."""
+    for group in site.groups[:1]:
+        column = group.columns[0]
+        costs = [
+            f"{words} takes {us_of(row)}" if place == 0 else f"{words} {us_of(row)}"
+            for place, (words, row) in enumerate(_costs(column, site.catalogue))
+        ]
+        if costs:
+            several = len(costs) > 1
+            listed = f"{', '.join(costs[:-1])} and {costs[-1]}" if several else costs[0]
+            return f"On {group.names[0]} {listed}."
+    return ""
+
+
+def _costs(column: SiteColumn, catalogue: Catalogue) -> list[tuple[str, Row]]:
+    keys = [(words, row_key(*only_one(catalogue, term))) for term, words in choices().costs.items()]
+    rows = [(words, column.rows.get(key)) for words, key in keys]
+    return [(words, row) for words, row in rows if row and row.sound and row.us is not None]
+
+
+def us_of(row: Row) -> str:
+    """Write the time of one operation, with its range over links."""
+    return f"{us(row.us)} µs" + (f" ({found})" if (found := us_range(row)) else "")
+
+
+def us(value: float | None) -> str:
+    """Write a time in µs with three digits."""
+    rounded = text.three_digits(value)
+    return text.NONE if rounded is None else text.trimmed(rounded)
+
+
+def us_range(row: Row) -> str:
+    """Write the least and the most time of one operation over links; nothing of one."""
+    nets = row.cycles.nets if row.cycles else ()
+    if len(nets) < 2 or not row.clock_hz:
+        return ""
+    least, most = (
+        us(microseconds(net / row.inner, row.clock_hz)) for net in (min(nets), max(nets))
+    )
+    return least if least == most else f"{least} to {most}"
+
+
+def moved_most(pair: SitePair) -> dict[str, list[RowVerdict]]:
+    """Return what surely moved most, slower and faster: of each group one row, since what moves the
+    rows of a group is mostly one thing."""
+    found: dict[str, list[RowVerdict]] = {}
+    for verdict in MOVED:
+        moved = [one for one in _told_first(pair) if one.verdict is verdict]
+        best: dict[str, RowVerdict] = {}
+        for one in sorted(moved, key=lambda one: -one.size):
+            best.setdefault(one.group, one)
+        if best:
+            found[verdict.capitalize()] = list(best.values())[:EACH_WAY]
+    return found
+
+
+def counts(pair: SitePair) -> dict[str, int]:
+    """Count the verdicts of a comparison, by their words."""
+    found = Counter(one.verdict for one in pair.answer.rows) if pair.answer else Counter()
+    return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
+
+
+def mean_words(mean: Mean) -> str:
+    """Write a mean with its range."""
+    low, high = mean.change.low, mean.change.high
+    known = span(low, high) if math.isfinite(high) else "spread unknown"
+    return f"{signed(mean.ratio)} % ({known})"
+
+
+def mean_verdict(mean: Mean, comparison: Comparison) -> Verdict:
+    """Return what is said of a mean."""
+    return of_change(mean.change, comparison.margin)
+
+
+def without_figures(answer: Answer) -> dict[str, list[str]]:
+    """Return the names of the rows that have no figures of both sides, by verdict and reason."""
+    found: dict[str, list[str]] = {}
+    for one in answer.rows:
+        if one.before is None:
+            words = f"{one.verdict}: {one.why}" if one.why else str(one.verdict)
+            found.setdefault(words, []).append(one.row.name)
+    return found
+
+
+def names_of_rows(catalogue: Catalogue) -> dict[RowKey, str]:
+    """Return the labels of the first screen, by the rows that they stand for."""
+    return {key: words for rows in screen(catalogue).values() for words, key in rows.items()}
+
+
+def title(site: Site) -> str:
+    """Return the title of the first page: whose costs it shows."""
+    for group in site.groups[:1]:
+        named = zip(group.names, group.results, strict=True)
+        others = [name for name, one in named if not is_baseline(one)]
+        names = list(dict.fromkeys(others or group.names))
+        if len(names) <= TOPICS:
+            listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+            return f"What {listed} {'cost' if len(names) > 1 else 'costs'}"
+        return f"What {len(names)} kernels cost"
+    return "What the operating system costs"

@@ -6,13 +6,14 @@ All that a page shows is text: the templates escape it, and addresses are made o
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
+from markupsafe import Markup
 
 from tockmark import __version__
 from tockmark.compare.verdict import MEANING
@@ -22,12 +23,11 @@ from tockmark.paths import shown
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
-from tockmark.show import answer, commits, comparison, listing, table, text
-from tockmark.site import edited, findings, pages
-from tockmark.site.model import MOST, Site, SitePair, is_baseline
+from tockmark.show import answer, comparison, table, text
+from tockmark.site import pages, pictures
+from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
 from tockmark.suite.selection import only_one
-from tockmark_lab import validation
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")
@@ -48,6 +48,15 @@ class Page(NamedTuple):
     words: str = ""  # besides the title
 
 
+class Chapter(NamedTuple):
+    """A page that the caller adds to a site, in its top folder."""
+
+    path: str
+    title: str
+    body: Markup
+    links: Mapping[str, str]  # the part of the page about a benchmark, by the benchmark's id
+
+
 class Found(NamedTuple):
     """What the search finds: a page, or a part of one."""
 
@@ -58,11 +67,11 @@ class Found(NamedTuple):
     aliases: tuple[str, ...] = ()  # what others call it
 
 
-def site_pages(site: Site, step: Step) -> dict[str, str]:
+def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict[str, str]:
     """Return every file of the site, by its path in it."""
     site.compare(lambda done, of: step("comparisons", done, of))
-    environment = _environment(site)
-    todo = list(_pages(site))
+    environment = _environment(site, chapters)
+    todo = list(_pages(site, chapters))
     files: dict[str, str] = {}
     for i, page in enumerate(todo):
         step("pages", i, len(todo))
@@ -84,29 +93,29 @@ def site_pages(site: Site, step: Step) -> dict[str, str]:
     return files
 
 
-def _pages(site: Site) -> Iterator[Page]:
+def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
     found = site.found
-    costs = findings.cost_sentence(site)
-    told: list[tuple[SitePair | None, findings.Sentence]] = [(None, [costs])] if costs else []
-    told += [(pair, findings.sentence(pair)) for pair in site.pairs]
+    costs = pages.cost_sentence(site)
+    told: list[tuple[SitePair | None, pages.Sentence]] = [(None, [costs])] if costs else []
+    told += [(pair, pages.sentence(pair)) for pair in site.pairs]
     first = {
         "told": told[:SENTENCES],
         "compared": site.pairs,
         "screens": [group for group in site.groups if group.blocks(site.catalogue)],
-        "picture": pages.first_picture(site),
+        "picture": pictures.first_picture(site),
         "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
         "has_baseline": any(is_baseline(one) for one in found.every),
         "incomplete": [one for one in found.results if one.result.unmended],
     }
-    yield Page("index.html", "index.html", findings.title(site), "page", first)
+    yield Page("index.html", "index.html", pages.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
     for group, ids in site.ids_by_group.items():
         path = site.group_address(group)
-        title = edited.heading(group)
+        title = heading(group)
         yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids}, group)
     named = {
         words.partition(" ")[2]: row_key(*only_one(site.catalogue, term))
-        for term, words in edited.load().costs.items()
+        for term, words in choices().costs.items()
     }
     yield Page("kernels.html", "kernels.html", "All kernels", "page", {"costs": named})
     for kernel in site.kernels:
@@ -120,22 +129,17 @@ def _pages(site: Site) -> Iterator[Page]:
     for place, study in enumerate(found.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
-    for place, (_, held) in enumerate(found.campaigns):
-        over = {"campaign": pages.campaign(held, site.catalogue)}
-        yield Page(commits_address(place), "commits.html", "Over commits", "page", over)
-    if found.validation:
-        judged = validation.judge_rows(found.validation, validation.load_unexplained())
-        values = {"told": validation.validation_text(judged)}
-        yield Page("validation.html", "validation.html", "The simulator", "page", values)
+    for chapter in chapters:
+        yield Page(chapter.path, "chapter.html", chapter.title, "page", {"body": chapter.body})
 
 
 def _search(site: Site, made: list[Page]) -> Iterator[Found]:
     """Yield what the search goes through: benchmarks, by all that they are called, and pages."""
-    known, labels = site.catalogue.benchmarks, findings.names_of_rows(site.catalogue)
+    known, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
     for id_ in site.ids:
         words = known[id_].what if id_ in known else ""
         aliases = [label for key, label in labels.items() if key[0] == id_]
-        aliases += edited.load().aliases.get(id_, ())
+        aliases += choices().aliases.get(id_, ())
         yield Found(id_, "benchmark", site.address(id_), words, tuple(aliases))
     for kernel in site.kernels:
         if not kernel.has_page:
@@ -150,12 +154,7 @@ def study_address(place: int) -> str:
     return f"study{f'-{place + 1}' if place else ''}.html"
 
 
-def commits_address(place: int) -> str:
-    """Return where the page of a campaign is."""
-    return f"commits{f'-{place + 1}' if place else ''}.html"
-
-
-def _environment(site: Site) -> jinja2.Environment:
+def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
     """Return the templates, with what they call."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tockmark.site"),
@@ -175,13 +174,10 @@ def _environment(site: Site) -> jinja2.Environment:
         "times": text.ratio,
     }
     environment.tests["measured_alike"] = pages.measured_alike
-    public = {
-        name: value
-        for module in (pages, findings)
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-    }
+    public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
     environment.globals |= public | {
+        "chapters": chapters,
+        "benchmark_pictures": pictures.benchmark_pictures,
         "CAUSES": CAUSES,
         "COLOURS": COLOURS,
         "ICACHE": ICACHE,
@@ -191,18 +187,12 @@ def _environment(site: Site) -> jinja2.Environment:
         "verdict_cells": comparison.verdict_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
-        "commits_address": commits_address,
-        "cycles_words": commits.cycles_words,
-        "heading": edited.heading,
-        "sentence_of": findings.sentence,
-        "history_cells": listing.history_cells,
-        "mean_line": commits.mean_line,
-        "range_words": commits.range_words,
+        "heading": heading,
+        "sentence_of": pages.sentence,
         "ratio": ratio,
         "readings": table.readings,
         "site": site,
         "study_address": study_address,
-        "trail_cells": commits.trail_cells,
         "version": __version__,
     }
     return environment

@@ -16,17 +16,20 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.cli import doctor
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.rig import cache
-from tockmark.rig.cache import Cache, CachedBoot
-from tockmark.rig.kinds import sim
-from tockmark.rig.protocol import Session, Start
+from tockmark.rig import cache, sim
+from tockmark.rig.cache import Cache
+from tockmark.rig.protocol import Replay, Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.wire.captured import Captured, Ending
 
-BOOT = CachedBoot(
-    ("kernel: began", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True
+ENDED = Ending()
+BOOT = Captured(
+    ["kernel: began", "", "odd \xff line"],
+    ending=Ending("the kernel panicked", 12345, panicked=True),
 )
 KEY = "ab" * 32
 
@@ -67,7 +70,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     some = Cache(tmp_path, limit=10 * cache.BLOCK)
     noise = [bytes(reversed(range(256))).hex() + str(n) for n in range(50)]
     for at, key in enumerate(keys):
-        some.keep(key, CachedBoot((noise[at],), at))
+        some.keep(key, Captured([noise[at]], ending=ENDED))
         os.utime(tmp_path / key, (at, at))
         assert some.find(keys[0]) is not None  # that is in use
         assert sum(size for _, size, _ in some.held()) <= some.limit
@@ -121,14 +124,16 @@ def test_what_a_killed_writer_left_goes_too(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from tockmark.rig.cache import Cache, CachedBoot
+from tockmark.rig.cache import Cache
+from tockmark.wire.captured import Captured, Ending
 some = Cache(Path(sys.argv[1]), limit=5 * 4096)
 for round in range(300):
     for n in range(8):
         key = f"{n:064x}"
         found = some.find(key)
-        assert found in (None, CachedBoot((str(n) * 5000,), n)), found
-        some.keep(key, CachedBoot((str(n) * 5000,), n))
+        boot = Captured([str(n) * 5000], ending=Ending(cycles=n))
+        assert found in (None, boot), found
+        some.keep(key, boot)
     if round % 50 == int(sys.argv[2]):
         some.clear()
 assert not some._failed
@@ -153,7 +158,7 @@ def stood_in(tmp_path: Path, ending: str) -> tuple[sim.SimTarget, Start]:
 
 def whole(session: Session) -> tuple[object, ...]:
     lines = list(session.lines())
-    return lines, session.ending(), session.cycles, session.panicked, session.idle, session.killed
+    return lines, session.ending(), session.cycles
 
 
 @pytest.mark.parametrize(("ending", "again"), [("0", True), ("7", True), ("4", False)])
@@ -163,7 +168,7 @@ def test_a_kept_boot_is_as_the_first_run_of_it(ending: str, again: bool, tmp_pat
     some = Cache(tmp_path / "cache")
     first = whole(some.begin(target, start))
     second = some.begin(target, start)
-    assert isinstance(second, CachedBoot) is again
+    assert isinstance(second, Replay) is again
     assert whole(second) == first
     assert first[2] == 2_500_000
 
@@ -185,7 +190,7 @@ def test_a_boot_that_does_not_parse_whole_is_simulated_again(what: str, tmp_path
     key = target.key(start)
     whole(Cache(folder).begin(target, start))
     assert kept(folder) == 0
-    Cache(folder).keep(key, CachedBoot(tuple(TORN[what]), 1))
+    Cache(folder).keep(key, Captured(TORN[what], ending=ENDED))
     assert Cache(folder).find(key) is None
     stand_in.end(tmp_path, "boot", "0", ["kernel: " + WHOLE[0], *WHOLE[1:]])
     whole(Cache(folder).begin(target, start))
@@ -197,7 +202,7 @@ def test_what_was_built_anew_on_the_way_is_not_kept(tmp_path: Path) -> None:
     session = Cache(tmp_path / "cache").begin(target, start)
     lines = list(session.lines())
     target.binary.write_text(target.binary.read_text() + "# another\n")
-    assert (lines, session.ending()) == (["one", "two"], None)
+    assert (lines, session.ending().why) == (["one", "two"], None)
     assert kept(tmp_path / "cache") == 0
 
 
@@ -205,7 +210,7 @@ def test_what_nobody_read_to_its_end_is_not_kept(tmp_path: Path) -> None:
     target, start = stood_in(tmp_path, "0")
     session = Cache(tmp_path / "cache").begin(target, start)
     assert next(iter(session.lines())) == "one"
-    assert session.ending() is None
+    assert session.ending().why is None
     assert kept(tmp_path / "cache") == 0
 
 
@@ -239,7 +244,7 @@ def test_a_file_of_another_form_is_not_there(tmp_path: Path) -> None:
     assert Cache(tmp_path).find(KEY) is None
 
 
-def entry(boot: CachedBoot) -> bytes:
+def entry(boot: Captured) -> bytes:
     """Return a file of the cache whose hash is right."""
     return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)))
 
@@ -270,18 +275,18 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 ) -> None:
     monkeypatch.setattr(cache, "LARGEST", 100_000)
     some = Cache(tmp_path)
-    (tmp_path / KEY).write_bytes(entry(CachedBoot(("0" * 200_000,), 1)))
+    (tmp_path / KEY).write_bytes(entry(Captured(["0" * 200_000], ending=ENDED)))
     assert (tmp_path / KEY).stat().st_size < 1000
     assert some.find(KEY) is None
     (tmp_path / KEY).write_bytes(bytes(200_000))
     assert some.find(KEY) is None
-    some.keep("cd" * 32, CachedBoot(("0" * 200_000,), 1))
+    some.keep("cd" * 32, Captured(["0" * 200_000], ending=ENDED))
     assert kept(tmp_path) == 1
 
 
 def test_a_line_is_one_line(tmp_path: Path) -> None:
     """Else an entry could hold the marks of another boot, and its rows."""
-    (tmp_path / KEY).write_bytes(entry(CachedBoot(("one\n#boot time",), 1)))
+    (tmp_path / KEY).write_bytes(entry(Captured(["one\n#boot time"], ending=ENDED)))
     assert Cache(tmp_path).find(KEY) is None
 
 
@@ -296,30 +301,28 @@ def test_the_environment_says_where_it_lies(
     assert cache.default().folder == paths.CACHE
 
 
-def test_the_verb_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
-
-    def said(*arguments: str) -> str:
-        return CliRunner().invoke(app, ["dev", "cache", *arguments]).stdout
-
-    assert said().startswith(f"0 boots, 0 of at most {cache.LIMIT} bytes, in ")
+    assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")
     cache.default().keep(KEY, BOOT)
-    size = cache.BLOCK
-    told = {"boots": 1, "bytes": size, "most_bytes": cache.LIMIT, "folder": str(tmp_path / "c")}
-    assert json.loads(said("--json")) == told | {"cleared": False}
-    assert said("--clear").startswith(f"removed 1 boots, {size} bytes, from ")
-    assert said().startswith("0 boots")
+    assert (doctor._kept_boots().found or "").startswith("1, ")
+    done = CliRunner().invoke(app, ["doctor", "--clear-cache", "--json"])
+    removed = {"boots": 1, "bytes": cache.BLOCK, "folder": str(tmp_path / "c")}
+    assert json.loads(done.stdout) == removed
+    assert (doctor._kept_boots().found or "").startswith("0, ")
 
 
 @pytest.mark.parametrize(
-    ("place", "why"), [("off", "TOCKMARK_CACHE is off"), ("file", "Not a directory")]
+    ("place", "why", "good"),
+    [("off", "TOCKMARK_CACHE is off", True), ("file", "Not a directory", False)],
 )
-def test_the_verb_says_in_one_line_what_is_no_cache(
-    place: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_doctor_says_in_one_line_what_is_no_cache(
+    place: str, why: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(cache.PLACE, place)
-    done = CliRunner().invoke(app, ["dev", "cache"])
+    assert doctor._kept_boots().good is good
+    done = CliRunner().invoke(app, ["doctor", "--clear-cache"])
     assert isinstance(done.exception, TockmarkError)
     assert why in str(done.exception)

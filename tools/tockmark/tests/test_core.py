@@ -12,13 +12,12 @@ from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
 from tockmark.compare.verdict import answer
 from tockmark.errors import TockmarkError
-from tockmark.result.build import board_of
-from tockmark.result.provenance import Board
+from tockmark.result.provenance import Board, Core
 from tockmark.rig import board as boards
-from tockmark.rig.core import Core, beside
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.kinds.sim import SimTarget, made_by
 from tockmark.rig.protocol import Ability
+from tockmark.rig.results import board_of
+from tockmark.rig.sim import SimTarget, core_beside, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, SIMULATED, judged, made, steady
@@ -104,7 +103,7 @@ def test_a_torn_core_toml_is_refused(simulator: Path) -> None:
     for text in ("name =", 'name = "x"\n', f"{TOML}wings = 2\n"):
         simulator.with_name("core.toml").write_text(text)
         with pytest.raises(TockmarkError, match="does not say which core this is"):
-            beside(simulator)
+            core_beside(simulator)
 
 
 def kernel(path: Path, name: str | None = None) -> KernelElf:

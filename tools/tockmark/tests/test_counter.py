@@ -9,14 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import trends
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.rig.image import AppBuild
 from tockmark.show import table
 from tockmark.suite.catalogue import COUNTERS, Catalogue, CounterName
-from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import SIMULATED, exit_code, of_log, with_provenance
 
@@ -103,16 +101,6 @@ def test_results_of_different_counters_are_not_compared(
     assert "counter is Perf on one side, CycleCount on the other" in str(done.exception)
     same = CliRunner().invoke(app, ["compare", paths[1], paths[1], *limits])
     assert f"{paths[1]} was read by CycleCount, without instructions" in same.output
-
-
-def test_a_history_keeps_counters_apart(tmp_path: Path, catalogue: Catalogue) -> None:
-    path = tmp_path / "h.jsonl"
-    for counter in ("perf", "cyclecount"):
-        trends.add(path, result(catalogue, counter))
-    runs, _ = trends.load(path)
-    found = trends.series(runs, Selection(catalogue, ("loop.empty",)))
-    said = [one.setting.rpartition(", ")[2] for one in found]
-    assert said == ["ABI version 2", "counter CycleCount"]
 
 
 def test_apps_that_nobody_builds_are_named(tmp_path: Path) -> None:

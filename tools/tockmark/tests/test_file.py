@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.cli import app
-from tockmark.compare import limits, pairs, trends
+from tockmark.compare import limits, pairs, sweeps
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
@@ -25,8 +25,8 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
 from tockmark.tests.of_samples import CALM, judged
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 TEXT = json.dumps(WHOLE)
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -82,7 +82,6 @@ VERBS: dict[str, list[str]] = {
     "compare": ["compare", "GOOD", "BAD"],
     "limits, base": ["compare", "BAD", "GOOD", "--limits", "--markdown", "OUT"],
     "limits": ["compare", "GOOD", "BAD", "--limits", "--markdown", "OUT"],
-    "history": ["history", "--add", "BAD", "-f", "OUT"],
     "fit": ["table", "--fit", "BAD"],
     "plot": ["site", "--picture", "all", "BAD", "-o", "OUT"],
     "site": ["site", "BAD", "-o", "OUT"],
@@ -208,14 +207,11 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
         lambda: pairs.compare(result, result, "b", KNOWN, limits.Margins(), CALM),
         lambda: judged(result, result, KNOWN),
-        lambda: trends.sweeps(result, KNOWN),
-        lambda: trends.add(tmp_path / "h.jsonl", result),
+        lambda: sweeps.sweeps(result, KNOWN),
     ]
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
-    assert len(trends.load(tmp_path / "h.jsonl")[0]) == 1
-    (tmp_path / "h.jsonl").unlink()
 
 
 RUNS = st.sampled_from(["5*9", "5*10", "(1,2)*5", "(1,1,2)*3", "1*3", "3 7*2", "3", "x"])

@@ -15,14 +15,13 @@ from typing import Any, TypeVar
 import jsonschema
 import msgspec
 
-from tockmark.compare import limits, pairs, trends
+from tockmark.compare import limits, pairs, sweeps
 from tockmark.compare.verdict import Answer, answer
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export, listing, table
 from tockmark.suite.catalogue import load
-from tockmark.suite.selection import Selection
 from tockmark.tests import of_samples
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.mutate import change, mutated
@@ -54,7 +53,7 @@ def shown(result: Result, good: Result) -> None:
     table.side_by_side([("good", good), ("new", result)], KNOWN, 100)
     table.first_screen([("new", result)], KNOWN, 100)
     strictly(table.as_json([result, good], KNOWN))
-    fitted = trends.sweeps(result, KNOWN)
+    fitted = sweeps.sweeps(result, KNOWN)
     listing.fit_text(fitted)
     strictly(msgspec.to_builtins(fitted))
     for form in export.FORMS:
@@ -78,18 +77,6 @@ def judged(one: Result, two: Result) -> None:
         comparison.judged_text("one", both, 80, every)
     comparison.judged_markdown("one", both)
     strictly(comparison.compare_json("one", both))
-
-
-def remembered(result: Result, good: Result, folder: Path) -> None:
-    path = folder / "history.jsonl"
-    path.unlink(missing_ok=True)
-    for one in (good, result):
-        trends.add(path, one)
-    runs, problems = trends.load(path)
-    assert problems == []
-    found = trends.series(runs, Selection(KNOWN))
-    listing.history_text(found)
-    strictly(msgspec.to_builtins(found))
 
 
 def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | None:
@@ -125,7 +112,6 @@ def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(
         one_line(where, compared, result, good)
         one_line(where, judged, good, result)
         one_line(where, judged, result, good)
-        one_line(where, remembered, result, good, tmp_path)
     assert COUNT / 10 < taken < COUNT * 9 / 10
     came = {"refused in one line": COUNT - taken, "taken by every verb": taken}
     tell(record_property, "mutated results", COUNT, range(COUNT), came)

@@ -21,14 +21,16 @@ from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
 from tockmark.rig.kernel import manifest_facts
-from tockmark.show import export, figures, plot
+from tockmark.show import export
 from tockmark.show.table import Named
+from tockmark.site import pictures as figures
+from tockmark.site import plot
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import exit_code, made
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 STRANGE = "ünï ∑ 漢"
 

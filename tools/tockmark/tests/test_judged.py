@@ -202,7 +202,7 @@ def test_the_json_has_all_that_moved() -> None:
 
 def test_the_page_names_the_fields_of_a_line() -> None:
     page = (paths.DOCS / "command-line.md").read_text(encoding="utf-8")
-    table = page.partition("\nA line has:\n")[2].partition("\n`judge` has besides")[0]
+    table = page.partition("\nA row has:\n")[2].partition("\n`judge` has besides")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
     fields = frozenset(re.findall(r"`(\w+)`", " ".join(cells)))
     said = json.loads(json.dumps(report.as_json(full_report(judged("cost")))))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tockmark.cli import read
 from tockmark.cli.app import app
-from tockmark.compare import pairs, trends
+from tockmark.compare import pairs, sweeps
 from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
@@ -158,20 +158,8 @@ def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -
     assert found.that_are(*MOVED) == []
 
 
-def test_a_history_has_a_line_for_each_language(tmp_path: Path, both: Result) -> None:
-    path = tmp_path / "h.jsonl"
-    assert trends.add(path, both)
-    runs, _ = trends.load(path)
-    assert runs == [trends.run_of(both)]
-    labels = [series.label for series in trends.series(runs, select(KNOWN, COMMAND))]
-    names = [f"{COMMAND} icache={on}" for on in ("on", "off")]
-    assert labels == [*names, *(f"{name} lang=rust" for name in names)]
-    rust = trends.series(runs, select(KNOWN, f"{COMMAND} lang=rust"))
-    assert [series.points[0].cycles for series in rust] == [1300, 1300]
-
-
 def test_a_line_is_fitted_for_each_language(both: Result) -> None:
-    found = [sweep for sweep in trends.sweeps(both, KNOWN) if sweep.icache]
+    found = [sweep for sweep in sweeps.sweeps(both, KNOWN) if sweep.icache]
     slopes = [round(sweep.line.slope, 3) for sweep in found]
     assert len(slopes) == 2
     assert slopes[1] == pytest.approx(1.3 * slopes[0], rel=0.01)

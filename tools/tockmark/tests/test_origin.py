@@ -11,8 +11,8 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
+from tockmark.rig import sim
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, agreed, manifest_facts, named, rustc_versions
-from tockmark.rig.kinds import sim
 
 KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """

@@ -13,9 +13,9 @@ from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
 from tockmark.files import check_folder
 from tockmark.judge import engine
-from tockmark.result.build import result_of
 from tockmark.rig import run
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.results import result_of
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection

@@ -14,12 +14,14 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli import draw
 from tockmark.cli.app import app
-from tockmark.compare import trends
+from tockmark.compare import sweeps
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
-from tockmark.show import figures, listing, plot
+from tockmark.show import listing
 from tockmark.show.table import Named
+from tockmark.site import pictures as figures
+from tockmark.site import plot
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import row_key
 from tockmark.tests import made
@@ -271,7 +273,7 @@ def test_the_lines_through_sweeps_are_those_of_fit(named: list[Named]) -> None:
     (one, *_) = named
     panels = {axes.get_title(): axes for axes in figures.draw([one], ["sweeps"])["sweeps"].panels}
     found = [
-        sweep for sweep in trends.sweeps(one.result, catalogue.load()) if sweep.label in panels
+        sweep for sweep in sweeps.sweeps(one.result, catalogue.load()) if sweep.label in panels
     ]
     assert found
     for sweep in found:
@@ -289,7 +291,7 @@ def test_no_row_exceeds_the_limit_that_is_drawn() -> None:
         for row in file.load(path).table.values():
             kind = next((k for k, ids in figures.MEMORY.items() if row.id in ids), None)
             size = row.params.get("size")
-            if kind and row.per_op and isinstance(size, int) and size >= trends.FROM:
+            if kind and row.per_op and isinstance(size, int) and size >= sweeps.FROM:
                 seen += 1
                 assert size / row.per_op < figures.ram_limit(kind), (path.stem, row.key)
     assert seen > 100

@@ -14,11 +14,10 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
-from tockmark.result import build, file
-from tockmark.result.build import default_path, result_of
-from tockmark.rig import cache, progress, run
+from tockmark.result import file
+from tockmark.rig import cache, progress, results, run, sim
 from tockmark.rig.image import Image
-from tockmark.rig.kinds import sim
+from tockmark.rig.results import default_path, result_of
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
 from tockmark.tests import stand_in
@@ -259,7 +258,7 @@ def test_no_run_replaces_another_and_a_partial_one_says_so(
         "tockmark-baseline-abi2-earlgrey-sim-icache-off-only-mem.json",
         "tockmark-baseline-abi2-earlgrey-sim.json",
     ]
-    monkeypatch.setattr(build, "datetime", Stopped)
+    monkeypatch.setattr(results, "datetime", Stopped)
     first = default_path(options, whole, None)
     first.write_text("")
     second = default_path(options, whole, None)

@@ -12,12 +12,12 @@ from tockmark import paths
 from tockmark.cli import measure, profile, run_options
 from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE
-from tockmark.result import file, parse
-from tockmark.result.build import default_path, result_of
-from tockmark.rig import run
+from tockmark.result import file
+from tockmark.rig import parse, run
 from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.results import default_path, result_of
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in

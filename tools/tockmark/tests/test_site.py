@@ -16,9 +16,9 @@ from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import figures
 from tockmark.show.table import Named
 from tockmark.site import pages as site_pages
+from tockmark.site import pictures
 from tockmark.site.model import Site, SiteSources
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE
@@ -53,8 +53,8 @@ def called(*words: str | Path) -> Done:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pictures, which take most of the time."""
-    monkeypatch.setattr(site_pages, "_inline", lambda sheets, of="": [])
-    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
+    monkeypatch.setattr(pictures, "_inline", lambda sheets, of="": [])
+    monkeypatch.setattr(pictures, "draw", lambda named, only=None: {})
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,8 @@ from tockmark.compare.pairs import Comparison, Pair
 from tockmark.compare.spread import known_spread, paired_spread
 from tockmark.compare.verdict import MEANING, MOVED, of_change
 from tockmark.result import file
-from tockmark.show import figures
 from tockmark.show.table import Named
-from tockmark.site import edited, findings, model, render
+from tockmark.site import model, pictures, render
 from tockmark.site import pages as site_pages
 from tockmark.site.model import MOST, Site, SiteSources, told_apart
 from tockmark.suite import catalogue
@@ -30,12 +29,12 @@ KNOWN = catalogue.load()
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[tuple[Site, dict[str, str]]]:
-    """The project's site and its files, without pictures, profiles and histories."""
+    """The project's site and its files, without pictures and profiles."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(site_pages, "_inline", lambda sheets, of="": [])
-        patched.setattr(figures, "draw", lambda named, only=None: {})
+        patched.setattr(pictures, "_inline", lambda sheets, of="": [])
+        patched.setattr(pictures, "draw", lambda named, only=None: {})
         found = model.gather([paths.RESULTS])
-        found.profiles, found.runs = [], []
+        found.profiles = []
         site = Site(found, KNOWN)
         yield site, render.site_pages(site, lambda what, done, of: None)
 
@@ -189,7 +188,7 @@ def test_verdicts_are_words_that_lead_to_their_meaning(made: Made) -> None:
 
 def test_what_moved_most_is_in_both_directions_and_once(made: Made) -> None:
     pair = made[0].pairs[0]
-    most = findings.moved_most(pair)
+    most = site_pages.moved_most(pair)
     for way, rows in most.items():
         groups = [one.group for one in rows]
         assert len(set(groups)) == len(groups)
@@ -239,7 +238,7 @@ def test_the_search_knows_other_names(made: Made) -> None:
 
 def test_every_choice_is_of_something_that_is_there() -> None:
     """And has its reason; the rows and groups are the catalogue's."""
-    chosen = edited.load()
+    chosen = model.choices()
     for one in chosen.comparison:
         assert one.why
         for name in (one.base, one.new):
@@ -264,7 +263,7 @@ def test_results_of_ones_own_are_told_apart_by_names(tmp_path: Path) -> None:
 def test_a_result_by_name_is_compared_beside_those_that_were_chosen(tmp_path: Path) -> None:
     site = Site(model.gather([paths.RESULTS, Path(stored(tmp_path / "mine.json", NEW))]), KNOWN)
     found = site.candidates()
-    chosen = len(edited.load().comparison)
+    chosen = len(model.choices().comparison)
     assert [choice is not None for *_, choice in found[:chosen]] == [True] * chosen
     assert all("mine" in (base.name, new.name) for base, new, _ in found[chosen:])
     assert len(found) > chosen
@@ -273,8 +272,8 @@ def test_a_result_by_name_is_compared_beside_those_that_were_chosen(tmp_path: Pa
 def test_one_result_has_a_sentence_and_no_bold_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_pages, "_inline", lambda sheets, of="": [])
-    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
+    monkeypatch.setattr(pictures, "_inline", lambda sheets, of="": [])
+    monkeypatch.setattr(pictures, "draw", lambda named, only=None: {})
     path = stored(tmp_path / "mine.json", of_kernel(NEW, "mine 1.0"))
     assert called(path, "-o", tmp_path / "out").exit_code == 0
     text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What several figures say together: a history of runs, and straight lines through sweeps.
+"""A history of runs: its file, and the change points of a row from run to run.
 
-A history is a file with one JSON line a run; it says how a row went from run to run, with change
-points. A line is appended in one write, on the disk before the verb ends; if that fails the file is
-cut back. A run that was killed half way leaves at most a torn last line, which is skipped on
-reading and set apart by the next append.
-
-A sweep is the rows that differ in one size. The slope of the line through them is what one more
-byte, argument or NOP costs, the intercept what comes with any number of them. One size is held out
-of each fit; how far off the line is there says how much to trust it.
+The file has one JSON line a run. A line is appended in one write, and it is on the disk before the
+verb ends; if that fails the file is cut back. A run that was killed half way leaves at most a torn
+last line, which is skipped on reading and set apart by the next append.
 """
 
 import errno
@@ -17,7 +12,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +23,6 @@ import numpy as np
 from msgspec import Meta, field
 
 from tockmark.compare import pairs
-from tockmark.compare.pairs import tables
 from tockmark.compare.rule import interval
 from tockmark.documents import (
     KINDS,
@@ -49,15 +43,15 @@ from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import StraightLine, fit_line, fitted, plain
-from tockmark.suite.catalogue import Catalogue, Lang, Params, RowName, label
+from tockmark.result.stats import plain
+from tockmark.suite.catalogue import Lang, Params, RowName
 from tockmark.suite.selection import Selection
 
 Held = TypeVar("Held")
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
 VERSION: Literal[2] = 2
-GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
+GIVE_ONE = "give a file that `tockmark-lab history --add` wrote, or make it anew from the results"
 HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
 GROUPED = ("machine", "clock", "timing", "ABI")  # runs that differ in these are no one series
@@ -207,12 +201,12 @@ def _append(handle: int, size: int, data: bytes) -> None:
 
 def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
     """Return the runs of a file, the oldest first, and what could not be read."""
-    with reading(path, "`tockmark history --add RESULT.json` begins a history"):
+    with reading(path, "`tockmark-lab history --add RESULT.json` begins a history"):
         held = path.read_bytes()
     runs, problems = _runs(held, path)
     if not runs:
         raise TockmarkError(
-            f"{shown(path)} holds no run", "`tockmark history --add RESULT.json` adds one"
+            f"{shown(path)} holds no run", "`tockmark-lab history --add RESULT.json` adds one"
         )
     return sorted(runs, key=lambda run: run.date), problems
 
@@ -339,85 +333,3 @@ def change_points(values: list[float], noise: float | None) -> list[int]:
         found.append(at)
         at = last[at]
     return found[::-1]
-
-
-LEAST_SIZES = 4  # sizes make a sweep
-# Bytes: a sweep of what is moved is fitted from here up, where its ends no longer count.
-FROM = 1024
-BEND_SIDE = 3  # sizes on either side of a bend
-BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
-BEND_CHANGE = 0.05  # and change the slope by at least this share
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The rows of one id that differ in one parameter only, and their line."""
-
-    section: str  # with the cache setting
-    label: str
-    icache: bool | None
-    parameter: str
-    sizes: int
-    line: StraightLine
-    bend: float | None  # the size from which on the slope is another
-    slopes: tuple[float, float] | None  # before and behind it
-
-
-def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
-    """Return all sweeps of the sound rows of a result, in the catalogue's order."""
-    found = []
-    sound = [row for row in result.table.values() if row.sound]
-    for section, rows in tables(sound, catalogue, lambda row: row):
-        for id_ in dict.fromkeys(row.id for row in rows):
-            same = [row for row in rows if row.id == id_]
-            if parameter := _swept(same):
-                known = catalogue.benchmarks.get(id_)
-                moved = known is not None and known.bytes == parameter
-                found += _sweeps_of(section, same, parameter, FROM if moved else 0)
-    return found
-
-
-def _swept(rows: Sequence[Row]) -> str | None:
-    """Return the parameter with the most sizes, if these make a sweep."""
-    counts = {
-        name: len({row.params[name] for row in rows if name in row.params})
-        for name in rows[0].params
-        if all(isinstance(row.params.get(name), int) for row in rows)
-    }
-    best = max(counts, key=lambda name: counts[name], default=None)
-    return best if best is not None and counts[best] >= LEAST_SIZES else None
-
-
-def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
-    """Return one sweep for each setting of the other parameters, of sizes from `least` on."""
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        others = {name: value for name, value in row.params.items() if name != parameter}
-        size, cycles = row.params[parameter], row.per_op
-        if isinstance(size, int) and size >= least and cycles is not None:
-            groups.setdefault(label(row.id, others), []).append((size, cycles))
-    found = []
-    for name, points in groups.items():
-        points.sort()
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        if (through := fit_line(xs, ys)) is not None:
-            bend, slopes = _bend(xs, ys)
-            icache = rows[0].icache
-            found.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
-    return found
-
-
-def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the size at which two lines that meet there fit much better than one, if there is one,
-    and their slopes."""
-    x = np.array(xs)
-    whole = fitted(ys, x).squares
-    bent = {at: fitted(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]}
-    if not bent or whole < 1:
-        return None, None
-    at = min(bent, key=lambda at: bent[at].squares)
-    before, more = bent[at].slopes
-    if bent[at].squares > BEND_GAIN * whole:
-        return None, None
-    clear = abs(more) > BEND_CHANGE * max(abs(before), abs(before + more))
-    return (at, (before, before + more)) if clear else (None, None)

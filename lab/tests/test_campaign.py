@@ -12,10 +12,7 @@ import pytest
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
-from tockmark.cli.app import app
-from tockmark.compare.by_commit import ByCommit, load_commits
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.judge import campaign
 from tockmark.result.model import Result
 from tockmark.result.provenance import BootRun
 from tockmark.suite import catalogue
@@ -23,6 +20,9 @@ from tockmark.suite.selection import Selection
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
 from tockmark.tests.of_samples import made, steady, with_provenance
 from tockmark.trees.builds import Built
+from tockmark_lab.app import app
+from tockmark_lab.over_time import campaign
+from tockmark_lab.over_time.commits import ByCommit, load_commits
 
 KNOWN = catalogue.load()
 READ = 84  # instructions of a reading, as of_samples has them

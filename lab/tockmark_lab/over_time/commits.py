@@ -25,8 +25,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from tockmark.compare import trends
-from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.documents import (
     KINDS,
     Count,
@@ -45,10 +43,12 @@ from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Catalogue, Lang, RowName
+from tockmark_lab.over_time import history
+from tockmark_lab.over_time.history import HistoryRow, HistoryRun
 
 FORM: Literal["tockmark-commits"] = "tockmark-commits"
 COMMITS_VERSION: Literal[1] = 1
-TODO = "give a file that `tockmark campaign` wrote"
+TODO = "give a file that `tockmark-lab campaign` wrote"
 SHORT = 9  # characters of a commit's name, where people read it
 # Kernels that differ in these were not measured alike: no difference of them is the commits'.
 ALIKE = ("machine", "clock", "timing", "simulator", "compiler", "ABI", "opt-level")
@@ -287,7 +287,7 @@ class ByCommit:
         jumps = {(jump.row, jump.head.sha): jump for jump in self.jumps()}
         found: dict[tuple[str, str], list[CommitPoint]] = {}
         for one in self.every:
-            setting = ", ".join(f"{name} {one.factors[name]}" for name in trends.GROUPED)
+            setting = ", ".join(f"{name} {one.factors[name]}" for name in history.GROUPED)
             for name, row in one.rows.items():
                 if means(row):
                     inner = row.inner
@@ -391,7 +391,7 @@ def same_entry(one: MeasuredCommit, other: MeasuredCommit, id_: str) -> bool:
 
 def is_by_commit(path: Path) -> bool:
     """Return whether a file is one of a campaign."""
-    with reading(path, "`tockmark campaign` begins one"), path.open("rb") as file:
+    with reading(path, "`tockmark-lab campaign` begins one"), path.open("rb") as file:
         return kind_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
 
 
@@ -408,7 +408,7 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
         what, todo = KINDS.get(kind or "", ("another file", TODO))
         raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
     lines: dict[int, AnyLine]
-    lines, problems = trends.whole_lines(held, path, _line)
+    lines, problems = history.whole_lines(held, path, _line)
     for line in lines.values():
         found.take(line)
     return found, problems
@@ -433,7 +433,7 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
 
 def append_line(path: Path, line: AnyLine) -> None:
     """Append a line; it is on the disk before this returns."""
-    trends.append(path, lambda held: msgspec.json.encode(line))
+    history.append(path, lambda held: msgspec.json.encode(line))
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import trends
+from tockmark.compare import sweeps
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import Catalogue, load
@@ -25,7 +25,7 @@ def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
 
 
 def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
-    (found,) = trends.sweeps(
+    (found,) = sweeps.sweeps(
         result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
     )
     assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
@@ -36,7 +36,7 @@ def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
 
 def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
-    (found,) = trends.sweeps(result_of(catalogue, x=nops), catalogue)
+    (found,) = sweeps.sweeps(result_of(catalogue, x=nops), catalogue)
     assert found.bend == 4
     assert found.slopes == pytest.approx((512, 812))
     assert found.line.residual_sd > 100
@@ -44,7 +44,7 @@ def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
 
 def test_jitter_is_no_bend(catalogue: Catalogue) -> None:
     jitter = {k: 500 * k + (7 * k) % 5 for k in range(17)}
-    (found,) = trends.sweeps(result_of(catalogue, x=jitter), catalogue)
+    (found,) = sweeps.sweeps(result_of(catalogue, x=jitter), catalogue)
     assert found.bend is None
 
 
@@ -54,7 +54,7 @@ def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None
         for width in (2, 4)
         for size in range(1, 7)
     }
-    found = trends.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
+    found = sweeps.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
     assert [(s.label, s.icache, round(s.line.slope, 6)) for s in found] == [
         ("a.x width=2", True, 2),
         ("a.x width=4", True, 4),
@@ -64,7 +64,7 @@ def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None
 
 
 def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
-    assert trends.sweeps(result_of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
+    assert sweeps.sweeps(result_of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -87,11 +87,11 @@ def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
     """Below, a copy's ends count: here as much as if a byte cost nothing."""
     nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
-    (found,) = trends.sweeps(made(load(), rows), load())
+    (found,) = sweeps.sweeps(made(load(), rows), load())
     assert (found.sizes, found.line.slope, found.line.intercept) == (4, 1, 76)
 
 
 def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:
     nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -500}
-    (found,) = trends.sweeps(result_of(catalogue, x=nets), catalogue)
+    (found,) = sweeps.sweeps(result_of(catalogue, x=nets), catalogue)
     assert (found.sizes, found.line.slope) == (4, 3)

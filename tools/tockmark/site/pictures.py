@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `plot` and `site` draw: one function a picture, which returns nothing if its rows are not
+"""What `site` draws: one function a picture, which returns nothing if its rows are not
 there.
 
 The first draw results by a parameter; three of these are figures of the 2021 study, made from our
@@ -9,24 +9,30 @@ result/model.py computes it. How a picture looks is said in plot.py.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
 
-from tockmark.compare import trends
+from tockmark.compare.sweeps import FROM, Sweep
+from tockmark.compare.sweeps import sweeps as lines_through
 from tockmark.result.model import Result, Row, common_icaches, microseconds, ratio
 from tockmark.show import listing, text
-from tockmark.show.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend
 from tockmark.show.table import Named, layout_nets
+from tockmark.site.model import Site
+from tockmark.site.pages import anchor_of
+from tockmark.site.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend, rendered
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey
-from tockmark.suite.selection import screen
+from tockmark.suite.selection import Selection, screen
 
 MEMORY = {
     "copy": ("mem.copy_asm", "mem.copy_memcpy", "mem.copy_loop"),
@@ -48,6 +54,7 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
 LINE = 0.13  # inches of one of them
 NEAR = 0.01  # ratios so near to 1 are named, and not drawn
+SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 ROWS = 30  # of ranges, where none of the first screen is there
 
 
@@ -118,9 +125,9 @@ def ram_limit(kind: str) -> float:
 
 def _ram_limit(axes: Axes, kind: str, most: float) -> None:
     """Draw what no row can exceed, and from which size on."""
-    if most > trends.FROM:
+    if most > FROM:
         limit = ram_limit(kind)
-        ends = [float(trends.FROM), most]
+        ends = [float(FROM), most]
         axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
         axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color=DARK)
@@ -191,10 +198,10 @@ def context_switch(named: list[Named]) -> Sheet | None:
 def sweeps(named: list[Named]) -> Sheet | None:
     """Draw the cost of an operation by its parameter, for every other benchmark that has one."""
     found: dict[tuple[str, str], list[Curve]] = {}
-    fits: dict[tuple[str, str], trends.Sweep] = {}  # by benchmark and curve
+    fits: dict[tuple[str, str], Sweep] = {}  # by benchmark and curve
     known = catalogue.load()
     for one in _settings(named):
-        fitted = {(s.label, s.icache): s for s in trends.sweeps(one.result, known)}
+        fitted = {(s.label, s.icache): s for s in lines_through(one.result, known)}
         for id_, x in _swept(one.result):
             for curve in one.curve(id_, x):
                 if len(curve.x) >= LEAST:
@@ -231,7 +238,7 @@ def _swept(result: Result) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _fitted(axes: Axes, curves: list[tuple[Curve, trends.Sweep]]) -> None:
+def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
     """Draw the lines of `tockmark table --fit`, each over the sizes that it was fitted to. There is
     none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
     words = []
@@ -672,3 +679,60 @@ def _clock_scale(
         scale = axes.secondary_yaxis("right", functions=there_and_back)
         scale.set_ylabel(f"{unit} at {boards[0].clock}")
         scale.spines["right"].set_visible(True)
+
+
+# Pictures as parts of a page: nothing but the drawing, its ids apart from those of all others.
+
+
+def first_picture(site: Site) -> tuple[str, Markup] | None:
+    """Return the one of the first page, of what touches the kernel, under the condition of the
+    first table: kernels beside each other if there are several results, else the first that there
+    are rows for."""
+    for group in site.groups[:1]:
+        cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
+        kernel = Selection(site.catalogue, ("kernel",))
+        every = [(*column.wider, column.result)[0] for column in group.columns]
+        touching = [one.only(cache).only(kernel) for one in every]
+        for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
+            named = [Named(*one) for one in zip(group.names, results, strict=True)]
+            drawn = _inline(draw(named, wanted)) if wanted is None or len(named) > 1 else []
+            if drawn:
+                return drawn[0]
+    return None
+
+
+def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
+    """Return the pictures of one benchmark alone, of the results of the first group: the wider
+    ones, where there are some."""
+    named = []
+    for group in site.groups[:1]:
+        for name, column in zip(group.names, group.columns, strict=True):
+            keys = [key for key, row in column.rows.items() if row.id == id_]
+            named += [Named(name, column.result_of(key)) for key in keys[:1]]
+    return _inline(of_benchmark(named[:SHOWN], id_), anchor_of(site, id_))
+
+
+def _inline(sheets: dict[str, Sheet], of: str = "") -> list[tuple[str, Markup]]:
+    """Return drawings by their names, which stand on a page beside those of other things."""
+    found = [(f"{name}-{of}" if of else name, one) for name, one in sheets.items()]
+    return [(name, inline(rendered(one.figure, "svg"), name)) for name, one in found]
+
+
+def inline(picture: bytes, name: str) -> Markup:
+    """Return an SVG of matplotlib's as an element of a page. What text it has, matplotlib has
+    escaped. Its styles become attributes, since the page allows no style but that of its own
+    file."""
+    svg = picture.decode()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' style="([^"]*)"', lambda match: _attributes(match[1]), svg)
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    label = name.replace("-", " ")
+    named = rf'\1 role="img" aria-label="{label}"'
+    return Markup(re.sub(r'(<svg[^>]*?) width="[^"]*"', named, svg, count=1))
+
+
+def _attributes(style: str) -> str:
+    pairs = (one.split(":", 1) for one in style.split(";") if one.strip())
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)

@@ -8,10 +8,10 @@ links; else it says "instructions only".
 from collections.abc import Sequence
 from typing import Any
 
-from tockmark.compare.by_commit import ByCommit, CommitPoint, CommitTrail, Jump
 from tockmark.show import text
-from tockmark.show.listing import TRAIL, on_track, small_plot, track_column
 from tockmark.show.text import Table, TableColumn, figures
+from tockmark_lab.over_time.commits import ByCommit, CommitPoint, CommitTrail, Jump
+from tockmark_lab.over_time.history_text import TRAIL, on_track, small_plot, track_column
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
 WITHOUT = "instructions only"

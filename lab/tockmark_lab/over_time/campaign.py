@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A campaign: one commit after another is built, booted and measured, and each is a line of a file
-(compare/by_commit.py) before the next one begins.
+(commits.py) before the next one begins.
 
 Whatever ends it, the same command goes on: what stands in the file is neither built nor simulated
 again. A commit that does not build or boot is a gap with its cause, and the nearest that does
@@ -17,18 +17,6 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.compare import trends
-from tockmark.compare.by_commit import (
-    COMMITS_VERSION,
-    FORM,
-    ByCommit,
-    GapLine,
-    Jump,
-    LineCommit,
-    MeasuredLine,
-    append_line,
-    load_commits,
-)
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
 from tockmark.files import toml
 from tockmark.judge.engine import Simulated
@@ -39,6 +27,18 @@ from tockmark.suite.catalogue import named
 from tockmark.suite.selection import Selection, select
 from tockmark.trees.builds import Builder, BuildError, Built
 from tockmark.trees.repository import Commit, Repository
+from tockmark_lab.over_time import history
+from tockmark_lab.over_time.commits import (
+    COMMITS_VERSION,
+    FORM,
+    ByCommit,
+    GapLine,
+    Jump,
+    LineCommit,
+    MeasuredLine,
+    append_line,
+    load_commits,
+)
 
 PROBE = "loop.empty"  # the row of the shortest boot
 TRIES = 4  # commits that are asked to stand in for a gap, at most
@@ -203,7 +203,7 @@ class Campaign:
             structs.replace(result.provenance.kernel, file=None),
             boots,
             cycles,
-            trends.run_of(result),
+            history.run_of(result),
             (gap.sha,) if gap else (),
             result.provenance.entries,
         )

@@ -15,19 +15,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.cli.app import app
-from tockmark.compare import trends
 from tockmark.errors import TockmarkError
+from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel
-from tockmark.show import listing
-from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.selection import Selection
+from tockmark.suite.catalogue import Catalogue, load
+from tockmark.suite.selection import Selection, select
+from tockmark.tests.conftest import CATALOGUE
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, exit_code, made, steady, with_provenance
+from tockmark.tests.test_counter import result as read_by
+from tockmark.tests.test_lang_judged import COMMAND, KNOWN, languages
+from tockmark_lab.app import app
+from tockmark_lab.over_time import history, history_text
+from tockmark_lab.places import DATA
 
 NOISE = np.random.default_rng(5)
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    path = tmp_path / "catalogue.toml"
+    path.write_text(CATALOGUE)
+    return load(path)
 
 
 def run(catalogue: Catalogue, day: int, net: int, inner: int = 1, **board: object) -> Result:
@@ -45,32 +56,32 @@ def dated(result: Result, day: int) -> Result:
     return with_provenance(result, date=f"2026-11-{day:02}T10:00:00+00:00")
 
 
-def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[trends.RowHistory]:
-    return trends.series(trends.load(path)[0], Selection(catalogue, (term,)))
+def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[history.RowHistory]:
+    return history.series(history.load(path)[0], Selection(catalogue, (term,)))
 
 
 def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
     path = tmp_path / "h.jsonl"
     for day, net in enumerate(nets, 1):
-        assert trends.add(path, run(catalogue, day, net))
+        assert history.add(path, run(catalogue, day, net))
     return path
 
 
 def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
     (found,) = series(path, catalogue)
-    assert not trends.load(path)[1]
+    assert not history.load(path)[1]
     assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
     assert [point.changed for point in found.points] == [False, False, True, False, True]
     assert found.causes(4) == ["kernel"]
-    text = listing.history_text([found])
+    text = history_text.history_text([found])
     assert "2026-11-03 10:00:00  +10.0 %; " in text
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_the_same_run_is_added_once(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    assert not trends.add(path, run(catalogue, 1, 100))
+    assert not history.add(path, run(catalogue, 1, 100))
     assert len(path.read_text().splitlines()) == 1
 
 
@@ -80,10 +91,10 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut:
     path = filled(tmp_path, catalogue, [100, 101])
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    runs, problems = trends.load(path)
+    runs, problems = history.load(path)
     assert (len(runs), len(problems)) == ((2, 0) if cut == 1 else (1, 1))
-    trends.add(path, run(catalogue, 3, 102))
-    runs, problems = trends.load(path)
+    history.add(path, run(catalogue, 3, 102))
+    runs, problems = history.load(path)
     assert [r.rows[1].cycles for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
     assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
 
@@ -96,7 +107,7 @@ def test_a_full_disk_leaves_the_old_file(
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
     with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; it holds what"):
-        trends.add(path, run(catalogue, 2, 101))
+        history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
     def no_sync(handle: int) -> None:
@@ -105,7 +116,7 @@ def test_a_full_disk_leaves_the_old_file(
     monkeypatch.setattr(os, "write", write)
     monkeypatch.setattr(os, "fsync", no_sync)
     with pytest.raises(TockmarkError, match="it holds what it held before"):
-        trends.add(path, run(catalogue, 2, 101))
+        history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
 
@@ -134,9 +145,9 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
     path = tmp_path / "h.jsonl"
     path.write_text(text)
     with pytest.raises(TockmarkError, match=message):
-        trends.load(path)
+        history.load(path)
     with pytest.raises(TockmarkError, match="cannot read"):
-        trends.load(tmp_path / "none.jsonl")
+        history.load(tmp_path / "none.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +179,7 @@ def test_a_line_of_another_form_is_refused(
     path = filled(tmp_path, catalogue, [100])
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
     with pytest.raises(TockmarkError, match=f"h.jsonl: line 1: .*{message}"):
-        trends.load(path)
+        history.load(path)
 
 
 def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -177,7 +188,7 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
     for held in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
         path.write_text(held)
         with pytest.raises(TockmarkError, match=r"is (a result|another) file, not a history"):
-            trends.add(path, run(catalogue, 2, 100))
+            history.add(path, run(catalogue, 2, 100))
         assert path.read_text() == held
 
 
@@ -185,13 +196,13 @@ def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> 
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again; take"):
-        trends.load(path)
+        history.load(path)
 
 
 def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    (found,), _ = trends.load(path)
-    assert found == trends.run_of(run(catalogue, 1, 100))
+    (found,), _ = history.load(path)
+    assert found == history.run_of(run(catalogue, 1, 100))
     assert [row.name for row in found.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
     assert found.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
@@ -200,7 +211,7 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
-    trends.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
+    history.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
     found = series(path, catalogue)
     assert [len(series.points) for series in found] == [1, 1]
     assert not any(point.changed for series in found for point in series.points)
@@ -208,14 +219,14 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
 
 def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    trends.add(path, run(catalogue, 2, 1600, inner=16))
+    history.add(path, run(catalogue, 2, 1600, inner=16))
     found = series(path, catalogue)
     assert [s.label for s in found] == ["a.x n=1 icache=on", "a.x n=1 icache=on, 16 a sample"]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_exact_values_change_where_they_differ(values: list[int]) -> None:
-    at = trends.change_points([float(v) for v in values], None)
+    at = history.change_points([float(v) for v in values], None)
     assert at == [i for i in range(1, len(values)) if values[i] != values[i - 1]]
 
 
@@ -223,17 +234,17 @@ def test_a_level_is_found_in_noise() -> None:
     hits = false = 0
     for _ in range(100):
         quiet = [float(v) for v in NOISE.normal(1000, 5, 30)]
-        false += bool(trends.change_points(quiet, 5))
+        false += bool(history.change_points(quiet, 5))
         stepped = quiet[:18] + [v + 20 for v in quiet[18:]]
-        hits += trends.change_points(stepped, 5) in ([17], [18], [19])
+        hits += history.change_points(stepped, 5) in ([17], [18], [19])
     assert hits >= 90
     assert false <= 10
 
 
 def test_one_outlier_is_no_change() -> None:
     values = [1000.0] * 10 + [1030.0] + [1000.0] * 10
-    assert trends.change_points(values, 5) != [10]
-    assert len(trends.change_points([1000.0, 1000, 1500], 5)) == 0
+    assert history.change_points(values, 5) != [10]
+    assert len(history.change_points([1000.0, 1000, 1500], 5)) == 0
 
 
 @given(
@@ -252,7 +263,7 @@ def test_no_other_cut_is_better(values: list[float], noise: float) -> None:
     n = len(values)
     ways = ([i for i in range(1, n) if bits >> i & 1] for bits in range(0, 2**n, 2))
     allowed = [w for w in ways if all(b - a >= 2 for a, b in zip([0, *w], [*w, n], strict=True))]
-    found = trends.change_points(values, noise)
+    found = history.change_points(values, noise)
     assert found in allowed
     assert cost(found) == pytest.approx(min(map(cost, allowed)), rel=1e-6, abs=1e-3)
 
@@ -261,7 +272,7 @@ def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None
     path = tmp_path / "h.jsonl"
     for day in range(1, 13):
         samples = [int(s) for s in NOISE.normal(5000 + 900 * (day > 6), 40, 100)]
-        trends.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
+        history.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
     (found,) = series(path, catalogue)
     assert [i for i, point in enumerate(found.points) if point.changed] == [6]
     assert all(point.low < point.cycles < point.high for point in found.points)
@@ -298,3 +309,34 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert "a.x n=1" in verb("a.x:n=1 icache=on")[1]
     path.write_bytes(path.read_bytes()[:-9])
     assert verb("a.x")[0] == 1
+
+
+def test_a_history_keeps_counters_apart(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "h.jsonl"
+    for counter in ("perf", "cyclecount"):
+        history.add(path, read_by(catalogue, counter))
+    runs, _ = history.load(path)
+    found = history.series(runs, Selection(catalogue, ("loop.empty",)))
+    said = [one.setting.rpartition(", ")[2] for one in found]
+    assert said == ["ABI version 2", "counter CycleCount"]
+
+
+def test_a_history_has_a_line_for_each_language(tmp_path: Path) -> None:
+    both = languages(1, 1.3)
+    path = tmp_path / "h.jsonl"
+    assert history.add(path, both)
+    runs, _ = history.load(path)
+    assert runs == [history.run_of(both)]
+    labels = [series.label for series in history.series(runs, select(KNOWN, COMMAND))]
+    names = [f"{COMMAND} icache={on}" for on in ("on", "off")]
+    assert labels == [*names, *(f"{name} lang=rust" for name in names)]
+    rust = history.series(runs, select(KNOWN, f"{COMMAND} lang=rust"))
+    assert [series.points[0].cycles for series in rust] == [1300, 1300]
+
+
+def test_the_history_has_every_committed_result() -> None:
+    runs, problems = history.load(DATA / "history.jsonl")
+    assert not problems
+    for path in sorted(RESULTS.glob("*.json")):
+        assert history.run_of(file.load(path)) in runs, path.name
+    assert [run.date for run in runs] == sorted(run.date for run in runs)

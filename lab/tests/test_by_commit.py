@@ -9,9 +9,15 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli.app import app
-from tockmark.compare import by_commit, trends
-from tockmark.compare.by_commit import (
+from tockmark.errors import TockmarkError
+from tockmark.result.provenance import Kernel
+from tockmark.site import pictures as site_pictures
+from tockmark.suite import catalogue
+from tockmark.tests.pages import check_links, pages
+from tockmark.tests.test_site import NEW, stored
+from tockmark_lab.app import app
+from tockmark_lab.over_time import commits, commits_text, history
+from tockmark_lab.over_time.commits import (
     COMMITS_VERSION,
     FORM,
     AnyLine,
@@ -22,17 +28,10 @@ from tockmark.compare.by_commit import (
     MeasuredLine,
     VerdictLine,
 )
-from tockmark.compare.trends import HistoryRow, HistoryRun
-from tockmark.errors import TockmarkError
-from tockmark.result.provenance import Kernel
-from tockmark.show import commits, figures
-from tockmark.site import pages as site_pages
-from tockmark.suite import catalogue
-from tockmark.tests.pages import check_links, pages
-from tockmark.tests.test_site import NEW, called, stored
+from tockmark_lab.over_time.history import HistoryRow, HistoryRun
 
 KNOWN = catalogue.load()
-FACTORS = dict.fromkeys([*trends.GROUPED, *by_commit.ALIKE], "the same")
+FACTORS = dict.fromkeys([*history.GROUPED, *commits.ALIKE], "the same")
 ROW = "syscall.command icache=off"
 
 
@@ -60,7 +59,7 @@ def line(
 ) -> MeasuredLine:
     kernel = Kernel("tock", sha256=sha(7) + "0" * 24, opt_level="z", flash_bytes=9, ram_bytes=7)
     run = HistoryRun(
-        trends.FORMAT, trends.VERSION, one.date, "ab" * 32, 0, FACTORS | (factors or {}), rows
+        history.FORMAT, history.VERSION, one.date, "ab" * 32, 0, FACTORS | (factors or {}), rows
     )
     return MeasuredLine(
         *(FORM, COMMITS_VERSION, "measured", one, only, kernel, 3, 1000, run), entries=entries or {}
@@ -78,8 +77,8 @@ def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
     return VerdictLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
 
 
-def held(*lines: AnyLine) -> by_commit.ByCommit:
-    found = by_commit.ByCommit()
+def held(*lines: AnyLine) -> commits.ByCommit:
+    found = commits.ByCommit()
     for one in lines:
         found.take(one)
     return found
@@ -97,8 +96,8 @@ def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tock.jsonl"
     lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
     for one in lines:
-        by_commit.append_line(path, one)
-    found, problems = by_commit.load_commits(path)
+        commits.append_line(path, one)
+    found, problems = commits.load_commits(path)
     assert problems == []
     assert found == held(*lines)
     assert (found.boots, found.cycles) == (3, 1000)
@@ -107,16 +106,16 @@ def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
         "gap",
         "judged",
     ]
-    assert by_commit.is_by_commit(path)
+    assert commits.is_by_commit(path)
     assert "null" not in path.read_text()
 
 
 def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     path = tmp_path / "tock.jsonl"
-    by_commit.append_line(path, line(commit(1, 5), row(100)))
+    commits.append_line(path, line(commit(1, 5), row(100)))
     path.write_bytes(path.read_bytes() + msgspec.json.encode(gap(commit(2, 6)))[:-9])
-    by_commit.append_line(path, gap(commit(3, 7)))
-    found, problems = by_commit.load_commits(path)
+    commits.append_line(path, gap(commit(3, 7)))
+    found, problems = commits.load_commits(path)
     assert [problem.rpartition("tock.jsonl")[2] for problem in problems] == [
         ": line 2 is torn; skipped"
     ]
@@ -140,18 +139,18 @@ def test_what_is_whole_but_not_as_it_should_be_is_refused(
     path = tmp_path / "tock.jsonl"
     path.write_text(json.dumps(msgspec.to_builtins(gap(commit(1, 5))) | change) + "\n")
     with pytest.raises(TockmarkError, match=said):
-        by_commit.load_commits(path)
+        commits.load_commits(path)
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
     with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
-        by_commit.load_commits(path)
+        commits.load_commits(path)
 
 
 def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert by_commit.load_commits(tmp_path / "none.jsonl") == (by_commit.ByCommit(), [])
+    assert commits.load_commits(tmp_path / "none.jsonl") == (commits.ByCommit(), [])
 
 
 # What it says
@@ -226,9 +225,9 @@ def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
         line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
         line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
     )
-    named = [(one.row.split()[0], one.change) for one in by_commit.largest(found.jumps())]
+    named = [(one.row.split()[0], one.change) for one in commits.largest(found.jumps())]
     assert named == [("syscall.memop", 44), ("syscall.command", -44)]
-    some = by_commit.largest(found.jumps(), ["syscall.brk icache=off"])
+    some = commits.largest(found.jumps(), ["syscall.brk icache=off"])
     assert [one.change for one in some] == [-10]
 
 
@@ -246,17 +245,19 @@ def test_a_jump_is_of_one_operation_and_only_beyond_what_is_asked() -> None:
 
 def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     ends = line(commit(1, 5), row(100)), line(commit(2, 6), row(144))
-    assert commits.cycles_words(only_jump(*ends)) == "instructions only"
-    assert commits.cycles_words(only_jump(*ends, judged(1, 2, sure=False))) == "instructions only"
-    assert commits.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
-    sure = commits.cycles_words(only_jump(*ends, judged(1, 2)))
+    assert commits_text.cycles_words(only_jump(*ends)) == "instructions only"
+    assert (
+        commits_text.cycles_words(only_jump(*ends, judged(1, 2, sure=False))) == "instructions only"
+    )
+    assert commits_text.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
+    sure = commits_text.cycles_words(only_jump(*ends, judged(1, 2)))
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
 
 
 def test_another_toolchain_is_said() -> None:
     ends = commit(1, 5, toolchain="nightly-1"), commit(2, 6, toolchain="nightly-2")
     one = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
-    assert commits.jump_words(one).endswith("#2; toolchain nightly-2")
+    assert commits_text.jump_words(one).endswith("#2; toolchain nightly-2")
 
 
 def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_followed() -> None:
@@ -272,7 +273,7 @@ def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_follow
     mean = found.mean(KNOWN)
     assert [point.commit.sha for point in mean.points] == [sha(1), sha(3)]
     assert [point.instret for point in mean.points] == pytest.approx([1, 2])
-    assert "instructions 2.00" in commits.mean_line(mean, found)
+    assert "instructions 2.00" in commits_text.mean_line(mean, found)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +310,7 @@ def path(tmp_path: Path) -> Path:
         judged(1, 3),
     ]
     for one in lines:
-        by_commit.append_line(found, one)
+        commits.append_line(found, one)
     return found
 
 
@@ -361,16 +362,20 @@ def test_a_row_that_is_not_there_is_refused(path: Path) -> None:
 def test_the_site_has_a_page_of_it_and_none_of_a_commit(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_pages, "_inline", lambda sheets, of="": [])  # no picture but its own
-    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
-    done = called(stored(tmp_path / "a.json", NEW), path, "-o", tmp_path / "site")
+    monkeypatch.setattr(
+        site_pictures, "_inline", lambda sheets, of="": []
+    )  # no picture but its own
+    monkeypatch.setattr(site_pictures, "draw", lambda named, only=None: {})
+    words = ["site", stored(tmp_path / "a.json", NEW), "--over-time", str(path)]
+    done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
     read = pages(tmp_path / "site")
     page = read["commits.html"]
-    for words in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
-        assert words in page.text
+    for said in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
+        assert said in page.text
     assert "cycles +10.0 %" in page.text
     assert 'aria-label="over commits"' in (tmp_path / "site" / "commits.html").read_text()
     assert "commits.html" in read["index.html"].targets
+    assert "../commits.html#rows" in read["benchmark/syscall.html"].targets
     assert not [name for name in read if sha(1)[:9] in name]
     assert check_links(tmp_path / "site")

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What `history` shows of runs: one row run by run, several rows in a line each."""
+
+from collections.abc import Sequence
+
+from tockmark.show import text
+from tockmark.show.text import Table, TableColumn, figures
+from tockmark_lab.over_time.history import RowHistory
+
+TRACK = 24  # characters of the plot beside the runs of one row
+TRAIL = 16  # runs in the small plot of one among several rows
+BARS = "▁▂▃▄▅▆▇█"
+UNIT = "net cycles of one sample; lower is better"
+
+
+def history_text(found: list[RowHistory]) -> str:
+    """Show one row in full, several in a line each."""
+    if len(found) == 1:
+        return "\n".join(_full(found[0])) + "\n"
+    columns = [
+        TableColumn("", 42, 0, left=True),
+        TableColumn("runs", 5, 0),
+        *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
+        TableColumn("", 0, 2, left=True),
+    ]
+    lines = []
+    for setting in dict.fromkeys(series.setting for series in found):
+        same = [series for series in found if series.setting == setting]
+        table = Table(columns, ([one.label, *history_cells(one)] for one in same), rule=text.LINE)
+        lines += [*table.text(setting, UNIT, ""), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def track_column(low: float, high: float) -> TableColumn:
+    """Return the column of a plot beside a table's lines: its head has both ends."""
+    least, most = text.trimmed(low), text.trimmed(high)
+    return TableColumn(least.ljust(TRACK - len(most)) + most, TRACK, 2, left=True)
+
+
+def on_track(mark: str, value: float, low: float, high: float) -> str:
+    """Return a mark at its place in such a column."""
+    at = round((TRACK - 1) * (value - low) / (high - low)) if high > low else 0
+    return f"{'':{at}}{mark}"
+
+
+def _full(series: RowHistory) -> list[str]:
+    points = series.points
+    low, high = min(p.cycles for p in points), max(p.cycles for p in points)
+    table = Table(
+        [
+            TableColumn("run", 22, 0, left=True),
+            TableColumn("kernel", 14, 0, left=True),
+            TableColumn("cycles", 9, 0),
+            *figures({"interval": 17, "change": 9}),
+            track_column(low, high),
+        ],
+        rule=text.LINE,
+    )
+    changed = []
+    for i, point in enumerate(points):
+        date = point.date[:19].replace("T", " ")
+        change = text.change(points[i - 1].cycles, point.cycles) if i else ""
+        span = f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
+        kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2][:12]
+        cells = date, kernel, text.trimmed(point.cycles), "exact" if point.exact else span, change
+        table.add(*cells, on_track("#" if point.changed else "o", point.cycles, low, high))
+        if point.changed:
+            causes = ", ".join(series.causes(i)) or "nothing that a result tells"
+            changed.append(f"{date}  {change}; with it changed: {causes}")
+    count = f"{len(changed) or 'no'} change point{'s' * (len(changed) != 1)}"
+    runs = f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"
+    return [*table.text(series.label, series.setting, UNIT, ""), "", runs, *changed]
+
+
+def history_cells(series: RowHistory) -> list[str]:
+    """Write a row in short: runs, first and last, change, how many changes, and a small plot."""
+    points = series.points
+    return [
+        str(len(points)),
+        text.trimmed(points[0].cycles),
+        text.trimmed(points[-1].cycles),
+        text.change(points[0].cycles, points[-1].cycles),
+        str(sum(point.changed for point in points) or "-"),
+        small_plot([point.cycles for point in points[-TRAIL:]]),
+    ]
+
+
+def small_plot(values: Sequence[float]) -> str:
+    """Draw values as bars of one line, from the least to the largest."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    size = (len(BARS) - 1) / (high - low) if high > low else 0
+    return "".join(BARS[round((value - low) * size)] for value in values)

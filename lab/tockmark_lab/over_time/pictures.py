@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Rows over runs and over commits as pictures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tockmark.errors import TockmarkError
+from tockmark.site.plot import DARK, DPI, FORMATS, GREY, STYLE, STYLES, WIDTH, in_legend, rendered
+from tockmark_lab.over_time.commits import CommitTrail
+from tockmark_lab.over_time.history import RowHistory
+
+HEIGHT = 3.6  # inches
+DATES = 10  # at most so many are written below
+PANEL = 1.9  # inches: the height of a row over commits
+MOST = 8  # rows in one picture: each has a style of its own
+
+
+def history_form(path: Path) -> str:
+    """Return the kind of picture that a file's name says."""
+    form = path.suffix.removeprefix(".")
+    if form not in FORMATS:
+        raise TockmarkError(f"{path} is no picture's name", "end it in .png or .svg")
+    return form
+
+
+def history_picture(found: list[RowHistory], form: str) -> bytes:
+    """Return the picture as a file holds it. TockmarkError if there are too many rows."""
+    if len(found) > MOST:
+        raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
+        axes = figure.subplots()
+        dates = sorted({point.date for series in found for point in series.points})
+        for series, style in zip(found, STYLES, strict=False):
+            x = [dates.index(point.date) for point in series.points]
+            y = [point.cycles for point in series.points]
+            axes.plot(x, y, label=in_legend(series.label), drawstyle="steps-mid", **style)
+            for at, point in zip(x, series.points, strict=True):
+                if not point.exact:
+                    axes.plot([at, at], [point.low, point.high], color=GREY, linewidth=0.8)
+                if point.changed:
+                    axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
+        step = -(-len(dates) // DATES)
+        shown = [date[:16].replace("T", "\n") for date in dates[::step]]
+        axes.set_xticks(range(0, len(dates), step), shown)
+        axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
+        axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
+        figure.legend(loc="outside lower center", ncols=2)
+    return rendered(figure, form)
+
+
+def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
+    """Return the picture as a file holds it, a panel a row, each as a multiple of its first commit:
+    instructions, and cycles of one link with their range
+    over samples; a dotted bar where a row jumps, a dashed one at a release. TockmarkError if there
+    are too many rows."""
+    if len(trails) > MOST:
+        raise TockmarkError(f"{len(trails)} rows are too many for a picture", "name fewer")
+    commits = {point.commit.sha: point.commit for one in trails for point in one.points}
+    order = sorted(commits.values(), key=lambda one: one.moment)
+    places = {one.sha: place for place, one in enumerate(order)}
+    with mpl.rc_context(STYLE):
+        height = 0.8 + PANEL * len(trails)
+        figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
+        panels = figure.subplots(len(trails), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, trail in zip(panels, trails, strict=True):
+            _draw_trail(axes, trail, places)
+        step = -(-len(order) // DATES)
+        panels[-1].set_xticks(
+            range(0, len(order), step), [f"{one.date[:10]}\n{one.short}" for one in order[::step]]
+        )
+        panels[-1].tick_params(axis="x", labelsize=6.5)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return rendered(figure, form)
+
+
+def _draw_trail(axes: Axes, trail: CommitTrail, places: Mapping[str, int]) -> None:
+    first = trail.points[0]
+    x = [places[point.commit.sha] for point in trail.points]
+    counted = [(at, point.instret) for at, point in zip(x, trail.points, strict=True)]
+    base = next((value for _, value in counted if value), 1.0)
+    steps = [(at, value / base) for at, value in counted if value is not None]
+    cycles = [point.cycles / first.cycles for point in trail.points]
+    axes.plot(*zip(*steps, strict=True), label="instructions", drawstyle="steps-post", **STYLES[0])
+    axes.plot(x, cycles, label="cycles, one link", **STYLES[1])
+    for at, point in zip(x, trail.points, strict=True):
+        ends = point.low / first.cycles, point.high / first.cycles
+        axes.plot([at, at], ends, color=GREY, linewidth=2.5, alpha=0.5, zorder=1)
+        if point.jump:
+            axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
+        for name in point.commit.names:
+            axes.axvline(at, color=DARK, linestyle="--", linewidth=0.8, zorder=0)
+            axes.text(at, 1, name, transform=axes.get_xaxis_transform(), fontsize=6.5, va="top")
+    axes.set_title(in_legend(trail.name), fontsize=8, loc="left")
+    axes.set_ylabel(f"× {first.commit.short}", fontsize=7)

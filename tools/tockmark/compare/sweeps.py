@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Straight lines through sweeps: the rows that differ in one size.
+
+The slope of the line through them is what one more byte, argument or NOP costs, the intercept what
+comes with any number of them. One size is held out of each fit; how far off the line is there says
+how much to trust it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tockmark.compare.pairs import tables
+from tockmark.result.model import Result, Row
+from tockmark.result.stats import StraightLine, fit_line, fitted
+from tockmark.suite.catalogue import Catalogue, label
+
+LEAST_SIZES = 4  # sizes make a sweep
+# Bytes: a sweep of what is moved is fitted from here up, where its ends no longer count.
+FROM = 1024
+BEND_SIDE = 3  # sizes on either side of a bend
+BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
+BEND_CHANGE = 0.05  # and change the slope by at least this share
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows of one id that differ in one parameter only, and their line."""
+
+    section: str  # with the cache setting
+    label: str
+    icache: bool | None
+    parameter: str
+    sizes: int
+    line: StraightLine
+    bend: float | None  # the size from which on the slope is another
+    slopes: tuple[float, float] | None  # before and behind it
+
+
+def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
+    """Return all sweeps of the sound rows of a result, in the catalogue's order."""
+    found = []
+    sound = [row for row in result.table.values() if row.sound]
+    for section, rows in tables(sound, catalogue, lambda row: row):
+        for id_ in dict.fromkeys(row.id for row in rows):
+            same = [row for row in rows if row.id == id_]
+            if parameter := _swept(same):
+                known = catalogue.benchmarks.get(id_)
+                moved = known is not None and known.bytes == parameter
+                found += _sweeps_of(section, same, parameter, FROM if moved else 0)
+    return found
+
+
+def _swept(rows: Sequence[Row]) -> str | None:
+    """Return the parameter with the most sizes, if these make a sweep."""
+    counts = {
+        name: len({row.params[name] for row in rows if name in row.params})
+        for name in rows[0].params
+        if all(isinstance(row.params.get(name), int) for row in rows)
+    }
+    best = max(counts, key=lambda name: counts[name], default=None)
+    return best if best is not None and counts[best] >= LEAST_SIZES else None
+
+
+def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
+    """Return one sweep for each setting of the other parameters, of sizes from `least` on."""
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        others = {name: value for name, value in row.params.items() if name != parameter}
+        size, cycles = row.params[parameter], row.per_op
+        if isinstance(size, int) and size >= least and cycles is not None:
+            groups.setdefault(label(row.id, others), []).append((size, cycles))
+    found = []
+    for name, points in groups.items():
+        points.sort()
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        if (through := fit_line(xs, ys)) is not None:
+            bend, slopes = _bend(xs, ys)
+            icache = rows[0].icache
+            found.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
+    return found
+
+
+def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the size at which two lines that meet there fit much better than one, if there is one,
+    and their slopes."""
+    x = np.array(xs)
+    whole = fitted(ys, x).squares
+    bent = {at: fitted(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]}
+    if not bent or whole < 1:
+        return None, None
+    at = min(bent, key=lambda at: bent[at].squares)
+    before, more = bent[at].slopes
+    if bent[at].squares > BEND_GAIN * whole:
+        return None, None
+    clear = abs(more) > BEND_CHANGE * max(abs(before), abs(before + more))
+    return (at, (before, before + more)) if clear else (None, None)

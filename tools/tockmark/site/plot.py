@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How a picture looks: the same bytes for the same results.
+
+pictures.py says what is drawn; here is how: readable in black and white (every line has its own
+marker and dashes), a unit on every axis, and below each picture where its numbers come from.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from tockmark.show.table import Named
+
+FORMATS = ("svg", "png")
+WIDTH = 8.0  # inches
+DPI = 120
+
+# Colours of differing lightness (after Okabe and Ito), and what tells them apart without colour.
+STYLES: list[dict[str, Any]] = [
+    {"color": "#000000", "marker": "o", "linestyle": "-"},
+    {"color": "#d55e00", "marker": "s", "linestyle": (0, (5, 2))},
+    {"color": "#0072b2", "marker": "^", "linestyle": (0, (1, 1.5))},
+    {"color": "#009e73", "marker": "D", "linestyle": (0, (5, 2, 1, 2))},
+    {"color": "#cc79a7", "marker": "v", "linestyle": (0, (8, 2))},
+    {"color": "#8c6d00", "marker": "x", "linestyle": (0, (3, 1, 1, 1, 1, 1))},
+    {"color": "#56b4e9", "marker": "P", "linestyle": (0, (2, 4))},
+    {"color": "#7f7f7f", "marker": "*", "linestyle": (0, (10, 3, 2, 3))},
+]
+GREY, DARK = "#777777", "#444444"
+_ID = re.compile(rb'id="([a-z][0-9a-f]{10})"')
+_REFERENCE = re.compile(rb'(id="|href="#|url\(#)([a-z][0-9a-f]{10})\b')
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "text.parse_math": False,  # a dollar sign in a kernel's name is one
+    "svg.fonttype": "none",  # text stays text: small, and found by a search
+    "svg.hashsalt": "tockmark",
+}
+
+
+def source(one: Named | str, several: bool) -> str:
+    """Say in one line where numbers come from: what a result says, or words."""
+    if isinstance(one, str):
+        return one
+    return (f"{one.name}: " if several else "") + one.result.provenance.line
+
+
+class Sheet:
+    """A picture: a title, a grid of panels, and below them where the numbers come from."""
+
+    def __init__(
+        self,
+        title: str,
+        named: Sequence[Named | str],
+        down: int = 1,
+        across: int = 1,
+        height: float = 3.2,
+        conditions: list[str] | None = None,
+    ) -> None:
+        """Lay the panels out; `conditions` say of each result what its provenance does not."""
+        foot = 0.17 * len(named)
+        top = 0.35 + height * down
+        self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
+        FigureCanvasAgg(self.figure)
+        parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
+        self.body, below = parts
+        self.body.suptitle(title, fontsize=11, fontweight="bold")
+        for place, one in enumerate(named):
+            more = f" · {conditions[place]}" if conditions else ""
+            below.text(
+                *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1) + more),
+                **{"fontsize": 6.5, "color": DARK, "va": "center"},
+            )
+        self.grid = self.body.subplots(down, across, squeeze=False)
+        self.panels: list[Axes] = list(self.grid.flat)
+
+
+Drawer = Callable[[list[Named]], Sheet | None]
+
+
+def rendered(figure: Figure, form: str) -> bytes:
+    """Return the picture as a file holds it, without a date: equal results make equal files."""
+    out = io.BytesIO()
+    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    with mpl.rc_context(STYLE):
+        figure.savefig(out, format=form, metadata=metadata)
+    if form != "svg":
+        return out.getvalue()
+    # Behind our font those of nearly its widths, for a reader that has not got it.
+    svg = out.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+    # The ids are counted up: matplotlib makes them from places, whose last digits the layout leaves
+    # to chance.
+    ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
+    return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
+
+
+def in_legend(label: str) -> str:
+    """Return the label as a legend shows it: matplotlib leaves out one that begins with an
+    underscore, unless something stands before it."""
+    return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
