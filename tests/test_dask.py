@@ -23,7 +23,7 @@ from tockmark.result.provenance import BootHost
 from tockmark.rig import board as boards
 from tockmark.rig import dask
 from tockmark.rig.dask import DEATHS
-from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.sim import SimTarget
 
 ROW = "syscall.command"  # in one boot with each setting of the cache
 # Runs the simulator. With the cache on it first ends its worker, as often as FATAL says, each time

@@ -152,6 +152,7 @@ def test_paths_are_there() -> None:
         f"{page.relative_to(ROOT)}:{path}"
         for page in PAGES
         for path in lost_paths(page.read_text(encoding="utf-8"), ours)
+        if not (page.parent / path.partition(": ")[2]).exists()  # written from the page's folder
     ]
     assert not lost, "not in the checkout, from its root:\n" + "\n".join(lost)
 

@@ -37,7 +37,7 @@ def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang
     for image in (whole, early):
         run = profile.target.start(Start(LONGEST, image.flash, False))
         lines = list(run.lines())
-        assert run.ending() is None
+        assert run.ending().why is None
         measured = assemble(decode(lines))
         assert not measured.problems
         ((named, app),) = measured.each()

@@ -16,9 +16,9 @@ import scratch
 from tockmark import paths
 from tockmark.result import file
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder
+from tockmark.rig import laid as laid_images
 from tockmark.rig.image import TOCKLOADER, lay_by_tockloader
-from tockmark.rig.image_folder import Laid
+from tockmark.rig.laid import Laid
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,upcall,irq"  # boots of one app and of two, and one that a board cannot measure
@@ -53,7 +53,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(out: Path) -> Laid:
-    return image_folder.read_folder(out)
+    return laid_images.read_folder(out)
 
 
 def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A new kind of target is one file, and a new board one profile: nothing else must know of them."""
+"""A new kind of target is one module and its name in KINDS, a new board one profile."""
 
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark import paths, rig
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
 from tockmark.result import file
 from tockmark.rig import board as boards
-from tockmark.rig import kinds
 from tockmark.tests.of_samples import exit_code
 
 # The simulator once more, by the few words that a kind must have.
@@ -22,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.rig.protocol import Ability, fields
+from tockmark.wire.captured import Ending
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Session:
-    cycles, panicked, idle, killed = 0, False, False, False
+    cycles = 0
 
     def __init__(self, command):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -59,7 +59,7 @@ class Session:
         self.process.terminate()
 
     def ending(self):
-        return None if self.process.wait() == 0 else "it broke"
+        return Ending(None if self.process.wait() == 0 else "it broke")
 """
 TARGET = '[target]\nkind = "plain"\nprogram = "build/sim/cw310/earlgrey-sim"\n\n'
 
@@ -73,8 +73,8 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = before + TARGET + behind[behind.index("[memory]") :]
     (tmp_path / "plain.toml").write_text(profile)
     monkeypatch.setattr(paths, "BOARDS", tmp_path)
-    monkeypatch.setattr(boards, "KINDS", tmp_path)
-    monkeypatch.setattr(kinds, "__path__", [str(tmp_path), *kinds.__path__])
+    monkeypatch.setattr(boards, "KINDS", (*boards.KINDS, "plain"))
+    monkeypatch.setattr(rig, "__path__", [str(tmp_path), *rig.__path__])
 
 
 @pytest.mark.usefixtures("plain")

@@ -15,8 +15,8 @@ from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
+from tockmark.rig import qemu
 from tockmark.rig.elf import one_segment
-from tockmark.rig.kinds import qemu
 from tockmark.rig.protocol import Start
 
 BOARD = boards.load("qemu")
@@ -78,5 +78,6 @@ def test_a_boot_that_hangs_ends_at_the_limit(tmp_path: Path) -> None:
     target = qemu.QemuTarget("qemu-system-riscv32", False, 0x2000_0000, 1, timer_hz=1_000_000)
     session = target.start(Start("loops", flash, icache=False))
     assert list(session.lines()) == []
-    assert session.ending() == "QEMU took more than 1 s: the app or the kernel hangs"
-    assert not session.panicked
+    ending = session.ending()
+    assert ending.why == "QEMU took more than 1 s: the app or the kernel hangs"
+    assert not ending.panicked

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,8 @@ import scratch
 from tockmark import paths
 from tockmark.cli import app, board
 from tockmark.rig import board as boards
+from tockmark.rig.protocol import Replay
+from tockmark.wire.captured import Captured, Ending
 
 COMMAND = [sys.executable, "-m", "tockmark"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -175,39 +175,22 @@ def test_an_app_for_another_kernels_ram_is_refused(syscall: Path) -> None:
     assert "link it for RAM at 0x1000" in done.stderr
 
 
-@dataclass
-class Ended:
-    """A boot that is over."""
-
-    said: str | None
-    idle: bool = False
-    panicked: bool = False
-    killed: bool = False
-    cycles: int = 12
-    host: None = None
-
-    def lines(self) -> Iterator[str]:
-        return iter(())
-
-    def stop(self) -> None:
-        pass
-
-    def ending(self) -> str | None:
-        return self.said
-
-
 @pytest.mark.parametrize(
-    ("session", "code", "said"),
+    ("ending", "code", "said"),
     [
-        (Ended(None), 0, "the suite closed, after 12 cycles"),
-        (Ended("it sleeps: the suite hangs", idle=True), 0, "it sleeps, after 12 cycles"),
-        (Ended("the kernel panicked: x", panicked=True), 1, "the kernel panicked: x, after 12"),
-        (Ended("the core locked up: x"), 1, "the core locked up: x, after 12"),
-        (Ended("it was stopped", killed=True), 1, "it was stopped, after 12"),
+        (Ending(None, 12), 0, "the suite closed, after 12 cycles"),
+        (Ending("it sleeps: the suite hangs", 12, idle=True), 0, "it sleeps, after 12 cycles"),
+        (
+            Ending("the kernel panicked: x", 12, panicked=True),
+            1,
+            "the kernel panicked: x, after 12",
+        ),
+        (Ending("the core locked up: x", 12), 1, "the core locked up: x, after 12"),
+        (Ending("it was stopped", 12, killed=True), 1, "it was stopped, after 12"),
     ],
 )
 def test_how_it_ended_is_the_exit_code(
-    session: Ended, code: int, said: str, capsys: pytest.CaptureFixture[str]
+    ending: Ending, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert board._ended(session) == code
+    assert board._ended(Replay(Captured([], ending=ending))) == code
     assert f"tockmark: {said}" in capsys.readouterr().err

@@ -20,8 +20,6 @@ OTHERS = (
     "tockmark board run-tab",
     "tockmark judge",
     "tockmark bisect",
-    "tockmark campaign",
-    "tockmark history",
     "tockmark ci",
 )
 FEW = " --only syscall.command --icache off"

@@ -13,7 +13,7 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
 from tockmark_lab.places import DATA

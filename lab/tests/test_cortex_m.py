@@ -15,7 +15,7 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder
+from tockmark.rig import laid as laid_images
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import HEADER
 from tockmark.suite import catalogue
@@ -101,7 +101,7 @@ def test_one_tab_is_for_both_architectures(out: Path) -> None:
     tockmark("board", "image", boot, "--board", BOARD.name, "-o", alone)
     tockmark("board", "image", boot, "--board", "cw310", "--also", alone, "-o", both)
     listed = importlib.import_module("tockloader.tab").TAB
-    (laid,) = image_folder.read_folder(both).manifest.boots
+    (laid,) = laid_images.read_folder(both).manifest.boots
     assert len(laid.slots) == 2
     for slot in laid.slots:
         assert listed(str(both / slot.tab)).get_supported_architectures() == [

@@ -205,7 +205,7 @@ def test_no_fault_becomes_a_wrong_number(
             data = damage(data, rng) if len(data) > 100 else data
         with session(monkeypatch, late(data, rng), stream.image, stream.boot.name) as boot:
             lines = list(boot.lines())
-            ending = boot.ending()
+            ending = boot.ending().why
         lost += check(stream, clean, stream.result(lines, [ending] if ending else []))
     assert lost > FAULTS // len(STREAMS) // 4  # the faults were some
 
@@ -225,7 +225,7 @@ def test_what_is_not_damaged_comes_through_whole(
 ) -> None:
     with session(monkeypatch, [stream.data], stream.image, stream.boot.name) as boot:
         assert tuple(boot.lines()) == stream.lines
-        assert boot.ending() is None
+        assert boot.ending().why is None
     assert not check(stream, stream.result(stream.lines), stream.result(stream.lines))
 
 

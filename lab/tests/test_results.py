@@ -13,7 +13,7 @@ from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
-from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import committed
 from tockmark.wire.records import decode

@@ -13,9 +13,9 @@ import pytest
 from test_faults import KNOWN, Stream, check
 
 from tockmark.rig import board as boards
+from tockmark.rig import sim
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import read_kernel
-from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot
 from tockmark.tests.wire import Wire
@@ -44,7 +44,7 @@ def clean(boot: Boot, image: Image) -> Stream:
     """What the simulator says on its standard output."""
     session: Session = SIMULATOR.target.start(Start(boot.name, image.flash, True))
     lines = tuple(session.lines())
-    assert session.ending() is None
+    assert session.ending().why is None
     return Stream(boot, image.id, lines)
 
 
@@ -56,7 +56,7 @@ def started(stream: Stream, image: Image) -> Session:
 def test_through_a_pseudo_terminal_it_says_the_same(clean: Stream, image: Image) -> None:
     session = started(clean, image)
     assert tuple(session.lines()) == clean.lines
-    assert session.ending() is None
+    assert session.ending().why is None
     assert session.cycles > 0
 
 
@@ -64,7 +64,7 @@ def test_another_image_is_not_taken_for_this_one(clean: Stream, image: Image) ->
     start = Start("x", image.flash, True, image="0" * 8, boot="loop")
     session = BOARD.target.start(start)
     assert [line for line in session.lines() if line.startswith("#tm")] == []
-    assert "the simulator ended before the suite did" in str(session.ending())
+    assert "the simulator ended before the suite did" in str(session.ending().why)
 
 
 class Relay:
@@ -115,7 +115,7 @@ def test_no_fault_on_the_way_becomes_a_wrong_number(
     monkeypatch.setattr(sim.Simulation, "terminal", relayed)
     session = started(clean, image)
     lines = list(session.lines())
-    ending = session.ending()
+    ending = session.ending().why
     assert relays[0].damaged
     faulty = clean.result(lines, [ending] if ending else [])
     assert check(clean, clean.result(clean.lines), faulty)
@@ -126,4 +126,4 @@ def test_a_simulator_that_cannot_start_is_one_line(tmp_path: Path) -> None:
     bad.write_bytes(b"")
     session = BOARD.target.start(Start("x", bad, True, boot="x"))
     assert list(session.lines()) == []
-    assert re.match("the (simulator|core) ", str(session.ending()))
+    assert re.match("the (simulator|core) ", str(session.ending().why))

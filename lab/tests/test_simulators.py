@@ -16,7 +16,7 @@ from tockmark.result import provenance
 from tockmark.result.model import Result
 from tockmark.result.provenance import SameSimulator, proofs, same_simulator
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import LANGS, Catalogue
 from tockmark.tests import made, stand_in
 from tockmark_lab import simulators

@@ -295,7 +295,7 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
         start = Start(name, image.flash, icache=True, panics=plan.kernel.panics)
         session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
-        ending = session.ending()
+        ending = session.ending().why
     except TockmarkError as error:
         return Count(lost=[f"{name}: {error}"])
     text = "".join(f"{line}\n" for line in lines)

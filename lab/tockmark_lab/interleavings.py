@@ -367,7 +367,7 @@ class Sweeper:
         session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
         ending = session.ending()
-        self.found.cycles += session.cycles
+        self.found.cycles += ending.cycles
         text = "".join(f"{line}\n" for line in lines)
         (self.folder / f"{pair.boot.name}.log").write_text(text, encoding="latin-1")
         items = decode(lines)
@@ -378,7 +378,7 @@ class Sweeper:
         wakes = [
             one.cycle for one, after in pairwise(marks) if (one.name, after.name) == ("irq", "wake")
         ]
-        return Heard(rounds, records, ending, session.idle, interrupts, wakes)
+        return Heard(rounds, records, ending.why, ending.idle, interrupts, wakes)
 
     def timed(self, marks: Sequence[Mark], first: int) -> Iterator[TimedRound]:
         """Yield the rounds that marks tell of."""

@@ -17,8 +17,8 @@ from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf, RunLayout
-from tockmark.rig.kinds.sim import SimTarget
 from tockmark.rig.protocol import Ability
+from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import LANGS, Catalogue
 
 
@@ -57,9 +57,13 @@ def prove(
     )
 
 
+def _lines(job: run.Job) -> Sequence[str]:
+    return job.captured.lines if job.captured else ()
+
+
 def _outcome(job: run.Job) -> tuple[object, ...]:
     """Return all that a simulator says of a boot."""
-    return job.lines, job.note, job.panicked, job.skipped, job.cycles
+    return _lines(job), job.note, job.ending, job.skipped
 
 
 def _ran(
@@ -95,11 +99,12 @@ def _ran(
 
 def _difference(was: run.Job, is_: run.Job) -> str:
     """Say what two runs of a boot do not have in common."""
-    for number, (one, two) in enumerate(zip(was.lines, is_.lines, strict=False), 1):
+    for number, (one, two) in enumerate(zip(_lines(was), _lines(is_), strict=False), 1):
         if one != two:
             return f"line {number} of its log is {one!r} on the old, {two!r} on the new"
-    if len(was.lines) != len(is_.lines):
-        return f"{len(was.lines)} lines on the old, {len(is_.lines)} on the new"
+    counts = len(_lines(was)), len(_lines(is_))
+    if counts[0] != counts[1]:
+        return f"{counts[0]} lines on the old, {counts[1]} on the new"
     ends = (f"in cycle {job.cycles} ({job.note or 'well'})" for job in (was, is_))
     return "it ends {} on the old, {} on the new".format(*ends)
 

@@ -30,7 +30,7 @@ from tockmark.paths import shown
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.rig.kinds.file import read
+from tockmark.rig.log import read
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
 from tockmark.wire.records import MAX_SAMPLES, Problem, compress
 from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow, series_of

@@ -31,8 +31,8 @@ from tockmark.result.model import Row
 from tockmark.result.stats import fitted, middle
 from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
-from tockmark.rig.kinds.sim import made_by
 from tockmark.rig.progress import bars
+from tockmark.rig.sim import made_by
 from tockmark.wire.rows import SERIES
 from tockmark_lab import limit
 from tockmark_lab.places import LAB, STUDIES, VALIDATION

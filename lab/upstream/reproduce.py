@@ -193,8 +193,8 @@ def boot_of(start: Start, board: BoardProfile) -> Seen:
         ending = session.ending()
     finally:
         session.stop()
-    print(f"tockmark: {ending}, after {session.cycles} cycles", file=sys.stderr)
-    return Seen("\n".join(lines), session.panicked, session.cycles, [])
+    print(f"tockmark: {ending.why}, after {ending.cycles} cycles", file=sys.stderr)
+    return Seen("\n".join(lines), ending.panicked, ending.cycles, [])
 
 
 def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:

@@ -33,10 +33,6 @@ PROGRAM = Program(
             "What continuous integration asks for.",
             {"gate": "read", "export": "read"},
         ),
-        "dev": Group(
-            "What developers of tockmark ask for.",
-            {"cache": "doctor"},
-        ),
     },
 )
 app = PROGRAM.command_line()

@@ -21,11 +21,12 @@ from tockmark.files import folder_for_a_while, write_whole
 from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder
+from tockmark.rig import laid as laid_images
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import ISAS
 from tockmark.rig.image import AppBuild
-from tockmark.rig.image_folder import (
+from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
+from tockmark.rig.laid import (
     ImageManifest,
     by_hand,
     lay,
@@ -33,10 +34,9 @@ from tockmark.rig.image_folder import (
     no_tool,
     with_apps,
 )
-from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
-from tockmark.rig.kinds.file import settled
-from tockmark.rig.kinds.serial import GoneError, Port
+from tockmark.rig.log import settled
 from tockmark.rig.protocol import Ability, Session, Start, require
+from tockmark.rig.serial import GoneError, Port
 from tockmark.rig.tab import lay_tabs
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
@@ -171,7 +171,7 @@ def install_verb(
     ] = False,
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
-    folder = image_folder.read_folder(images)
+    folder = laid_images.read_folder(images)
     found = folder.boot(boot, None if lang is None else run_options.one_language(lang))
     if kernel is not None:
         folder.holds(read_kernel(kernel))
@@ -326,12 +326,11 @@ def _print_lines(session: Session) -> int:
 def _ended(session: Session) -> int:
     """Say how a boot ended; return the exit code."""
     ending = session.ending()
-    fine = ending is None or session.idle
-    said = "the suite closed" if ending is None else ending
-    if session.idle:
+    said = ending.why or "the suite closed"
+    if ending.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
-    return OK if fine else INCOMPLETE
+    say(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
+    return OK if ending.why is None or ending.idle else INCOMPLETE
 
 
 @verb(
@@ -374,7 +373,7 @@ def parse_verb(
     if kernel is None and claims != run_options.KernelClaims():
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
     ran = claims.read(kernel) if kernel else None
-    installed = image_folder.read_folder(images) if images else None
+    installed = laid_images.read_folder(images) if images else None
     if installed is not None:
         installed.suits(known)
         if ran is not None:

@@ -15,9 +15,9 @@ from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.processes import Bounds
-from tockmark.rig import board, cache
+from tockmark.rig import board, cache, sim
+from tockmark.rig.cache import Cache
 from tockmark.rig.image import AppBuild
-from tockmark.rig.kinds import sim
 from tockmark.show import text
 
 SETUP = paths.by_make("setup")
@@ -48,7 +48,7 @@ class Examined:
 
 def examine() -> list[Examined]:
     """Look at everything that setting up and building should have left."""
-    return [*_programs(), *_packages(), *_products(), *_folders()]
+    return [*_programs(), *_packages(), *_products(), *_folders(), _kept_boots()]
 
 
 def doctor_text(findings: list[Examined]) -> str:
@@ -138,6 +138,21 @@ def _folders() -> Iterator[Examined]:
         yield Examined(name, found, None, f"name a folder of yours with {paths.HOME}")
 
 
+def _kept_boots() -> Examined:
+    """Say how many simulated boots are kept, how large they are, and in which folder."""
+    kept, todo = cache.default(), f"name a folder of yours with {cache.PLACE}"
+    if kept.folder is None:
+        return Examined("kept boots", f"none, {cache.PLACE} is off", None, todo)
+    try:
+        files = kept.held()
+    except OSError:
+        return Examined("kept boots", None, None, todo)
+    size = sum(on_disk for _, on_disk, _ in files) / 2**20
+    where = paths.shown(kept.folder)
+    said = f"{len(files)}, {size:.1f} of at most {kept.limit >> 20} MiB, in {where}"
+    return Examined("kept boots", said, None, todo)
+
+
 def _version(command: list[str]) -> str | None:
     """Find the first thing like a version in what a program says of itself."""
     match = re.search(r"\d+(\.\d+)+", _output(command))
@@ -168,37 +183,42 @@ def _output(command: list[str], folder: Path | None = None) -> str:
 @verb(
     "tockmark doctor",
     "tockmark doctor --json",
+    "tockmark doctor --clear-cache",
     exits={OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
 )
-def doctor_verb(as_json: options.AsJson = False) -> None:
-    """Show what is installed and built, in which version, and what to do about the rest."""
+def doctor_verb(
+    clear_cache: Annotated[
+        bool,
+        Option(
+            "--clear-cache",
+            help=f"Remove all simulated boots that are kept, and end. {cache.PLACE} in the"
+            " environment names their folder, or is `off`.",
+        ),
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what is installed and built, in which version, and what to do about the rest.
+
+    It also shows how many simulated boots are kept, how large they are, and in which folder."""
+    if clear_cache:
+        _clear(cache.default(), as_json)
+        raise Exit(OK)
     findings = examine()
     options.show(doctor_json(findings) if as_json else doctor_text(findings))
     raise Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
 
 
-@verb("tockmark dev cache", "tockmark dev cache --clear")
-def cache_verb(
-    clear: Annotated[bool, Option("--clear", help="Remove all of it.")] = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show how many simulated boots are kept, how large they are, and where they lie.
-
-    A run of the same simulator, image and options takes its log from there. TOCKMARK_CACHE in the
-    environment names another folder, or is `off`. What was not used for longest goes first."""
-    kept = cache.default()
+def _clear(kept: Cache, as_json: bool) -> None:
+    """Remove all boots that are kept, and show how many. TockmarkError if that cannot be done."""
     if kept.folder is None:
         raise TockmarkError(f"{cache.PLACE} is off: nothing is kept", f"unset {cache.PLACE}")
     where = paths.shown(kept.folder)
     try:
-        files = kept.clear() if clear else kept.held()
+        files = kept.clear()
     except OSError as error:
         raise TockmarkError(f"{where}: {error.strerror}") from error
     count, size = len(files), sum(on_disk for _, on_disk, _ in files)
     if as_json:
-        held = {"boots": count, "bytes": size, "most_bytes": kept.limit}
-        options.show(held | {"folder": str(kept.folder), "cleared": clear})
-    elif clear:
-        print(f"removed {count} boots, {size} bytes, from {where}")
+        options.show({"boots": count, "bytes": size, "folder": str(kept.folder)})
     else:
-        print(f"{count} boots, {size} of at most {kept.limit} bytes, in {where}")
+        print(f"removed {count} boots, {size} bytes, from {where}")

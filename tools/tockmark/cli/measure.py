@@ -23,9 +23,9 @@ from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import ISAS, RISC_V
 from tockmark.rig.image import MOST, AppBuild
-from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import run_layouts
-from tockmark.rig.kinds.file import FileTarget as CapturedLog
+from tockmark.rig.laid import Laid, folder_to_run
+from tockmark.rig.log import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
@@ -94,7 +94,7 @@ class RunPlace:
                     "--log alone tells no boots", "give their --images, or use `parse`"
                 )
             target = CapturedLog(self.captured, board.target.icache)
-            return msgspec.structs.replace(board, kind="file", target=target)
+            return msgspec.structs.replace(board, kind="log", target=target)
         if laid is None and Ability.PARALLEL not in board.target.can:
             raise TockmarkError(
                 f"{board.name} is loaded boot by boot, from images that must be there",
@@ -385,7 +385,7 @@ def _check_output(output: Path | None, resume: Path | None) -> None:
 
 
 def _print_sources(ran: run.Ran) -> None:
-    """Say how many boots were taken from elsewhere."""
+    """Say how many boots came from the cache or from a log."""
     for source, count in ran.taken.items():
         if count:
             none = ", and nothing was simulated now" * (count == ran.started)

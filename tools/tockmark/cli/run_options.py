@@ -80,7 +80,7 @@ Dask = Annotated[
     ),
 ]
 Fresh = Annotated[
-    bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark dev cache`).")
+    bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark doctor`).")
 ]
 
 

@@ -152,7 +152,7 @@ class Simulated:
             suites = (replace(self.options.suites[0], boots=boots, further=boots),)
             options = replace(self.options, layouts=layouts, suites=suites, icaches=icaches)
             ran = run.run(options)
-            jobs = [job for jobs in ran.jobs for job in jobs if job.started]
+            jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
             self.taken += sum(job.taken is not None for job in jobs)
             made, log = by_layout(ran, options, wanted)
@@ -188,7 +188,9 @@ class Simulated:
                 "the same command goes on from there",
                 INTERRUPTED,
             )
-        for job in (job for jobs in ran.jobs for job in jobs if job.panicked and job.note):
+        for job in (job for jobs in ran.jobs for job in jobs):
+            if job.note is None or job.ending is None or not job.ending.panicked:
+                continue
             kernel = ran.layouts[job.layout].kernel
             raise TockmarkError(
                 f"{self.name}: {shown(kernel.path)} panicked in {job.name}",

@@ -287,12 +287,12 @@ class _Measurement:
         session = cache.default(options.fresh).begin(target, start)
         lines = list(session.lines())
         ending = session.ending()
-        self.cycles += session.cycles
-        if session.idle and (load.most < MOST_CYCLES or options.chain == UART):
-            lost = never_came(self.family, lines, session.cycles, load.name)
+        self.cycles += ending.cycles
+        if ending.idle and (load.most < MOST_CYCLES or options.chain == UART):
+            lost = never_came(self.family, lines, ending.cycles, load.name)
             return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
-        if ending:
-            raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
+        if ending.why:
+            raise TockmarkError(f"{load.name}: {ending.why}", "ask for fewer --loads", INCOMPLETE)
         if options.chain == UART:
             takes = range(LINE * PACE, (LINE + 1) * PACE)
             return RanBoot(load, image, lines_sent(self.family, lines, load.name, count, takes))

@@ -32,11 +32,10 @@ from tockmark.profile.sample import (
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
-from tockmark.rig import cache
+from tockmark.rig import cache, sim
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
 from tockmark.wire.records import decode
@@ -310,7 +309,7 @@ def run_both(
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
-                if ending := simulation.ending():
+                if ending := simulation.ending().why:
                     raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
         finally:
             plain.stop()

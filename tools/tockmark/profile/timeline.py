@@ -44,9 +44,8 @@ from tockmark.profile.sample import (
 )
 from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
-from tockmark.rig import cache
+from tockmark.rig import cache, sim
 from tockmark.rig.image import NO_CONTROLS, Image, build_image, stopping_early
-from tockmark.rig.kinds import sim
 from tockmark.rig.progress import ProgressLine
 from tockmark.rig.protocol import Start
 from tockmark.rig.run import mark_options
@@ -608,7 +607,7 @@ class _TracedBoot:
             for line in session.lines():
                 said.append(f"{line}\n")
                 shown.show(f"simulating {self._options.label}, cycle {session.cycles:,}")
-            if ending := session.ending():
+            if ending := session.ending().why:
                 raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
         finally:
             session.stop()
@@ -627,9 +626,9 @@ class _TracedBoot:
                 for line in instructions(simulation.lines()):
                     yield line
                     shown.show(f"tracing {self._options.label}, cycle {int(line[:10]):,}")
-                ending = simulation.ending()
+                ending = simulation.ending().why
                 self.over = ending is None
-                if ending and not (end is not None and simulation.code == sim.LIMIT):
+                if ending and not (end is not None and simulation.process.code == sim.LIMIT):
                     raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
             finally:
                 simulation.stop()

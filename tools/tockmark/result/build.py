@@ -49,7 +49,7 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.records import BootMark, decode
+from tockmark.wire.captured import log_of
 from tockmark.wire.rows import (
     SERIES,
     Absent,
@@ -57,15 +57,13 @@ from tockmark.wire.rows import (
     Booted,
     Measured,
     StoredRow,
-    assemble,
     is_whole,
+    read,
     series_of,
 )
-from tockmark.wire.uart_line import as_text
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
-MARKS = ("#boot ", "#end ")
 CUT_SHORT = "interrupted: the rows that are missing were not measured"
 LISTS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 UNCOUNTED: dict[str, Any] = {  # where cycles are not counted, nor are events
@@ -310,10 +308,10 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         boots=_boots(ran.jobs[0]),
         cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
     )
-    made, logs = [], []
+    made: list[Result] = []
+    log = ""
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
-        lines = [line for job in jobs for line in _lines(job, options)]
-        log = "".join(f"{line}\n" for line in lines)
+        boots = [job.captured for job in jobs if job.captured and job.skipped is None]
         file, kernel = showable(run.kernel.path.name), run.kernel
         layout = Layout(file, kernel.sha256, run.link, run.seed)
         own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
@@ -321,24 +319,9 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
         meant = wanted.of_further_layouts() if number else wanted
-        measured = assemble(decode(lines))
-        made.append(build(measured, wanted.catalogue, own, expected, meant, said))
-        logs.append(log)
-    return made, logs[0]
-
-
-def _lines(job: Job, options: RunOptions) -> list[str]:
-    """Return what a boot said, between its marks; these say its language, unless all are in C. A
-    line that looks like one of these is text."""
-    if not job.started or job.skipped is not None:
-        return []
-    lang = None if options.langs == ["c"] else job.apps.lang
-    begin, end = (
-        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
-        for ends in (False, True)
-    )
-    said = [as_text(line) if line.startswith(MARKS) else line for line in job.lines]
-    return [begin, *said, *([end] if job.ended else [])]
+        made.append(build(read(boots), wanted.catalogue, own, expected, meant, said))
+        log = log if number else "".join(f"{line}\n" for line in log_of(boots))
+    return made, log
 
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
@@ -355,9 +338,9 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
 def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
     """Return which machines simulated the boots of a layout, but for this one."""
     return tuple(
-        BootHost(showable(job.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        BootHost(showable(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
         for job in jobs
-        if job.host is not None
+        if job.ending is not None and job.ending.host is not None
     )
 
 

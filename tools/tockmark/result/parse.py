@@ -8,8 +8,10 @@ is believed, but where the log or the kernel itself contradicts it.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from tockmark import BASELINE
 from tockmark.errors import TockmarkError
@@ -20,15 +22,14 @@ from tockmark.result.build import Context, Expected, board_of, boot_run, build, 
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image_folder import Laid, LaidBoot
 from tockmark.rig.kernel import KernelElf, baseline
-from tockmark.rig.kinds.file import read
+from tockmark.rig.laid import Laid, LaidBoot
+from tockmark.rig.log import read as text_of
 from tockmark.rig.protocol import Ability
-from tockmark.rig.run import BootKey, Earlier
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
-from tockmark.wire.records import BootMark, decode, decode_boot_mark
-from tockmark.wire.rows import App, Measured, assemble
+from tockmark.wire.captured import BootKey, Captured, marked_boots
+from tockmark.wire.rows import App, Measured, read
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 
@@ -127,8 +128,8 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     """Return what a log holds. TockmarkError if it is still being written, or is not what it is
     said to be."""
     claims = claims or LogClaims()
-    text = read(log)
-    measured = assemble(decode(text.split("\n")))
+    text = text_of(log)
+    measured = read([Captured(text.split("\n"), icache=claims.setting)])
     if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} holds no intact line of the protocol",
@@ -137,9 +138,6 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     if claims == LogClaims():
         return build(measured, catalogue)
     abi = check_claims(shown(log), text, measured, claims)
-    if not any(boot.reporter for boot in measured.boots):  # else a boot without a mark lost it
-        for boot in measured.boots:
-            boot.icache = claims.setting
     laid = {(one.name, one.lang): one for one, _ in _laid(measured, claims)}
     context = Context(
         kernel=kernel_of(claims.kernel, claims.board) if claims.kernel else Kernel(),
@@ -150,24 +148,22 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     return build(measured, catalogue, context)
 
 
-def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Earlier]:
-    """Return the lines of each boot that its end mark closes and that gave all its rows.
-    TockmarkError if it is no log of a run, or its result says that it is of another board."""
+def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Captured]:
+    """Return each boot that its end mark closes and that gave all its rows. TockmarkError if it is
+    no log of a run, or its result says that it is of another board."""
     _suits(log, board)
     with reading(log, "--resume takes the log of a run"):
         text = log.read_bytes().decode("latin-1")
-    found: dict[BootKey, Earlier] = {}
-    boots = list(_boots(text.split("\n")))
-    for mark, lines in boots:
-        image = _image_if_whole(mark, lines, known)
-        if image is not None:
-            which = mark.name, mark.icache, mark.lang or "c"
-            found.setdefault(which, Earlier(image, tuple(lines)))
+    boots = list(marked_boots(text.split("\n")))
     if not boots:
         raise TockmarkError(
             f"{shown(log)} has no boot between its marks", "--resume takes the log of a run"
         )
-    return found
+    whole: dict[BootKey, Captured] = {}
+    for captured in boots:
+        if (image := _image_if_whole(captured, known)) is not None:
+            whole.setdefault(captured.key, structs.replace(captured, image=image))
+    return whole
 
 
 def _suits(log: Path, board: BoardProfile) -> None:
@@ -186,30 +182,13 @@ def _suits(log: Path, board: BoardProfile) -> None:
     )
 
 
-def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:
-    """Return what stands between the mark of each boot and its end."""
-    begin: BootMark | None = None
-    inside: list[str] = []
-    for line in lines:
-        mark = decode_boot_mark(line)
-        if mark is None:
-            inside.append(line)
-        elif not mark.ends:
-            begin, inside = mark, []
-        elif begin is not None:
-            if mark == replace(begin, ends=True):
-                yield begin, inside
-            begin = None
-
-
-def _image_if_whole(mark: BootMark, lines: list[str], known: Catalogue) -> str | None:
+def _image_if_whole(captured: Captured, known: Catalogue) -> str | None:
     """Return the image's id that a boot's app said, if nothing of the boot is missing or wrong."""
-    boot = next((boot for boot in known.boots() if boot.name == mark.name), None)
+    boot = next((boot for boot in known.boots() if boot.name == captured.boot), None)
     if boot is None:
         return None
-    ends = replace(mark, ends=True).encode()
-    measured = assemble(decode([mark.encode(), *lines, ends]))
-    expected = [Expected(boot, mark.icache, lang=mark.lang or "c")]
+    measured = read([captured])
+    expected = [Expected(boot, captured.icache, lang=captured.lang or "c")]
     if build(measured, known, None, expected, Selection(known)).incomplete:
         return None
     said = [app.begin.get("image") for _, app in measured.each() if app.begin]

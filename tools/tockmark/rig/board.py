@@ -19,7 +19,7 @@ from tockmark.suite.catalogue import Boot, Catalogue
 
 DEFAULT = "earlgrey-sim"
 IMAGE = "{image}"  # in a load command
-KINDS = Path(__file__).with_name("kinds")
+KINDS = ("log", "qemu", "serial", "sim")  # modules of this folder with a type Target each
 NO_MARKS = "this target has no clock that sees interrupts: only the simulator's can time it"
 
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
@@ -158,10 +158,9 @@ def load(name: str) -> BoardProfile:
         if not isinstance(settings, dict):
             raise ValueError("it has no table `target`")
         kind = settings.pop("kind", None)
-        kinds = sorted(file.stem for file in KINDS.glob("[a-z]*.py"))
-        if kind not in kinds:
-            raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(kinds)}")
-        known: Any = importlib.import_module(f"tockmark.rig.kinds.{kind}").Target
+        if kind not in KINDS:
+            raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(KINDS)}")
+        known: Any = importlib.import_module(f"tockmark.rig.{kind}").Target
         target: Target = _convert(settings, known, "target.")
         profile = msgspec.structs.asdict(_convert(data, ProfileFile))
         return BoardProfile(**profile, kind=kind, target=target)

@@ -12,17 +12,17 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from tockmark import paths
-from tockmark.documents import Count
 from tockmark.errors import one_line, say
 from tockmark.files import read_plain, replace_soon
-from tockmark.rig.protocol import Session, Start, Target
+from tockmark.rig.protocol import Replay, Session, Start, Target
+from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import parses_whole
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
@@ -33,59 +33,19 @@ LARGEST = 1 << 26  # bytes of a boot, unpacked
 LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has to make room
 
 
-class CachedBoot(msgspec.Struct, frozen=True):
-    """A boot as it is kept: what it printed on its UART, and how it ended. It is a session of which
-    all is there at once."""
-
-    printed: tuple[str, ...] = msgspec.field(name="lines")  # without their newlines
-    cycles: Count
-    why: str | None = msgspec.field(default=None, name="ending")
-    panicked: bool = False
-    host: str | None = None
-    idle = killed = False  # such boots are not kept
-
-    def lines(self) -> Iterator[str]:
-        yield from self.printed
-
-    def stop(self) -> None:
-        pass
-
-    def ending(self) -> str | None:
-        return self.why
-
-
 @dataclass
 class Recorded:
     """A session under way that is kept if it ends of itself, its suite closed or its kernel in a
     panic, with no line torn. Others are simulated again whenever somebody looks for their cause."""
 
     session: Session
-    cache: "Cache"
-    target: Target
-    start: Start
-    key: str
+    keep: Callable[[Captured], None]
     said: list[str] = field(default_factory=list)
     _all: bool = False
 
     @property
     def cycles(self) -> int:
         return self.session.cycles
-
-    @property
-    def host(self) -> str | None:
-        return self.session.host
-
-    @property
-    def panicked(self) -> bool:
-        return self.session.panicked
-
-    @property
-    def idle(self) -> bool:
-        return self.session.idle
-
-    @property
-    def killed(self) -> bool:
-        return self.session.killed
 
     def lines(self) -> Iterator[str]:
         for line in self.session.lines():
@@ -96,15 +56,12 @@ class Recorded:
     def stop(self) -> None:
         self.session.stop()
 
-    def ending(self) -> str | None:
+    def ending(self) -> Ending:
         ending = self.session.ending()
-        if self._all and (ending is None or self.panicked):
+        if self._all and (ending.why is None or ending.panicked):
             self._all = False  # once is enough
-            # Who builds anew while it runs may have replaced what the key was made of.
-            if parses_whole(self.said) and self.target.key(self.start) == self.key:
-                printed = tuple(self.said)
-                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.host)
-                self.cache.keep(self.key, kept)
+            if parses_whole(self.said):
+                self.keep(Captured(self.said, ending=ending))
         return ending
 
 
@@ -125,9 +82,16 @@ class Cache:
         key = target.key(start) if self.folder is not None else None
         if key is None:  # nothing tells what it prints, as on a board
             return target.start(start)
-        return self.find(key) or Recorded(target.start(start), self, target, start, key)
+        if (found := self.find(key)) is not None:
+            return Replay(found)
 
-    def find(self, key: str) -> CachedBoot | None:
+        def keep(captured: Captured) -> None:
+            if target.key(start) == key:  # else the simulator or the image was built anew meanwhile
+                self.keep(key, captured)
+
+        return Recorded(target.start(start), keep)
+
+    def find(self, key: str) -> Captured | None:
         """Return the boot if it is there and whole, and count it as used now."""
         if self.fresh or self.folder is None:
             return None
@@ -142,7 +106,7 @@ class Cache:
             os.utime(path, follow_symlinks=False)
         return found
 
-    def keep(self, key: str, boot: CachedBoot) -> None:
+    def keep(self, key: str, boot: Captured) -> None:
         """Keep a boot, if the disk takes it: else one line says why not, and all goes on."""
         if self.folder is None:
             return
@@ -209,7 +173,7 @@ def on_disk(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-_MADE = b"tockmark boot 3"  # what a file is, and the form of it
+_MADE = b"tockmark boot 4"  # what a file is, and the form of it
 
 
 def _sealed(key: str, body: bytes) -> bytes:
@@ -218,7 +182,7 @@ def _sealed(key: str, body: bytes) -> bytes:
     return b"%s\n%s" % (digest, body)
 
 
-def _opened(key: str, data: bytes) -> CachedBoot | None:
+def _opened(key: str, data: bytes) -> Captured | None:
     """Return the boot that a file holds; None if it is damaged, or does not parse whole. ValueError
     and its like if it has another form."""
     _, _, body = data.partition(b"\n")
@@ -228,7 +192,6 @@ def _opened(key: str, data: bytes) -> CachedBoot | None:
     plain = unpacking.decompress(body, LARGEST)
     if not unpacking.eof:
         return None
-    boot = msgspec.json.decode(plain, type=CachedBoot)
-    if any("\n" in line for line in boot.printed) or not parses_whole(boot.printed):
-        return None
-    return boot
+    boot = msgspec.json.decode(plain, type=Captured)
+    odd = boot.ending is None or any("\n" in line for line in boot.lines)
+    return None if odd or not parses_whole(boot.lines) else boot

@@ -15,13 +15,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 import tockmark
 from tockmark.errors import TockmarkError, one_line
 from tockmark.rig.protocol import LostError, Session
+from tockmark.wire.captured import Captured, Ending
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -30,6 +33,7 @@ CONNECT = 30  # seconds for the scheduler to answer, and for a first worker to b
 ALONE = 60.0  # seconds without any worker, after which a run ends
 LOOK = 5.0  # seconds between two looks at how many workers there are
 DEATHS = 3  # of workers in the same boot, after which a run ends
+STOPPED = Captured((), ending=Ending(killed=True))  # what a boot is until it ends
 Files = Mapping[str, bytes]  # by name
 Begin = Callable[[Path, Path], Session]  # begins a boot of a simulator and a folder with its files
 
@@ -37,26 +41,18 @@ _lock = threading.Lock()  # of a worker's files of simulators
 
 
 @dataclass
-class Outcome:
-    """What a boot printed on a worker, and how it ended; at first as if it was stopped."""
-
-    host: str | None = None
-    printed: tuple[str, ...] = ()
-    cycles: int = 0
-    why: str | None = None
-    panicked: bool = False
-    idle: bool = False
-    killed: bool = True
-
-
-@dataclass
-class RemoteBoot(Outcome):
+class RemoteBoot:
     """A session whose boot waits for a worker, runs there or has ended."""
 
-    client: "Client" = field(kw_only=True)
-    future: "Future[Outcome]" = field(kw_only=True)
-    program: "Future[bytes]" = field(kw_only=True)  # what the client holds is sent once
+    client: "Client"
+    future: "Future[Captured]"
+    program: "Future[bytes]"  # what the client holds is sent once
+    captured: Captured = STOPPED
     stopped: bool = False
+
+    @property
+    def cycles(self) -> int:
+        return self.ending().cycles
 
     def lines(self) -> Iterator[str]:
         """Yield all that it printed, once it has ended. LostError if no worker ends it."""
@@ -65,7 +61,7 @@ class RemoteBoot(Outcome):
         there = time.monotonic()  # when there was a worker
         while True:
             try:
-                vars(self).update(vars(self.future.result(timeout=LOOK)))
+                self.captured = self.future.result(timeout=LOOK)
                 break
             except TimeoutError:
                 there = time.monotonic() if self.client.nthreads() else there
@@ -77,15 +73,16 @@ class RemoteBoot(Outcome):
                 died = f"{DEATHS} Dask workers died while they simulated this boot"
                 what = died if isinstance(error, KilledWorker) else f"Dask: {one_line(error)}"
                 raise LostError(what) from error
-        yield from self.printed
+        yield from self.captured.lines
 
     def stop(self) -> None:
         """Give it up. A worker that has begun it runs it to its end."""
         self.stopped = True
         self.future.cancel()
 
-    def ending(self) -> str | None:
-        return self.why
+    def ending(self) -> Ending:
+        assert self.captured.ending is not None
+        return self.captured.ending
 
 
 def start(
@@ -94,10 +91,10 @@ def start(
     """Queue a boot. The simulator is a task of its own, which Dask repeats where it is lost."""
     program = client.submit(bytes, simulator)
     future = client.submit(simulate, begin, program, files, pure=False)
-    return RemoteBoot(client=client, future=future, program=program)
+    return RemoteBoot(client, future, program)
 
 
-def simulate(begin: Begin, simulator: bytes, files: Files) -> Outcome:
+def simulate(begin: Begin, simulator: bytes, files: Files) -> Captured:
     """Run a boot to its end, on a worker."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
@@ -105,9 +102,8 @@ def simulate(begin: Begin, simulator: bytes, files: Files) -> Outcome:
         with _lock:
             path = _written(simulator)
         session = begin(path, Path(folder))
-        printed, why = tuple(session.lines()), session.ending()
-    end = session.cycles, why, session.panicked, session.idle, session.killed
-    return Outcome(socket.gethostname(), printed, *end)
+        lines, ending = tuple(session.lines()), session.ending()
+    return Captured(lines, ending=replace(ending, host=socket.gethostname()))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 """This says what a target is, which runs a boot: a simulator, a board behind a serial port, QEMU,
 or a log.
 
-A board profile's `[target]` names a kind, which is a file in rig/kinds/ with one type `Target`; the
+A board profile's `[target]` names a kind, which is a module of rig/ with one type `Target`; the
 profile's table is read straight into it. Verbs use what stands here and nothing else.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.wire.captured import Captured, Ending
 
 
 class Ability(StrEnum):
@@ -54,24 +55,6 @@ class Session(Protocol):
     def cycles(self) -> int:
         """Cycles so far, by the target's own clock; 0 where it has none."""
 
-    @property
-    def panicked(self) -> bool:
-        """Whether it ended because the kernel panicked; where there is text only, an app may have
-        printed that."""
-
-    @property
-    def idle(self) -> bool:
-        """Whether it ended because nothing more came: the core sleeps for good, or the limit was
-        reached. That is wrong in the suite; another app may just be done."""
-
-    @property
-    def killed(self) -> bool:
-        """Whether it was ended from outside before it was over."""
-
-    @property
-    def host(self) -> str | None:
-        """The name of the machine that simulated it; None: this one, or it is a board."""
-
     def lines(self) -> Iterator[str]:
         """The log's lines as they come (latin-1, without newlines), until the boot is over: the
         UART's, each by `as_text`, and marks of the target's own."""
@@ -79,8 +62,29 @@ class Session(Protocol):
     def stop(self) -> None:
         """End it early."""
 
-    def ending(self) -> str | None:
-        """Wait for the end; None if the suite closed, else what went wrong in one line."""
+    def ending(self) -> Ending:
+        """Wait for the end, and return how it came."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A session of a boot that is over: all of it is there at once."""
+
+    captured: Captured
+
+    @property
+    def cycles(self) -> int:
+        return self.ending().cycles
+
+    def lines(self) -> Iterator[str]:
+        yield from self.captured.lines
+
+    def stop(self) -> None:
+        pass
+
+    def ending(self) -> Ending:
+        assert self.captured.ending is not None
+        return self.captured.ending
 
 
 class Target(Protocol):

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
+from msgspec.structs import replace
+
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
@@ -23,7 +25,6 @@ from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
-from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import (
     KernelElf,
     RunLayout,
@@ -32,8 +33,9 @@ from tockmark.rig.kernel import (
     require_slots,
     say_without_panics,
 )
+from tockmark.rig.laid import Laid, load_or_ask
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, LostError, Session, Start
+from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -45,6 +47,7 @@ from tockmark.suite.catalogue import (
     Lang,
     aside,
 )
+from tockmark.wire.captured import BootKey, Captured, Ending
 from tockmark.wire.uart_line import RESET
 
 # Samples of a row on a simulator: enough for a median where they never repeat
@@ -89,15 +92,6 @@ class Suite:
 
 
 BootSource = Literal["log", "cache"]  # from which a boot may be taken in place of a run
-BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A boot that an earlier log has whole."""
-
-    image: str  # the id that its app said
-    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ class RunOptions:
     jobs: int
     fresh: bool = False  # simulate also what is in the cache
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
-    earlier: Mapping[BootKey, Earlier] = field(default_factory=dict)  # what need not be run again
+    earlier: Mapping[BootKey, Captured] = field(default_factory=dict)  # what need not be run again
     some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
 
     @property
@@ -144,12 +138,8 @@ class Job(Status):
     image: Image | None = None
     session: Session | None = None
     taken: BootSource | None = None  # from there, as it was; None: it was run
-    host: str | None = None  # the machine that simulated it; None: this one
-    lines: list[str] = field(default_factory=list)  # of the UART
-    note: str | None = None
-    ended: bool = False  # all that it said is in `lines`
-    finished: bool = False  # of itself, well or not
-    panicked: bool = False  # the kernel did
+    captured: Captured | None = None  # once it runs
+    note: str | None = None  # what went wrong
     skipped: str | None = None  # why this kernel cannot run this boot, or this target time it
 
     @property
@@ -163,9 +153,14 @@ class Job(Status):
         return self.boot.name, self.icache, self.apps.lang
 
     @property
-    def started(self) -> bool:
-        """Whether anything can be in `lines`."""
-        return self.session is not None or self.taken is not None
+    def ending(self) -> Ending | None:
+        """How it ended; None: it did not."""
+        return self.captured.ending if self.captured else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ended of itself, well or not."""
+        return self.ending is not None and not self.ending.killed
 
 
 @dataclass(frozen=True)
@@ -180,12 +175,12 @@ class Ran:
     @property
     def started(self) -> int:
         """How many boots said anything."""
-        return sum(job.started for jobs in self.jobs for job in jobs)
+        return sum(job.captured is not None for jobs in self.jobs for job in jobs)
 
     @property
     def taken(self) -> dict[BootSource, int]:
         """How many of them were taken from each source."""
-        taken = [job.taken for jobs in self.jobs for job in jobs if job.started]
+        taken = [job.taken for jobs in self.jobs for job in jobs if job.captured]
         return {source: taken.count(source) for source in get_args(BootSource)}
 
 
@@ -347,7 +342,8 @@ class _Runner:
             while left and not self.stop.is_set():
                 for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
-                    if absent := _ABSENT.search("\n".join(left[future].lines)):
+                    captured = left[future].captured
+                    if captured and (absent := _ABSENT.search("\n".join(captured.lines))):
                         lacking = PERF if absent[1] == PERF else CYCLES_ALONE
                         raise WithoutCounterError(self.options.kernel, lacking)
                     del left[future]
@@ -376,11 +372,11 @@ class _Runner:
             start = self._start(job, job.image)
             earlier = self.options.earlier.get(job.key)
             if earlier is not None and earlier.image == start.image:
-                job.lines, job.taken, job.rows = list(earlier.lines), "log", job.rows_expected
-                job.ended = job.finished = True
+                job.captured = self._captured(job, start, earlier.lines, earlier.ending)
+                job.taken, job.rows = "log", job.rows_expected
             elif not self.stop.is_set():
                 self._boot(job, start)
-            if job.panicked and job.boot.panics:
+            if job.ending and job.ending.panicked and job.boot.panics:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.what
@@ -438,17 +434,34 @@ class _Runner:
     def _boot(self, job: Job, start: Start) -> None:
         job.state = "running"
         job.session = session = self.cache.begin(self.options.board.target, start)
-        job.taken = "cache" if isinstance(session, cache.CachedBoot) else None
+        job.taken = "cache" if isinstance(session, Replay) else None
+        lines: list[str] = []
+        job.captured = self._captured(job, start, lines, None)
         for text in session.lines():
-            job.lines.append(text)
+            lines.append(text)
             job.rows += bool(_ROW.search(text))
             job.cycles = session.cycles
             if self.stop.is_set():
                 session.stop()
-        job.ended = True
         ending = session.ending()
-        job.finished = ending is None or not (self.stop.is_set() or session.killed)
-        job.note = None if self.stop.is_set() else ending
-        job.panicked, job.host = session.panicked, session.host
-        # One that was cut off last said its cycles a while before its last line.
-        job.cycles = session.cycles if job.finished else 0
+        if self.stop.is_set() and ending.why is not None:
+            ending = Ending(killed=True)
+        elif ending.killed:  # it said its cycles a while before its last line
+            ending = replace(ending, cycles=0)
+        job.captured = replace(job.captured, ending=ending)
+        job.note, job.cycles = ending.why, ending.cycles
+
+    def _captured(
+        self, job: Job, start: Start, lines: Sequence[str], ending: Ending | None
+    ) -> Captured:
+        """Return what a boot printed, as one of this run."""
+        return Captured(
+            lines,
+            boot=job.boot.name,
+            icache=job.icache,
+            app=job.boot.group,
+            lang=None if self.options.langs == ["c"] else job.apps.lang,
+            image=start.image,
+            layout=job.layout,
+            ending=ending,
+        )

@@ -17,11 +17,11 @@ from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.result import file, parse
 from tockmark.result.model import Result as Measured
+from tockmark.rig import log as captured
 from tockmark.rig.board import Room
 from tockmark.rig.image import AppSlot
-from tockmark.rig.image_folder import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.kinds import file as captured
+from tockmark.rig.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
@@ -183,7 +183,7 @@ def test_laid_images_say_where_apps_lie(
     own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.rig.image_folder.read_folder", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _: laid_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
     known = read(*parsed(tmp_path, *options, log=log)).provenance
     assert known.board.name == "cw310"
@@ -193,9 +193,7 @@ def test_laid_images_say_where_apps_lie(
         ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
         (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
     ):
-        monkeypatch.setattr(
-            "tockmark.rig.image_folder.read_folder", lambda _, folder=folder: folder
-        )
+        monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _, folder=folder: folder)
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)

@@ -15,10 +15,10 @@ from tockmark.errors import TockmarkError
 from tockmark.result.build import board_of
 from tockmark.result.provenance import Board
 from tockmark.rig import board as boards
-from tockmark.rig.core import Core, beside
+from tockmark.rig.core import Core
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.kinds.sim import SimTarget, made_by
 from tockmark.rig.protocol import Ability
+from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
@@ -98,13 +98,6 @@ def test_a_core_that_is_not_there_is_refused(
     with pytest.raises(TockmarkError) as refused:
         target(binary).configured({"core": core})
     assert why in str(refused.value)
-
-
-def test_a_torn_core_toml_is_refused(simulator: Path) -> None:
-    for text in ("name =", 'name = "x"\n', f"{TOML}wings = 2\n"):
-        simulator.with_name("core.toml").write_text(text)
-        with pytest.raises(TockmarkError, match="does not say which core this is"):
-            beside(simulator)
 
 
 def kernel(path: Path, name: str | None = None) -> KernelElf:

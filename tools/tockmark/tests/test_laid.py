@@ -5,19 +5,17 @@ import json
 import shlex
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder
+from tockmark.rig import laid as laid_images
 from tockmark.rig.board import Room
 from tockmark.rig.image import AppSlot
-from tockmark.rig.image_folder import ImageManifest, LaidBoot, LaidKernel, LeftOut
-from tockmark.rig.kernel import KernelElf
-from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.rig.laid import ImageManifest, LaidBoot, LaidKernel, LeftOut
+from tockmark.suite.catalogue import Lang
 
 ROOM = Room(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
 
@@ -29,19 +27,19 @@ def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
         (folder / f"{stem}{suffix}").parent.mkdir(exist_ok=True)
         (folder / f"{stem}{suffix}").write_text(stem + suffix)
     elf = f"{stem}.0.elf"
-    sha256 = image_folder.sha256_of(folder / elf)
+    sha256 = laid_images.sha256_of(folder / elf)
     app = AppSlot(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
     flash = f"{stem}.flash"
-    return LaidBoot(name, lang, flash, image_folder.sha256_of(folder / flash), "0123abcd", (app,))
+    return LaidBoot(name, lang, flash, laid_images.sha256_of(folder / flash), "0123abcd", (app,))
 
 
 def write(folder: Path, board: str = "cw310") -> ImageManifest:
     """Two boots, one of them in both languages."""
     (folder / "kernel").mkdir(parents=True)
     (folder / "kernel" / "k.elf").write_text("kernel")
-    sha256 = image_folder.sha256_of(folder / "kernel" / "k.elf")
+    sha256 = laid_images.sha256_of(folder / "kernel" / "k.elf")
     made = ImageManifest(
-        version=image_folder.VERSION,
+        version=laid_images.VERSION,
         tockmark="0",
         board=board,
         abi=2,
@@ -50,8 +48,8 @@ def write(folder: Path, board: str = "cw310") -> ImageManifest:
         boots=(boot(folder, "time"), boot(folder, "mem"), boot(folder, "mem", "rust")),
         left_out=(LeftOut("irq", ("irq.entry",), "no clock"),),
     )
-    (folder / image_folder.MANIFEST).write_bytes(image_folder.encode(made))
-    (folder / image_folder.README).write_text(image_folder.readme_text(made, boards.load(board)))
+    (folder / laid_images.MANIFEST).write_bytes(laid_images.encode(made))
+    (folder / laid_images.README).write_text(laid_images.readme_text(made, boards.load(board)))
     return made
 
 
@@ -63,104 +61,59 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     made = write(tmp_path / "out")
-    found = image_folder.read_folder(tmp_path / "out")
+    found = laid_images.read_folder(tmp_path / "out")
     assert found.manifest == made
     image = found.image(found.boot("mem", "rust"))
     assert image.flash.read_text() == "rust/mem.flash"
     assert image.id == "0123abcd"
     folder = tmp_path / "out" / "rust"
-    sha256 = image_folder.sha256_of(folder / "mem.0.elf")
+    sha256 = laid_images.sha256_of(folder / "mem.0.elf")
     files = str(folder / "mem.0.tab"), str(folder / "mem.0.elf"), sha256
     assert image.slots == (AppSlot("mem", *files, 0x2003_0080, 9, 0x1000_8000, 8),)
-
-
-def test_a_boot_is_named_with_its_language_where_there_are_two(folder: Path) -> None:
-    found = image_folder.read_folder(folder)
-    assert found.boot("time").lang == "c"
-    with pytest.raises(TockmarkError, match=r"'mem' in 2 languages; .* --lang: c, rust"):
-        found.boot("mem")
-    with pytest.raises(TockmarkError, match=r"no boot 'irq'; it has: time, mem$"):
-        found.boot("irq")
-    with pytest.raises(TockmarkError, match="no boot 'time' in rust"):
-        found.boot("time", "rust")
 
 
 @pytest.mark.parametrize("name", ["kernel/k.elf", "c/time.flash", "c/mem.0.tab", "rust/mem.0.elf"])
 def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(TockmarkError, match=f"{name}.*; lay the folder anew"):
-        image_folder.read_folder(folder)
+        laid_images.read_folder(folder)
 
 
 @pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
     with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
-        image_folder.read_folder(folder)
-
-
-def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match="there is no folder"):
-        image_folder.read_folder(tmp_path / "gone")
-    with pytest.raises(TockmarkError, match="holds no laid images"):
-        image_folder.read_folder(tmp_path)
-
-
-def test_another_version_is_named_before_anything_strange_in_it(folder: Path) -> None:
-    (folder / image_folder.MANIFEST).write_text('{"version": 2, "new": 1}')
-    with pytest.raises(TockmarkError, match="of version 2, and this tockmark reads 1; lay"):
-        image_folder.read_folder(folder)
+        laid_images.read_folder(folder)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "c/../../x", "..", "", "c/\0"])
 def test_no_file_of_a_manifest_is_outside_its_folder(folder: Path, path: str) -> None:
-    data = json.loads((folder / image_folder.MANIFEST).read_text())
+    data = json.loads((folder / laid_images.MANIFEST).read_text())
     data["boots"][0]["flash"] = path
-    (folder / image_folder.MANIFEST).write_text(json.dumps(data))
+    (folder / laid_images.MANIFEST).write_text(json.dumps(data))
     with pytest.raises(TockmarkError, match="damaged"):
-        image_folder.read_folder(folder)
-
-
-@pytest.mark.parametrize("change", [{"samples": 8}, {"samples": 2**32}, {"boots": 2}])
-def test_what_no_folder_can_say_is_damage(folder: Path, change: dict[str, int]) -> None:
-    data = json.loads((folder / image_folder.MANIFEST).read_text())
-    again = {key: data[key] * times for key, times in change.items() if key == "boots"}
-    (folder / image_folder.MANIFEST).write_text(json.dumps({**data, **change, **again}))
-    with pytest.raises(TockmarkError, match="damaged"):
-        image_folder.read_folder(folder)
+        laid_images.read_folder(folder)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> None:
-    made = image_folder.encode(image_folder.read_folder(folder).manifest)
+    made = laid_images.encode(laid_images.read_folder(folder).manifest)
     at = data.draw(st.integers(0, len(made) - 1))
     damaged = made[:at] + data.draw(st.binary(max_size=3)) + made[at + 1 :]
-    (folder / image_folder.MANIFEST).write_bytes(damaged)
+    (folder / laid_images.MANIFEST).write_bytes(damaged)
     try:
-        image_folder.read_folder(folder)
+        laid_images.read_folder(folder)
     except TockmarkError as error:
         assert "\n" not in str(error)  # noqa: PT017
     finally:
-        (folder / image_folder.MANIFEST).write_bytes(made)
-
-
-def test_other_kernels_and_catalogues_are_refused(folder: Path, catalogue: Catalogue) -> None:
-    found = image_folder.read_folder(folder)
-    sha256 = found.manifest.kernel.sha256
-    found.holds(KernelElf(Path("k"), None, sha256, None, ()))
-    with pytest.raises(TockmarkError, match="laid for another kernel than k: apps are linked"):
-        found.holds(KernelElf(Path("k"), None, "0" * 64, None, ()))
-    with pytest.raises(TockmarkError, match="laid by another catalogue"):
-        found.suits(catalogue)
-    same = msgspec.structs.replace(found.manifest, catalogue_sha256=catalogue.sha256)
-    image_folder.Laid(folder, same).suits(catalogue)
+        (folder / laid_images.MANIFEST).write_bytes(made)
 
 
 @pytest.mark.parametrize("board", boards.names())
 def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) -> None:
     made = write(tmp_path / "out", board)
-    text = (tmp_path / "out" / image_folder.README).read_text()
+    text = (tmp_path / "out" / laid_images.README).read_text()
     profile = boards.load(board)
     assert f"--board {board}" in text
     assert f"--board {profile.tockloader_board} --app-address 0x20030000" in text

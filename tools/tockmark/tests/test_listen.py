@@ -7,7 +7,7 @@ import pytest
 
 from tockmark.cli.board import listen_verb
 from tockmark.errors import TockmarkError
-from tockmark.rig.kinds import serial as ports
+from tockmark.rig import serial as ports
 from tockmark.tests.test_serial import said, sent
 from tockmark.tests.wire import SOON, Wire
 

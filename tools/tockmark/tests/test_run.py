@@ -16,9 +16,8 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
 from tockmark.result import build, file
 from tockmark.result.build import default_path, result_of
-from tockmark.rig import cache, progress, run
+from tockmark.rig import cache, progress, run, sim
 from tockmark.rig.image import Image
-from tockmark.rig.kinds import sim
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
 from tockmark.tests import stand_in

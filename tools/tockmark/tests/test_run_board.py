@@ -22,11 +22,10 @@ from tockmark.result.build import result_of
 from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
-from tockmark.rig import run
+from tockmark.rig import run, serial
+from tockmark.rig import serial as ports
 from tockmark.rig.board import NO_MARKS
-from tockmark.rig.image_folder import load_or_ask
-from tockmark.rig.kinds import serial
-from tockmark.rig.kinds import serial as ports
+from tockmark.rig.laid import load_or_ask
 from tockmark.rig.protocol import Start
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
@@ -142,7 +141,7 @@ def test_a_boot_of_another_image_is_run_again(
     path = tmp_path / "run.log"
     path.write_text(log)
     earlier = {
-        which: dataclasses.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
+        which: msgspec.structs.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
         for which, one in whole_boots(path, on_board.catalogue, on_board.board).items()
     }
     board.loaded = []

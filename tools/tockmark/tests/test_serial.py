@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_watcher import Watch
-from tockmark.rig.kinds import serial as ports
-from tockmark.rig.kinds.serial import LONGEST, Port
+from tockmark.rig import serial as ports
+from tockmark.rig.serial import LONGEST, Port
+from tockmark.rig.watch import Watch
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.wire import Clock, session
 
@@ -42,8 +42,7 @@ def test_a_boot_is_over_when_its_suite_is(monkeypatch: pytest.MonkeyPatch) -> No
     lines = [HELLO, *said()]
     with session(monkeypatch, [sent(*lines, "more")], OWN) as boot:
         assert list(boot.lines()) == lines
-        assert boot.ending() is None
-        assert (boot.panicked, boot.killed) == (False, False)
+        assert boot.ending().why is None
 
 
 def test_lines_come_whole_however_the_bytes_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +58,7 @@ def test_what_another_boot_says_is_left_out_and_named(
     pieces = [sent(*stale[3:], *stale, HELLO, *said())]
     with session(monkeypatch, pieces, OWN) as boot:
         assert list(boot.lines()) == [HELLO, *said()]
-        assert boot.ending() is None
+        assert boot.ending().why is None
     assert capsys.readouterr().err == "tockmark: this is the boot mem: load loop\n"
 
 
@@ -67,7 +66,7 @@ def test_a_reboot_in_the_middle_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
     lines = [*said()[:6], HELLO, *said()]
     with session(monkeypatch, [sent(*lines)], OWN) as boot:
         assert list(boot.lines()) == lines
-        assert boot.ending() is None
+        assert boot.ending().why is None
 
 
 def test_several_apps_all_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +94,7 @@ def test_silence_is_named_with_its_usual_cause(
 ) -> None:
     with session(monkeypatch, pieces, OWN) as boot:
         list(boot.lines())
-        ending = boot.ending()
+        ending = boot.ending().why
         assert ending is not None
         assert why in ending
         assert "\n" not in ending
@@ -112,8 +111,8 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
     lines = [*said()[:5], *lines]
     with session(monkeypatch, [sent(*lines)], OWN) as boot:
         assert list(boot.lines()) == lines
-        assert boot.panicked
-        assert boot.ending() == f"the kernel or an app printed a panic: {panic}"
+        assert boot.ending().panicked
+        assert boot.ending().why == f"the kernel or an app printed a panic: {panic}"
 
 
 def test_a_panic_of_what_was_there_before_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,10 +120,10 @@ def test_a_panic_of_what_was_there_before_ends_nothing(monkeypatch: pytest.Monke
     with session(monkeypatch, [sent(*lines)], OWN) as boot:
         boot.watch.take(lines[0])
         assert boot._patience == boot.first_s
-        assert not boot.panicked
+        assert not boot.ending().panicked
         assert list(boot.lines()) == lines
-        assert boot.ending() is None
-        assert not boot.panicked
+        assert boot.ending().why is None
+        assert not boot.ending().panicked
 
 
 @pytest.mark.parametrize(
@@ -145,7 +144,7 @@ def test_a_board_that_never_falls_silent_ends_a_boot(
     with session(monkeypatch, [], OWN) as boot:
         for _ in boot.lines():
             pass
-        assert re.match(why, boot.ending() or "")
+        assert re.match(why, boot.ending().why or "")
 
 
 def test_a_line_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +172,7 @@ def test_a_port_that_comes_back_goes_on(
     monkeypatch.setattr(ports, "_PIECE", 90)
     with session(monkeypatch, [wire], OWN) as boot:
         lines = list(boot.lines())
-        assert boot.ending() is None
+        assert boot.ending().why is None
     assert "".join(lines) == "".join(said())
     assert len(lines) == len(said()) + 1
     assert capsys.readouterr().err.count("is gone: plug it in again within 60 s") == 1
@@ -196,7 +195,7 @@ def test_a_port_that_stays_away_ends_the_boot(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Port, "read", unplug)
     with session(monkeypatch, [], OWN) as boot:
         assert list(boot.lines()) == said()[:4]
-        ending = boot.ending()
+        ending = boot.ending().why
     assert ending is not None
     assert "was gone for 60 s; plug it in and go on with --resume" in ending
 
@@ -207,8 +206,8 @@ def test_stopped_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [next(lines) for _ in range(5)] == said()[:5]
         boot.stop()
         assert list(lines) == []
-        assert boot.killed
-        assert boot.ending() == "it was stopped before its end"
+        assert boot.ending().killed
+        assert boot.ending().why == "it was stopped before its end"
 
 
 def test_a_port_that_cannot_be_had_is_one_line(

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.rig.kinds import serial
-from tockmark.rig.kinds import serial as ports
+from tockmark.rig import serial
+from tockmark.rig import serial as ports
 from tockmark.rig.protocol import Start
 
 SOON = 0.02  # seconds that a read waits

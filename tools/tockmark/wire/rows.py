@@ -30,6 +30,7 @@ from tockmark.suite.catalogue import (
     Reader,
     language,
 )
+from tockmark.wire.captured import Captured, log_of
 from tockmark.wire.records import (
     BOOT_NAME,
     CLOSED,
@@ -44,6 +45,7 @@ from tockmark.wire.records import (
     Record,
     Restart,
     compress,
+    decode,
     durations,
     expand,
 )
@@ -429,6 +431,17 @@ def _attribute(measured: Measured) -> None:
 
 PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
+
+
+def read(boots: Sequence[Captured]) -> Measured:
+    """Return what boots measured, or what a log of them holds. Where no mark of a log says the
+    setting of the cache, whoever captured it does."""
+    measured = assemble(decode(log_of(boots)))
+    log = next((captured for captured in boots if captured.boot is None), None)
+    if log is not None and not any(boot.reporter for boot in measured.boots):
+        for boot in measured.boots:
+            boot.icache = log.icache
+    return measured
 
 
 def assemble(records: Iterable[Item]) -> Measured:

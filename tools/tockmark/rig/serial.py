@@ -19,9 +19,10 @@ import msgspec
 import serial
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_watcher import PANICKED, Watch
-from tockmark.rig.kinds import sim
+from tockmark.rig import sim
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
+from tockmark.wire.captured import Ending
 
 LONGEST = 512  # characters; what comes without an end is cut there
 WAIT = 0.2  # seconds that a read waits for the first byte
@@ -170,7 +171,6 @@ class SerialSession:
     first_s: float  # within which it begins
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
-    host: None = None
     _bytes: int = 0
     _heard: float = 0  # when it last said something that counts
     _stopped: bool = False
@@ -184,20 +184,6 @@ class SerialSession:
     @property
     def cycles(self) -> int:
         return self.simulation.cycles if self.simulation else 0
-
-    @property
-    def panicked(self) -> bool:
-        ours = self.watch.began or self.simulation is not None
-        return ours and self.watch.panic is not None
-
-    @property
-    def idle(self) -> bool:
-        """Only a simulator says so: the silence of a board has many causes."""
-        return self.simulation is not None and self.simulation.idle
-
-    @property
-    def killed(self) -> bool:
-        return self._stopped or (self.simulation is not None and self.simulation.killed)
 
     def stop(self) -> None:
         self._stopped = not self._done
@@ -213,13 +199,22 @@ class SerialSession:
             self._done = True
             self.port.close()
 
-    def ending(self) -> str | None:
-        said = self.simulation.ending() if self.simulation else None
-        if said is None and self.watch.panic:
-            said = f"{PANICKED}: {self.watch.panic}"
-        if said is not None or (self.watch.over and not self._stopped):
-            return said
-        return self._why or "it was stopped before its end"
+    def ending(self) -> Ending:
+        """Only a simulator says that it is idle: the silence of a board has many causes."""
+        of_simulator = self.simulation.ending() if self.simulation else Ending()
+        why = of_simulator.why
+        if why is None and self.watch.panic:
+            why = f"{PANICKED}: {self.watch.panic}"
+        if why is None and (self._stopped or not self.watch.over):
+            why = self._why or "it was stopped before its end"
+        ours = self.watch.began or self.simulation is not None
+        return Ending(
+            why,
+            of_simulator.cycles,
+            panicked=ours and self.watch.panic is not None,
+            idle=of_simulator.idle,
+            killed=self._stopped or of_simulator.killed,
+        )
 
     def _more(self) -> Iterator[str]:
         """Yield what comes next; or nothing, and whether to go on is settled."""

@@ -16,9 +16,10 @@ import msgspec
 from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
-from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.elf import CORTEX_M4, RISC_V, Isa, one_segment
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
+from tockmark.wire.captured import Ending
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -94,17 +95,11 @@ class QemuSession:
     said: IO[bytes]  # on stderr
     watch: Watch
     cycles: int = 0  # QEMU counts none
-    killed: bool = False
-    host: None = None
+    _stopped: bool = False
 
     @property
-    def panicked(self) -> bool:
+    def _panicked(self) -> bool:
         return self.watch.panic is not None
-
-    @property
-    def idle(self) -> bool:
-        """Whether it took all the time that it has; QEMU does not end where the core sleeps."""
-        return self.process.why is not None and not (self.panicked or self.watch.over)
 
     def lines(self) -> Iterator[str]:
         panicked = False
@@ -113,29 +108,40 @@ class QemuSession:
                 yield from self.watch.take(line)
                 if self.watch.over:
                     break
-                if self.panicked and not panicked:
+                if self._panicked and not panicked:
                     self.process.within(PANIC_S)
                     panicked = True
         finally:
             self.process.stop()
 
     def stop(self) -> None:
-        self.killed = not self.watch.over
+        self._stopped = not self.watch.over
         self.process.stop()
 
-    def ending(self) -> str | None:
+    def ending(self) -> Ending:
+        """It is idle if it took all the time that it has; QEMU does not end where the core
+        sleeps."""
         code = self.process.wait()
+        return Ending(
+            self._explained(code),
+            panicked=self._panicked,
+            idle=self.process.why is not None and not (self._panicked or self.watch.over),
+            killed=self._stopped,
+        )
+
+    def _explained(self, code: int | None) -> str | None:
+        """Return what went wrong, in one line; None: the suite closed."""
         with self.said:
             self.said.seek(0)
             lines = self.said.read().decode(errors="replace").splitlines()
         said = [line.strip() for line in lines if "terminating on signal" not in line]
-        if self.panicked:
+        if self._panicked:
             return f"{PANICKED}: {self.watch.panic}"
         if self.watch.over:
             return None
         if self.process.why:
             return f"QEMU {self.process.why}: the app or the kernel hangs"
-        if self.killed:
+        if self._stopped:
             return "QEMU was stopped"
         return f"QEMU ended with code {code}" + (f" ({said[-1]})" if said else "")
 

@@ -16,12 +16,13 @@ import msgspec
 from tockmark.errors import TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
-from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.watch import PANICKED, Watch
+from tockmark.wire.captured import Ending
+from tockmark.wire.uart_line import BOOT_MARKS
 
 FRESH = 2.0  # seconds: a file that was written to since then is looked at again
 LOOK = 0.3  # seconds between the two looks: at 115200 baud some 3400 bytes come meanwhile
-MARKS = ("#boot ", "#end ")  # of whoever captured it: a run writes its own
 
 
 class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +40,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         read(self.log)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "file"))
+        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "log"))
 
     def key(self, start: Start) -> None:
         """Return None: the log is there, and a cache would be a copy of it."""
@@ -59,19 +60,17 @@ class FileSession:
     text: list[str]
     watch: Watch = field(init=False)
     cycles = 0
-    idle = killed = False
-    host: None = None
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.start.image, self.start.reporter)
 
     @property
-    def panicked(self) -> bool:
+    def _panicked(self) -> bool:
         return self.watch.began and self.watch.panic is not None
 
     def lines(self) -> Iterator[str]:
         for line in self.text:
-            if not line.startswith(MARKS):
+            if not line.startswith(BOOT_MARKS):
                 yield from self.watch.take(line.rstrip("\r"))
             if self.watch.over:
                 return
@@ -79,12 +78,14 @@ class FileSession:
     def stop(self) -> None:
         self.text = []
 
-    def ending(self) -> str | None:
-        if self.watch.over:
-            return None
-        if self.panicked:
-            return f"{PANICKED}: {self.watch.panic}"
-        return "the log stops before its end" if self.watch.began else "it is not in the log"
+    def ending(self) -> Ending:
+        watch = self.watch
+        if watch.over:
+            return Ending(panicked=self._panicked)
+        why = "the log stops before its end" if watch.began else "it is not in the log"
+        if self._panicked:
+            why = f"{PANICKED}: {watch.panic}"
+        return Ending(why, panicked=self._panicked)
 
 
 def settled(log: Path) -> None:

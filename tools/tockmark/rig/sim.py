@@ -25,6 +25,7 @@ from tockmark.rig.core import Core
 from tockmark.rig.dask import RemoteBoot
 from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
+from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
@@ -54,33 +55,37 @@ class Simulation:
     process: Child
     marked: bool = False  # it may have lines of its own among the UART's
     cycles: int = 0  # as its status lines say
-    said: list[str] = field(default_factory=list)
-    host: None = None
+    said: list[str] = field(default_factory=list)  # on stderr
     _listener: threading.Thread | None = None
     _terminal: str | None = None
     _terminal_or_end: threading.Event = field(default_factory=threading.Event)
 
-    @property
-    def code(self) -> int | None:
-        """The exit code; below zero a signal; None: it runs."""
-        return self.process.code
+    def lines(self) -> Iterator[str]:
+        """Yield the log's lines as they come, without their newlines, until the simulator ends."""
+        begins = True  # a line, and not a further part of a long one
+        for line in self.process.lines():
+            yield self._logged(line, begins)
+            begins = len(line) < LONGEST_LINE
 
-    @property
-    def panicked(self) -> bool:
-        """Whether it ended because the kernel panicked."""
-        return self.code == PANIC
+    def stop(self) -> None:
+        """End the process early."""
+        self.process.stop()
 
-    @property
-    def idle(self) -> bool:
-        """Whether it ended because the core sleeps for good, or at a limit."""
-        return self.code in (ASLEEP, LIMIT, SILENT)
+    def ending(self) -> Ending:
+        """Wait for the end, and return how it came."""
+        self.process.wait()
+        if self._listener is not None:
+            self._listener.join()
+        code, bound = self.process.code or 0, self.process.why
+        return Ending(
+            f"the simulator {bound}" if bound else self._explained(code),
+            self.cycles,
+            panicked=code == PANIC,
+            idle=code in (ASLEEP, LIMIT, SILENT),
+            killed=code < 0,
+        )
 
-    @property
-    def killed(self) -> bool:
-        """Whether a signal ended it, from this tool or from another hand."""
-        return (self.code or 0) < 0
-
-    def logged(self, line: str, begins: bool = True) -> str:
+    def _logged(self, line: str, begins: bool) -> str:
         """Return a line of what it prints, or a further part of one, as a log keeps it."""
         if self.marked and begins and line.startswith(OWN):
             line = line.removeprefix(OWN)
@@ -88,7 +93,7 @@ class Simulation:
                 return sealed(f"{BY_SIMULATOR}{line} ")
         return as_text(line)
 
-    def hear(self, line: str) -> None:
+    def _hear(self, line: str) -> None:
         """Take a line of stderr: status lines are counted, all else is kept."""
         match = _STATUS.match(line)
         if match:
@@ -96,9 +101,8 @@ class Simulation:
         if not line.startswith("earlgrey-sim: status"):
             self.said = [*self.said[-19:], line.strip()]
 
-    def explained(self) -> str | None:
-        """Return None if the suite closed, else what went wrong in one line."""
-        code = self.code
+    def _explained(self, code: int) -> str | None:
+        """Return what an exit code means, in one line; None: the suite closed."""
         if not code:
             return None
         if code < 0:
@@ -109,31 +113,13 @@ class Simulation:
             return f"{detail[-1].removeprefix('earlgrey-sim: ')}: {what}"
         return f"{what} ({detail[-1]})" if detail else what
 
-    def lines(self) -> Iterator[str]:
-        """Yield the log's lines as they come, without their newlines, until the simulator ends."""
-        begins = True  # a line, and not a further part of a long one
-        for line in self.process.lines():
-            yield self.logged(line, begins)
-            begins = len(line) < LONGEST_LINE
-
-    def stop(self) -> None:
-        """End the process early."""
-        self.process.stop()
-
-    def ending(self) -> str | None:
-        """Wait for the end; None if the suite closed, else what went wrong in one line."""
-        self.process.wait()
-        if self._listener is not None:
-            self._listener.join()
-        return f"the simulator {self.process.why}" if self.process.why else self.explained()
-
     def terminal(self) -> str:
         """Wait for the pseudo-terminal behind which it prints. TockmarkError if there is none: it
         ended first."""
         self._terminal_or_end.wait()
         if self._terminal is None:
             raise TockmarkError(
-                self.ending() or "the simulator has no --uart pty",
+                self.ending().why or "the simulator has no --uart pty",
                 paths.by_make("build"),
                 INCOMPLETE,
             )
@@ -150,7 +136,7 @@ class Simulation:
                 self._terminal = line.removeprefix(_TERMINAL).strip()
                 self._terminal_or_end.set()
             else:
-                self.hear(line)
+                self._hear(line)
         self._terminal_or_end.set()
 
 
@@ -242,7 +228,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
         command += [*self._settings(start), *rom, *more]
         process = processes.start(command, todo=paths.by_make("build"), bounds=BOUNDS)
-        simulation = Simulation(marked=bool(start.marks), process=process)
+        simulation = Simulation(process, bool(start.marks))
         simulation.listen()
         return simulation
 
