@@ -19,11 +19,12 @@ from tockmark import paths
 from tockmark.compare.pairs import differing_factors
 from tockmark.errors import OK, TockmarkError
 from tockmark.result import file
-from tockmark.rig import core as cores
+from tockmark.result.provenance import Core
 from tockmark.rig import kernel as kernels
 from tockmark.rig import rv32
 from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
+from tockmark.rig.sim import core_beside
 
 BOARD = paths.ROOT / "boards" / "earlgrey-sim"
 IBEX = Path(importlib.util.find_spec("pythondata_cpu_ibex").origin).parent / "system_verilog"  # type: ignore[union-attr,arg-type]
@@ -53,7 +54,7 @@ def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
     assert set(known) == NAMES
     for name, parameters in known.items():
         made.write(name, IBEX, tmp_path)
-        core = cores.beside(tmp_path / "earlgrey-sim")
+        core = core_beside(tmp_path / "earlgrey-sim")
         assert core is not None
         assert (core.name, core.foreign) == (name, False)
         assert core.pmp_regions == (16 if parameters["PMPEnable"] else 0)
@@ -226,7 +227,7 @@ def test_data_between_functions_are_no_instructions(tmp_path: Path) -> None:
 def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path: Path) -> None:
     assembled(tmp_path, FUNCTION.format("_start", "    sh1add a0,a1,a2\n    clmul a0,a1,a2"), ZB)
     kernel = read_kernel(tmp_path / "a.elf")
-    balanced = cores.Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
+    balanced = Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
     with pytest.raises(TockmarkError, match=r"holds Zbc .* \(zbc at 0x20000004\)"):
         kernels.check_core(kernel, balanced, False)
-    kernels.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)
+    kernels.check_core(kernel, Core("maxperf-pmp-bmfull", "full", 16, False), False)

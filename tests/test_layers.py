@@ -1,78 +1,122 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The tool's layers, in the order in which a sample travels: a module imports its own layer and
-lower ones only."""
+"""The product's layers: each package imports lower ones only, nothing imports the lab, and the
+tables of docs/contributing.md are true."""
 
+import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-import layers
-from layers import BASE, PACKAGE, TOP, imports, layer, modules, rank
 from tockmark import paths
+from tockmark.cli.app import PROGRAM
+from tockmark.cli.program import Program
+from tockmark_lab.app import PROGRAM as LAB
+
+PACKAGE = paths.ROOT / "tools" / "tockmark"
+HOUSE = paths.ROOT / "docs" / "contributing.md"
+BASE = "base"  # the layer of the package's own modules, which all others may import
 
 
-def wrong(own: str, others: list[str]) -> list[str]:
-    """What a module of one layer may not import."""
-    mine = layer(own)
-    return [name for name in others if layer(name) != mine and rank(layer(name)) >= rank(mine)]
+@cache
+def modules() -> list[Path]:
+    """Return the files of the product without its tests."""
+    inside = ((path, path.relative_to(PACKAGE).parts) for path in PACKAGE.rglob("*.py"))
+    return sorted(path for path, parts in inside if "tests" not in parts)
+
+
+def name_of(path: Path) -> str:
+    """Return the name by which a module is imported."""
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def imports(path: Path) -> list[str]:
+    """Return the modules that a file imports from the product and the lab, also in functions."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            names += [_module(str(node.module), alias.name) for alias in node.names]
+    return [name for name in names if name.split(".")[0] in ("tockmark", "tockmark_lab")]
+
+
+def _module(package: str, name: str) -> str:
+    """Return the module that `from package import name` imports."""
+    path = PACKAGE.parent.joinpath(*package.split("."), name)
+    return f"{package}.{name}" if path.is_dir() or path.with_suffix(".py").exists() else package
+
+
+def layer(module: str) -> str:
+    """Return the layer of a module of the product."""
+    path = PACKAGE.parent.joinpath(*module.split(".")[:2])
+    return path.name if path.is_dir() and path != PACKAGE else BASE
+
+
+@cache
+def layers() -> list[str]:
+    """Return the layers in the order of docs/contributing.md, lowest first."""
+    table = re.search(r"^\| layer \|.*?(?=\n\n)", HOUSE.read_text(encoding="utf-8"), re.M | re.S)
+    assert table, "no table of layers"
+    return [BASE, *re.findall(r"^\| `tools/tockmark/(\w+)/`", table[0], re.M)]
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_imports_lower_layers_only(path: Path) -> None:
-    assert wrong(layers.name_of(path), imports(path)) == []
+    own = layer(name_of(path))
+    if path == PACKAGE / "__main__.py":
+        return
+    lower = layers()[: layers().index(own) + 1]
+    assert {name for name in imports(path) if layer(name) not in lower} == set()
 
 
-def test_every_folder_is_a_layer() -> None:
-    inside = (path.relative_to(PACKAGE).parts for path in modules())
-    folders = {parts[0] for parts in inside if len(parts) > 1}
-    assert folders == {name for line in layers.listed() for name in line}
-    assert {p.stem for p in PACKAGE.glob("*.py")} == {*BASE, *TOP}
-    assert [name for name in (*folders, *TOP) if not layers.says(name)] == []
+def test_the_product_imports_nothing_of_the_lab() -> None:
+    """Neither do its tests, but for those of this file."""
+    product = [path for top in ("tools", "tests") for path in (paths.ROOT / top).rglob("*.py")]
+    importing = {path for path in product if any("tockmark_lab" in name for name in imports(path))}
+    assert importing == {Path(__file__)}
 
 
-@pytest.mark.parametrize(
-    ("own", "other", "fine"),
-    [
-        ("tockmark.wire.rows", "tockmark.suite.catalogue", True),
-        ("tockmark.wire.rows", "tockmark.wire.records", True),
-        ("tockmark.wire.rows", "tockmark.result.model", False),
-        ("tockmark.show.table", "tockmark.compare.rule", True),
-        ("tockmark.site.pages", "tockmark.cli.app", False),
-        ("tockmark.errors", "tockmark.paths", True),
-        ("tockmark.paths", "tockmark.suite.catalogue", False),
-    ],
-)
-def test_what_may_import_what(own: str, other: str, fine: bool) -> None:
-    assert (wrong(own, [other]) == []) is fine
+def test_no_circle_of_imports() -> None:
+    """Neither within a layer; an import inside a function counts as any other."""
+    graph = {name_of(path): set(imports(path)) for path in modules()}
+    assert sum(map(len, graph.values())) > 300
+    TopologicalSorter(graph).prepare()  # CycleError, with the circle
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+
+
+@pytest.mark.parametrize("program", [PROGRAM, LAB], ids=lambda program: program.name)
+def test_the_table_of_verbs_names_their_modules(program: Program) -> None:
+    """Each verb is in it once, with the module that reads its options and what does its work."""
+    page = HOUSE.read_text(encoding="utf-8")
+    table = re.search(rf"^\| verb of `{program.name}` \|.*?(?=\n\n)", page, re.M | re.S)
+    assert table, f"no table of the verbs of {program.name}"
+    folder = "tools/tockmark/cli" if program is PROGRAM else "lab/tockmark_lab"
+    modules_of = {}
+    for line in table[0].splitlines()[2:]:
+        verbs, module, work = line.strip("| ").split(" | ")
+        for verb in re.findall(r"`([\w -]+)`", verbs):
+            modules_of[verb] = module
+        for place in re.findall(r"`((?:tools|lab)/[\w./-]+)`", f"{module} {work}"):
+            assert (paths.ROOT / place).exists(), place
+    assert modules_of == {
+        program.spelled(verb): f"`{folder}/{module.replace('.', '/')}.py`"
+        for verb, module in program.verbs.items()
+    }
 
 
 def test_one_module_starts_foreign_programs() -> None:
-    """What it starts ends with the tool; so nobody else starts any."""
+    """The programs that it starts end with the tool, so no other module starts any."""
     starts = re.compile(
         r"^\s*(?:import|from) (?:subprocess|multiprocessing|pty)\b"
         r"|\bos\.(?:system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)\("
         r"|\b(?:ProcessPoolExecutor|create_subprocess_\w+)\b",
         re.MULTILINE,
     )
-    allowed = {"processes.py", "watcher.py"}
-    found = {
-        str(path.relative_to(PACKAGE)) for path in modules() if starts.search(path.read_text())
-    }
-    assert found == allowed
-
-
-def test_the_simulators_speed_is_measured_without_the_tool() -> None:
-    scripts = list((paths.ROOT / "boards").rglob("*.py"))
-    assert scripts
-    assert [script for script in scripts if imports(script)] == []
-
-
-def test_no_circle_of_imports() -> None:
-    """Within a layer, too; an import inside a function counts as any other."""
-    graph = {layers.name_of(path): set(imports(path)) for path in modules()}
-    assert sum(map(len, graph.values())) > 300
-    TopologicalSorter(graph).prepare()  # CycleError, with the circle
-    with pytest.raises(CycleError):
-        TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+    starting = {path.name for path in modules() if starts.search(path.read_text())}
+    assert starting == {"processes.py", "watcher.py"}

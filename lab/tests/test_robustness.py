@@ -31,7 +31,7 @@ PART: dict[str, Any] = {
 
 
 def script(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tockmark_lab.robustness", *arguments]
+    command = [sys.executable, "-m", "tockmark_lab", "robustness", *arguments]
     return subprocess.run(
         command, env=os.environ | more, capture_output=True, text=True, check=False
     )

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tockmark_lab import reproduce
+from tockmark_lab.reproduce import Seen
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "lab" / "upstream"
 TABLE = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -28,13 +31,8 @@ PARTS = [
     "How it was found",
 ]
 APPS = FOLDER / "apps"
-REPRODUCE = FOLDER / "reproduce.py"
 MOST_LINES = 40
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*")
-
-sys.path.insert(0, str(REPRODUCE.parent))
-import reproduce  # noqa: E402
-from reproduce import Seen  # noqa: E402
 
 LENT_ON = "the first of them is now 1\nthe first of them is now 2"
 
@@ -89,7 +87,7 @@ def test_a_text_has_its_parts(text: Path) -> None:
     assert re.search(r"\bat [0-9a-f]{9}\b", found), "no commit is named"
     assert re.search(r"`tock/[\w/.-]+\.rs`", said["Where"]), "no file is named"
     assert re.search(r"`[\w:]+\(\)`", said["Where"]), "no function is named"
-    assert f"lab/upstream/reproduce.py {text.stem} " in said["To reproduce"]
+    assert f"tockmark-lab reproduce {text.stem} " in said["To reproduce"]
     told = " ".join(said["To reproduce"].split())
     for app in reproduce.CASES[text.stem].slots:
         assert f"`lab/upstream/apps/{app}.c`" in told
@@ -236,5 +234,5 @@ def test_what_cannot_be_run_or_kept_is_one_line(tmp_path: Path) -> None:
 
 def reproduced(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the tool."""
-    command = [sys.executable, str(REPRODUCE), *words]
+    command = [sys.executable, "-m", "tockmark_lab", "reproduce", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

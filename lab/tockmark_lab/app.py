@@ -12,8 +12,9 @@ PROGRAM = Program(
     `tockmark-lab VERB --help` says more of a verb.""",
     headings={
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
-        "Check the kernel": {"conformance": "verbs"},
+        "Check the kernel": {"conformance": "verbs", "reproduce": "reproduce"},
         "Check results": {"verify": "verbs"},
+        "Attack the project": {"robustness": "robustness"},
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
         "Study": {
             name: f"studies.{name}"

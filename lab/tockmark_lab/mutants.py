@@ -98,7 +98,7 @@ PLACES = {
         2,
         {
             f"{_WIRE}/records.py": _pytest("protocol captured rows samples fuzz_logs marks"),
-            f"{_WIRE}/rows.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
+            f"{_WIRE}/boots.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
             "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs"),
         },
     ),
@@ -108,7 +108,7 @@ PLACES = {
             f"{_RESULT}/build.py": _pytest("run boots control layouts lang faults"),
             f"{_RESULT}/file.py": _pytest("result hostile file fuzz_results"),
             f"{_RESULT}/model.py": _pytest("result samples untimed slope linear table file"),
-            f"{_RESULT}/parse.py": _pytest("captured control hostile run_board faults"),
+            f"{_RIG}/parse.py": _pytest("captured control hostile run_board faults"),
             f"{_RESULT}/provenance.py": _pytest("result origin file"),
             f"{_RESULT}/stats.py": _pytest("stats estimate"),
             "tools/tockmark/documents.py": _pytest("files history hostile file fuzz_results"),

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Attacks, damages and interrupts the project, and fills docs/trust.md with what came of it:
-`make robustness`, or some parts of it, `make robustness PARTS="runs logs"`.
+"""The verb `robustness`: attacks, damages and interrupts the project, and writes what happened to
+docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs logs"` some.
 
 Each part's outcome goes to lab/data/robustness.json as soon as it is there, with its seed, date
 and commit, in the place of that part's older one; parts that were not asked for stay. The words
-are in the template docs/robustness.md.j2. PARTS=page fills the page alone; --check writes nothing,
-and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did not
-hold.
+are in the template lab/pages/robustness.md.j2. PARTS=page fills the page alone; --check writes
+nothing, and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did
+not hold.
 """
 
-import argparse
 import json
 import os
 import random
@@ -26,12 +25,14 @@ from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from xml.etree import ElementTree
 
 import jinja2
+from typer import Argument, Exit, Option
 
 from tockmark import paths
+from tockmark.cli.program import verb
 from tockmark.compare.limits import Level
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
@@ -42,11 +43,11 @@ from tockmark.tests import links
 from tockmark_lab import interrupted, interrupts_off, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark_lab.interrupted import last_line
-from tockmark_lab.places import DATA
+from tockmark_lab.places import DATA, LAB
 
 STORED = DATA / "robustness.json"
 PAGE = paths.DOCS / "trust.md"
-TEMPLATE = paths.DOCS / "robustness.md.j2"
+TEMPLATE = LAB / "pages" / "robustness.md.j2"
 BLOCK = re.compile(r"(<!-- robustness: [^\n]+ -->\n).*?(<!-- end of robustness -->)", re.DOTALL)
 FORMAT = "tockmark-robustness"
 # How many of each, unless the environment says another number.
@@ -109,12 +110,13 @@ def call(command: list[str], more: Mapping[str, int] | None = None) -> tuple[int
     return done.returncode, done.stdout, done.stderr
 
 
-def verb(*arguments: str) -> Any:
-    """Return what a verb prints as JSON; its judgement may be that something did not hold."""
-    code, out, err = call([sys.executable, "-m", "tockmark", *arguments, "--json"])
+def conformance_json(*arguments: str) -> Any:
+    """Run the verb `conformance` and return the JSON that it prints, also if rules are broken."""
+    code, out, err = call(
+        [sys.executable, "-m", "tockmark_lab", "conformance", *arguments, "--json"]
+    )
     if code not in (OK, INCOMPLETE) or not out:
-        why = last_line(err)
-        raise TockmarkError(f"tockmark {arguments[0]} failed: {why}", "run `make build`")
+        raise TockmarkError(f"conformance failed: {last_line(err)}", "run `make build apps-lab`")
     return json.loads(out)
 
 
@@ -123,7 +125,7 @@ def conformance(seed: int) -> PartFound:
     found = PartFound()
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
-        (count,) = verb("dev", "conformance", "--abi", str(abi), "--seed", str(seed))
+        (count,) = conformance_json("--abi", str(abi), "--seed", str(seed))
         *fixed, fresh = count["seeds"]
         seeds = f"{', '.join(map(str, fixed))} and {fresh}"
         where = f"version {abi}"
@@ -358,32 +360,34 @@ def keep(parts: Mapping[str, Any]) -> None:
     write_whole({STORED: content, PAGE: filled(parts)})
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Attacks the project; fills docs/trust.md.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join([*PARTS, "page"]))
-    parser.add_argument("--seed", default=str(secrets.randbelow(2**32 - 1) + 1))
-    parser.add_argument("--check", action="store_true")
-    given = parser.parse_args()
+@verb(
+    "tockmark-lab robustness",
+    "tockmark-lab robustness runs logs --seed 7",
+    exits={OK: "everything held", INCOMPLETE: "something did not hold, or the page is stale"},
+)
+def robustness_verb(
+    parts: Annotated[
+        list[str] | None,
+        Argument(metavar="PART", help=f"{', '.join(PARTS)}; page: fill the page only."),
+    ] = None,
+    seed: Annotated[
+        int | None, Option(min=1, max=2**32 - 1, help="Default: a new seed each time.")
+    ] = None,
+    check: Annotated[bool, Option("--check", help="Only check the page.")] = False,
+) -> None:
+    """Attack, damage and interrupt the project, and write what happened to docs/trust.md.
+
+    The outcome of each part is stored as soon as the part ends."""
     # Ctrl-C works in what is started, even where the shell that started this ignores it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        if given.check:
-            good = PAGE.read_text(encoding="utf-8") == filled(stored())
-            said = "" if good else f"{paths.shown(PAGE)}: run `make robustness PARTS=page`"
-            print(said, end="\n" if said else "")
-            return OK if good else INCOMPLETE
-        unknown = [name for name in given.parts if name not in (*PARTS, "page")]
-        if unknown:
-            raise TockmarkError(f"there is no part '{unknown[0]}'", f"name {', '.join(PARTS)}")
-        chosen = [name for name in PARTS if name in given.parts or not given.parts]
-        return INCOMPLETE if run_all(chosen, _number("--seed", given.seed)) else OK
-    except TockmarkError as error:
-        print(f"robustness: {error}", file=sys.stderr)
-        return error.code
-    except KeyboardInterrupt:
-        print("robustness: interrupted; the parts that ended are kept", file=sys.stderr)
-        return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    if check:
+        good = PAGE.read_text(encoding="utf-8") == filled(stored())
+        if not good:
+            say(f"{paths.shown(PAGE)} is stale: run `make robustness PARTS=page`")
+        raise Exit(OK if good else INCOMPLETE)
+    for name in parts or ():
+        if name not in (*PARTS, "page"):
+            raise TockmarkError(f"there is no part '{name}'", f"name {', '.join(PARTS)}")
+    chosen = [name for name in PARTS if not parts or name in parts]
+    lost = run_all(chosen, seed or secrets.randbelow(2**32 - 1) + 1)
+    raise Exit(INCOMPLETE if lost else OK)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
-from tockmark.result.build import board_of, boot_run, by_layout
 from tockmark.result.file import FACTS
 from tockmark.result.model import GONE, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
@@ -23,6 +22,7 @@ from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf, RunLayout
+from tockmark.rig.results import board_of, boot_run, by_layout
 from tockmark.rig.run import Job, RunOptions, Suite, enough
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
 from tockmark.suite.selection import Selection

@@ -34,15 +34,20 @@ PICTURED = 24  # rows of the first screen, from which those of a campaign's pict
 
 def chapters(site: Site, files: Sequence[Path]) -> tuple[list[Chapter], list[str]]:
     """Return a chapter for each history or campaign, and what could not be read of them."""
-    found, problems = [], []
-    for place, path in enumerate(files):
-        number_ = f"-{place + 1}" if place else ""
+    found, problems = list[Chapter](), list[str]()
+
+    def address(name: str) -> str:
+        """Return a page's file that no other chapter has."""
+        several = sum(one.path.startswith(name) for one in found)
+        return f"{name}{f'-{several + 1}' if several else ''}.html"
+
+    for path in files:
         if is_by_commit(path):
             held, torn = load_commits(path)
-            found.append(_of_commits(held, site.catalogue, f"commits{number_}.html", path.stem))
+            found.append(_of_commits(held, site.catalogue, address("commits"), path.stem))
         else:
             runs, torn = history.load(path)
-            found.append(_of_runs(runs, site, f"history{number_}.html"))
+            found.append(_of_runs(runs, site, address("history")))
         problems += torn
     return found, problems
 

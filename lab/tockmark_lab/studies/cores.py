@@ -19,9 +19,9 @@ from tockmark.cli.program import verb
 from tockmark.documents import Part, Positive, Sha256
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
-from tockmark.rig import core as cores
-from tockmark.rig.core import Core
+from tockmark.result.provenance import Core
 from tockmark.rig.kernel import HAS
+from tockmark.rig.sim import core_beside
 from tockmark_lab import places
 from tockmark_lab import validation_parts as programs
 
@@ -180,7 +180,7 @@ def cores_verb(
     for core in some or (OWN, *CONFIGURATIONS, *CHANGED):
         core = "" if core == "own" else core
         call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
-        known = cores.beside(programs.simulator(folder_of(core)))
+        known = core_beside(programs.simulator(folder_of(core)))
         if not only_programs:
             measure_kernel(core, known, kernels, name, manifest)
         found += counts(core, known) if not name else ()

@@ -26,13 +26,13 @@ from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
 from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.files import check_writable, write_whole
-from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image
 from tockmark.rig.kernel import KernelElf, room_of, slots_of
 from tockmark.rig.protocol import Start
+from tockmark.rig.results import kernel_of, simulator_of
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Boot
 

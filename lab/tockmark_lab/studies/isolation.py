@@ -39,9 +39,9 @@ from tockmark.profile.sample import (
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
-from tockmark.result import build
 from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
+from tockmark.rig import results
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import KernelElf
@@ -51,8 +51,8 @@ from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
 from tockmark.suite.selection import Selection, select
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 from tockmark_lab.places import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1
@@ -249,9 +249,9 @@ def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -
     kept = StoredIsolation(
         FORM,
         VERSION,
-        build.kernel_of(kernel, None),
+        results.kernel_of(kernel, None),
         board.name,
-        build.simulator_of(board),
+        results.simulator_of(board),
         paths.commit_of_checkout(),
         tuple(found),
     )

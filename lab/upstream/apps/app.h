@@ -4,7 +4,7 @@
  *
  * They are written for libtock-c: there, an app's folder has this file, and one of the others as
  * its main.c. Here `make upstream` builds them with our runtime (shim/), and
- * lab/upstream/reproduce.py runs them. */
+ * tockmark-lab reproduce runs them. */
 #ifndef UPSTREAM_APP_H
 #define UPSTREAM_APP_H
 

@@ -18,10 +18,10 @@ from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
 from tockmark.files import folder_for_a_while, write_whole
-from tockmark.result import file, parse
-from tockmark.result.parse import LogClaims
+from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import laid as laid_images
+from tockmark.rig import parse
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import ISAS
 from tockmark.rig.image import AppBuild
@@ -35,6 +35,7 @@ from tockmark.rig.laid import (
     with_apps,
 )
 from tockmark.rig.log import settled
+from tockmark.rig.parse import LogClaims
 from tockmark.rig.protocol import Ability, Session, Start, require
 from tockmark.rig.serial import GoneError, Port
 from tockmark.rig.tab import lay_tabs

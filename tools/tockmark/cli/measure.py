@@ -15,9 +15,7 @@ from tockmark.cli.program import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
-from tockmark.result.build import default_path, result_of
 from tockmark.result.model import Result
-from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
@@ -26,7 +24,9 @@ from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.kernel import run_layouts
 from tockmark.rig.laid import Laid, folder_to_run
 from tockmark.rig.log import FileTarget as CapturedLog
+from tockmark.rig.parse import whole_boots
 from tockmark.rig.protocol import Ability
+from tockmark.rig.results import default_path, result_of
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection

@@ -26,9 +26,10 @@ from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.result import file
-from tockmark.result.build import by_layout, joined
+from tockmark.result.build import joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
+from tockmark.rig.results import by_layout
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import Selection

@@ -60,13 +60,13 @@ from tockmark.latency.report import (
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
-from tockmark.result.build import kernel_of as stored_kernel
-from tockmark.result.build import simulator_of
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
+from tockmark.rig.results import kernel_of as stored_kernel
+from tockmark.rig.results import simulator_of
 from tockmark.rig.run import SYMBOL
 from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot

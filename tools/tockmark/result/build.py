@@ -2,21 +2,19 @@
 """From what a log holds, and what only a run knows besides, to the one typed result.
 
 `build` says which rows stand and which are missing; `joined` puts several layouts of kernel and
-apps together. A run makes its result from its log alone, just as `tockmark board parse` would:
-`result_of` adds the provenance that only the run knows.
+apps together. A run and `tockmark board parse` make their results alike, from what was captured
+(rig/results.py, rig/parse.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import structs
 
-from tockmark import BASELINE, __version__, paths
-from tockmark.errors import file_name, showable
+from tockmark import __version__
+from tockmark.errors import showable
 from tockmark.paths import commit_of_checkout
 from tockmark.result.file import decoded
 from tockmark.result.model import GONE, Result, Row, linked
@@ -28,16 +26,9 @@ from tockmark.result.provenance import (
     Kernel,
     Layout,
     Provenance,
-    Slot,
     Tool,
 )
-from tockmark.rig import board as boards
-from tockmark.rig.core import core_of
-from tockmark.rig.image import AppSlot
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import (
-    ICACHE,
     OF_BOOT,
     PERF,
     Benchmark,
@@ -49,22 +40,11 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.captured import log_of
-from tockmark.wire.rows import (
-    SERIES,
-    Absent,
-    App,
-    Booted,
-    Measured,
-    StoredRow,
-    is_whole,
-    read,
-    series_of,
-)
+from tockmark.wire.boots import App, Booted, Measured
+from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_of
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
-CUT_SHORT = "interrupted: the rows that are missing were not measured"
 LISTS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 UNCOUNTED: dict[str, Any] = {  # where cycles are not counted, nor are events
     f"{name}_runs": None for name in ("cycles", "short_cycles", "long_cycles", "events")
@@ -290,121 +270,3 @@ def _unlike(row: Row, other: Row) -> str | None:
         if (row.series(name) is None) != (other.series(name) is None):
             return f"{name} is in one layout only"
     return other.faults[0] if other.faults else None
-
-
-def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
-    """Return the result, and the log that its first layout was made from. The others have none, and
-    results/ stays small: what their boots printed, a second run prints again."""
-    made, log = by_layout(ran, options, wanted)
-    return joined(made), log
-
-
-def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
-    """Return what was measured in each layout, and the log of the first."""
-    context = Context(
-        kernel=kernel_of(options.kernel, options.board),
-        board=board_of(options.board),
-        abi=options.abi,
-        boots=_boots(ran.jobs[0]),
-        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
-    )
-    made: list[Result] = []
-    log = ""
-    for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
-        boots = [job.captured for job in jobs if job.captured and job.skipped is None]
-        file, kernel = showable(run.kernel.path.name), run.kernel
-        layout = Layout(file, kernel.sha256, run.link, run.seed)
-        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
-        expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
-        said = [CUT_SHORT] if ran.interrupted and not number else []
-        said += [f"{job.name}: {job.note}" for job in jobs if job.note]
-        meant = wanted.of_further_layouts() if number else wanted
-        made.append(build(read(boots), wanted.catalogue, own, expected, meant, said))
-        log = log if number else "".join(f"{line}\n" for line in log_of(boots))
-    return made, log
-
-
-def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
-    """Return the boots that were laid, each with the cycles that it took."""
-    found: dict[tuple[str, Lang], BootRun] = {}
-    for job in jobs:
-        if job.image is not None:
-            name, lang = job.boot.name, job.apps.lang
-            run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
-            run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
-    return tuple(found.values())
-
-
-def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
-    """Return which machines simulated the boots of a layout, but for this one."""
-    return tuple(
-        BootHost(showable(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
-        for job in jobs
-        if job.ending is not None and job.ending.host is not None
-    )
-
-
-def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
-    """Return what a result says of a boot that was laid, but for the cycles that it took."""
-    return BootRun(name, {}, msgspec.convert(slots, tuple[Slot, ...], from_attributes=True), lang)
-
-
-def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
-    """Return what a result says of a kernel. How much RAM it takes only the board knows."""
-    return Kernel(
-        name=showable(kernel.name) if kernel.name else None,
-        file=showable(kernel.path.name),
-        sha256=kernel.sha256,
-        commit=kernel.commit,
-        opt_level=kernel.opt_level,
-        flags=kernel.flags,
-        rustc=kernel.rustc,
-        flash_bytes=kernel.flash_bytes,
-        ram_bytes=kernel.room.ram_start - board.memory.ram.base if kernel.room and board else None,
-    )
-
-
-def simulator_of(board: boards.BoardProfile) -> dict[str, str]:
-    """Return what a file of counts says of the simulator: what it was built of."""
-    machine = board.target.provenance(board.clock_hz)
-    return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
-
-
-def board_of(board: boards.BoardProfile) -> Board:
-    """Return what a result says of a board, by its profile and its target."""
-    return msgspec.convert(  # checks what the profile says of its timing
-        {
-            "name": board.name,
-            "machine": board.machine,
-            "clock_hz": board.clock_hz,
-            "timing": board.timing,
-            **board.target.provenance(board.clock_hz),
-        },
-        Board,
-    )
-
-
-def default_path(asked: RunOptions, result: Result, only: str | None, short: bool = False) -> Path:
-    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
-    in its name."""
-    said = asked.kernel.name or asked.kernel.path.stem
-    parts = [
-        f"{datetime.now():%Y-%m-%d-%H%M%S}",
-        BASELINE if said.startswith(BASELINE) else said.lower(),
-        f"abi{asked.abi}",
-        "-".join(asked.langs) if asked.langs != ["c"] else "",
-        asked.board.name,
-        core.name if (core := core_of(asked.board.target)) else "",
-        f"icache-{ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
-        "short" if short else "",
-        result.provenance.counter if result.provenance.counter != PERF else "",
-    ]
-    if only is not None:
-        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
-    parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(file_name(part) for part in parts if part), 1
-    path = paths.NEW_RESULTS / f"{stem}.json"
-    while path.exists() or path.with_suffix(".log").exists():
-        count += 1
-        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
-    return path

@@ -17,7 +17,6 @@ from tockmark import BASELINE, STAND_IN, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
-from tockmark.rig.core import Core
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -88,6 +87,28 @@ class Kernel(Part, frozen=True):
         if self.title.startswith(STAND_IN):
             return "a stand-in to try apps on: neither Tock nor our baseline"
         return "the baseline, our own kernel, not Tock" if self.is_baseline else None
+
+
+BitManip = Literal["none", "balanced", "otearlgrey", "full"]
+
+
+class Core(Part, frozen=True):
+    """A core in the place of the machine's own; what a user's core does not say is None."""
+
+    name: str  # of Ibex's configuration, or of the folder of a user's core
+    bitmanip: BitManip
+    pmp_regions: Annotated[int, Meta(ge=0, le=64)]  # 0: it has no PMP
+    icache: bool
+    foreign: bool = False  # a user's own RTL
+    multiplier: Literal["none", "slow", "fast", "single-cycle"] | None = None
+    branch_target_alu: bool | None = None
+    writeback_stage: bool | None = None
+    branch_predictor: bool | None = None
+
+    @property
+    def title(self) -> str:
+        """The core in words, as every heading says it."""
+        return f"{self.name} (a user's own)" if self.foreign else self.name
 
 
 class Board(Part, frozen=True):

@@ -33,10 +33,10 @@ from tockmark.documents import Part
 from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
 from tockmark.paths import by_make, shown
+from tockmark.result.provenance import BitManip, Core
 from tockmark.rig import sources
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.code import LinkedCode, differences
-from tockmark.rig.core import BitManip, Core
 from tockmark.rig.elf import (
     ALLOCATED,
     IS_FUNCTION,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.result.provenance import Core
 from tockmark.wire.captured import Captured, Ending
 
 
@@ -115,6 +116,12 @@ class Target(Protocol):
     def provenance(self, clock_hz: int) -> Mapping[str, object]:
         """Return what results shall know of it, on a chip of that clock: fields of Board in
         result/provenance.py."""
+
+
+def core_of(target: Target) -> Core | None:
+    """Return the core of a target; None: the machine's own, as of all but some simulators."""
+    found: Core | None = getattr(target, "core", None)
+    return found
 
 
 def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -> dict[str, object]:

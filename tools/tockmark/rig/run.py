@@ -23,7 +23,6 @@ from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
-from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.kernel import (
     KernelElf,
@@ -35,7 +34,7 @@ from tockmark.rig.kernel import (
 )
 from tockmark.rig.laid import Laid, load_or_ask
 from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start
+from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start, core_of
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,

@@ -17,11 +17,11 @@ import msgspec
 
 from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
-from tockmark.rig import core as cores
+from tockmark.result.provenance import Core
 from tockmark.rig import dask, sources
-from tockmark.rig.core import Core
 from tockmark.rig.dask import RemoteBoot
 from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
@@ -156,7 +156,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def core(self) -> Core | None:
         """The core in the place of the machine's own, if it has one."""
-        return cores.beside(self.binary)
+        return core_beside(self.binary)
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -195,7 +195,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         title = Path(name).name
         binary = folder.with_name(f"{CORES}-{title}") / self.binary.name
-        core = cores.beside(binary)
+        core = core_beside(binary)
         if core is None or not binary.exists():
             raise TockmarkError(
                 f"the simulator of the core {title} is not built",
@@ -264,6 +264,23 @@ def made_by(binary: Path) -> str:
     """Return the target of make that builds a simulator, which is in a folder of its own."""
     machine = binary.parent.name
     return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
+
+
+def core_beside(binary: Path) -> Core | None:
+    """Return the core of a simulator, by the core.toml beside it, which its build wrote
+    (boards/earlgrey-sim/cores.py). None: it is the machine's own. Another core was compared with
+    nothing, whatever the profile of the board says of its timing."""
+    path = binary.with_name("core.toml")
+    if not path.exists():
+        return None
+    try:
+        with reading(path):
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(said, Core)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise TockmarkError(
+            f"{shown(path)} does not say which core this is: {error}", "build the simulator anew"
+        ) from error
 
 
 def versions(binary: Path) -> dict[str, str]:

@@ -185,7 +185,7 @@ KINDS = [
     Damage(
         "a history",
         lambda _: '{"format":"tockmark-history","version":2}\n' * 2,
-        "is a history of runs, not a result file; `tockmark history -f` shows it",
+        "is a history of runs, not a result file; `tockmark-lab history -f` shows it",
     ),
     Damage(
         "a validation",

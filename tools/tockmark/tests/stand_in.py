@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.result.build import result_of
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
 from tockmark.rig import run, sim
 from tockmark.rig.image import AppBuild, Image
 from tockmark.rig.kernel import KernelElf, RunLayout
+from tockmark.rig.results import result_of
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import RECORDS, encoded

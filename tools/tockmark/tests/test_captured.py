@@ -15,9 +15,10 @@ from typer.testing import CliRunner, Result
 from tockmark import BASELINE
 from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE, TockmarkError
-from tockmark.result import file, parse
+from tockmark.result import file
 from tockmark.result.model import Result as Measured
 from tockmark.rig import log as captured
+from tockmark.rig import parse
 from tockmark.rig.board import Room
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf

@@ -32,7 +32,7 @@ def completed(shell: str, *words: str) -> list[str]:
 
 def test_verbs() -> None:
     assert completed("bash", "co") == ["compare"]
-    assert completed("bash", "dev", "co") == ["conformance"]
+    assert completed("bash", "board", "im") == ["image"]
     assert any("compare" in line for line in completed("zsh", "co"))
     assert [line.split("\t")[0] for line in completed("fish", "co")] == ["compare"]
 
@@ -44,7 +44,6 @@ def test_verbs() -> None:
         (["run", "--machine", ""], ["cw310", "earlgrey_2021", "nexysvideo"]),
         (["run", "--lang", "c,r"], ["c,rust"]),
         (["run", "--icache", "o"], ["on", "off"]),
-        (["dev", "validate", "--part", "mem"], ["memory"]),
         (["help", "readi"], ["reading-results"]),
     ],
 )

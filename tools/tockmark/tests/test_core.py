@@ -12,12 +12,11 @@ from tockmark.compare.gate import gate
 from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import compare
 from tockmark.errors import TockmarkError
-from tockmark.result.build import board_of
-from tockmark.result.provenance import Board
+from tockmark.result.provenance import Board, Core
 from tockmark.rig import board as boards
-from tockmark.rig.core import Core
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.rig.protocol import Ability
+from tockmark.rig.results import board_of
 from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue

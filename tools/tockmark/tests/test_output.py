@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from tockmark.cli import measure, run_options
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
-from tockmark.result.build import result_of
 from tockmark.rig import run
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.results import result_of
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from tockmark.cli import profile, run_options
 from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE
-from tockmark.result import file, parse
-from tockmark.result.build import result_of
-from tockmark.rig import run
+from tockmark.result import file
+from tockmark.rig import parse, run
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.results import result_of
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A captured UART log becomes a result, however damaged it is.
+"""A captured UART log becomes a result, however damaged it is: by way of `Captured`, as what a run
+prints does.
 
 Provenance that a log cannot tell stays unknown, unless its reader claims board and kernel: a claim
 is believed, but where the log or the kernel itself contradicts it.
@@ -18,7 +19,7 @@ from tockmark.errors import TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.result import file
-from tockmark.result.build import Context, Expected, board_of, boot_run, build, kernel_of
+from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.rig.board import BoardProfile
@@ -26,10 +27,11 @@ from tockmark.rig.kernel import KernelElf, baseline
 from tockmark.rig.laid import Laid, LaidBoot
 from tockmark.rig.log import read as text_of
 from tockmark.rig.protocol import Ability
+from tockmark.rig.results import board_of, boot_run, kernel_of
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.wire.boots import App, Measured, read
 from tockmark.wire.captured import BootKey, Captured, marked_boots
-from tockmark.wire.rows import App, Measured, read
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 

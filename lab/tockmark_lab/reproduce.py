@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs an app that shows one fault of a kernel, for the texts in lab/upstream/.
+"""The verb `reproduce`: runs an app that shows one fault of a kernel, for the texts in
+lab/upstream/.
 
-    .venv/bin/python lab/upstream/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
-
-The apps are those of lab/upstream/apps/, linked for the kernel at hand and laid behind it, on the
-simulated CW310 with the instruction cache off; with --tab the same apps as TABs, built by hand with
-libtock-c. Their lines go to stdout, how the boot ended, and
-after how many cycles, to stderr. The last line of stdout says "shown", and the exit code is 0, or
-"not shown", and it is 1. It is 2 where nothing can be said: the kernel did not come so far, or has
-no driver that the case needs.
+The apps are those of lab/upstream/apps/ (`make upstream`), linked for the given kernel and laid
+behind it, on the simulated CW310 with the instruction cache off; with --tab they are TABs that were
+built by hand with libtock-c. The apps' lines go to stdout, and the way the boot ended, with its
+cycles, to stderr.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.cli.program import verb
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
 from tockmark.profile.run import simulators
 from tockmark.rig import board as boards
@@ -207,26 +207,29 @@ def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
         session.stop()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("case", choices=sorted(CASES), help="which fault")
-    parser.add_argument("--kernel", type=Path, help="ELF of the kernel; default: the baseline's")
-    parser.add_argument(
-        "--tab", type=Path, action="append", default=[], help="an app, in the order of the flash"
-    )
-    parser.add_argument("--image", type=Path, metavar="FILE", help="keep the flash image")
-    given = parser.parse_args()
-    try:
-        default = boards.load(boards.DEFAULT).kernels[2]
-        shown = run(CASES[given.case], given.kernel or default, given.tab, given.image)
-    except TockmarkError as error:
-        print(f"tockmark: {error}", file=sys.stderr)
-        return error.code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    print(f"{given.case}: {'shown' if shown else 'not shown'}")
-    return OK if shown else INCOMPLETE
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@verb(
+    "tockmark-lab reproduce otbn-padding --kernel ~/tock/earlgrey-cw310.elf",
+    exits={
+        OK: "the fault is shown",
+        INCOMPLETE: "it is not shown",
+        UNUSABLE: "nothing can be concluded: the kernel did not get that far, or lacks a driver",
+    },
+)
+def reproduce_verb(
+    case: Annotated[str, Argument(metavar="CASE", help=", ".join(sorted(CASES)))],
+    kernel: Annotated[
+        Path | None, Option(help="ELF of the kernel; default: the baseline's.")
+    ] = None,
+    tab: Annotated[
+        list[Path] | None, Option(help="An app, in the order of the flash; may be given again.")
+    ] = None,
+    image: Annotated[Path | None, Option(metavar="FILE", help="Also keep the flash image.")] = None,
+) -> None:
+    """Run an app that shows a fault of a kernel, as described in lab/upstream/."""
+    if case not in CASES:
+        raise TockmarkError(
+            f"there is no case '{case}'", f"choose one of: {', '.join(sorted(CASES))}"
+        )
+    shown = run(CASES[case], kernel or boards.load(boards.DEFAULT).kernels[2], tab or (), image)
+    print(f"{case}: {'shown' if shown else 'not shown'}")
+    raise Exit(OK if shown else INCOMPLETE)

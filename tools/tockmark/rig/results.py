@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From a run to its result: what its boots printed, read as a log would be, and the provenance that
+only the run knows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from tockmark import BASELINE, paths
+from tockmark.errors import file_name, showable
+from tockmark.result.build import Context, Expected, build, joined
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, BootHost, BootRun, Kernel, Layout, Slot
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppSlot
+from tockmark.rig.kernel import KernelElf
+from tockmark.rig.protocol import core_of
+from tockmark.rig.run import Job, Ran, RunOptions
+from tockmark.suite.catalogue import ICACHE, PERF, Lang
+from tockmark.suite.selection import Selection
+from tockmark.wire.boots import read
+from tockmark.wire.captured import log_of
+
+CUT_SHORT = "interrupted: the rows that are missing were not measured"
+
+
+def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
+    """Return the result, and the log that its first layout was made from. The others have none, and
+    results/ stays small: what their boots printed, a second run prints again."""
+    made, log = by_layout(ran, options, wanted)
+    return joined(made), log
+
+
+def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
+    """Return what was measured in each layout, and the log of the first."""
+    context = Context(
+        kernel=kernel_of(options.kernel, options.board),
+        board=board_of(options.board),
+        abi=options.abi,
+        boots=_boots(ran.jobs[0]),
+        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
+    )
+    made: list[Result] = []
+    log = ""
+    for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
+        boots = [job.captured for job in jobs if job.captured and job.skipped is None]
+        file, kernel = showable(run.kernel.path.name), run.kernel
+        layout = Layout(file, kernel.sha256, run.link, run.seed)
+        own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
+        expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
+        said = [CUT_SHORT] if ran.interrupted and not number else []
+        said += [f"{job.name}: {job.note}" for job in jobs if job.note]
+        meant = wanted.of_further_layouts() if number else wanted
+        made.append(build(read(boots), wanted.catalogue, own, expected, meant, said))
+        log = log if number else "".join(f"{line}\n" for line in log_of(boots))
+    return made, log
+
+
+def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
+    """Return the boots that were laid, each with the cycles that it took."""
+    found: dict[tuple[str, Lang], BootRun] = {}
+    for job in jobs:
+        if job.image is not None:
+            name, lang = job.boot.name, job.apps.lang
+            run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
+            run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
+    return tuple(found.values())
+
+
+def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
+    """Return which machines simulated the boots of a layout, but for this one."""
+    return tuple(
+        BootHost(showable(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        for job in jobs
+        if job.ending is not None and job.ending.host is not None
+    )
+
+
+def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
+    """Return what a result says of a boot that was laid, but for the cycles that it took."""
+    return BootRun(name, {}, msgspec.convert(slots, tuple[Slot, ...], from_attributes=True), lang)
+
+
+def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
+    """Return what a result says of a kernel. How much RAM it takes only the board knows."""
+    return Kernel(
+        name=showable(kernel.name) if kernel.name else None,
+        file=showable(kernel.path.name),
+        sha256=kernel.sha256,
+        commit=kernel.commit,
+        opt_level=kernel.opt_level,
+        flags=kernel.flags,
+        rustc=kernel.rustc,
+        flash_bytes=kernel.flash_bytes,
+        ram_bytes=kernel.room.ram_start - board.memory.ram.base if kernel.room and board else None,
+    )
+
+
+def simulator_of(board: boards.BoardProfile) -> dict[str, str]:
+    """Return what a file of counts says of the simulator: what it was built of."""
+    machine = board.target.provenance(board.clock_hz)
+    return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
+
+
+def board_of(board: boards.BoardProfile) -> Board:
+    """Return what a result says of a board, by its profile and its target."""
+    return msgspec.convert(  # checks what the profile says of its timing
+        {
+            "name": board.name,
+            "machine": board.machine,
+            "clock_hz": board.clock_hz,
+            "timing": board.timing,
+            **board.target.provenance(board.clock_hz),
+        },
+        Board,
+    )
+
+
+def default_path(asked: RunOptions, result: Result, only: str | None, short: bool = False) -> Path:
+    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
+    in its name."""
+    said = asked.kernel.name or asked.kernel.path.stem
+    parts = [
+        f"{datetime.now():%Y-%m-%d-%H%M%S}",
+        BASELINE if said.startswith(BASELINE) else said.lower(),
+        f"abi{asked.abi}",
+        "-".join(asked.langs) if asked.langs != ["c"] else "",
+        asked.board.name,
+        core.name if (core := core_of(asked.board.target)) else "",
+        f"icache-{ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
+        "short" if short else "",
+        result.provenance.counter if result.provenance.counter != PERF else "",
+    ]
+    if only is not None:
+        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
+    parts += ["incomplete"] if result.incomplete else []
+    stem, count = "-".join(file_name(part) for part in parts if part), 1
+    path = paths.NEW_RESULTS / f"{stem}.json"
+    while path.exists() or path.with_suffix(".log").exists():
+        count += 1
+        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
+    return path
