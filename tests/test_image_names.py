@@ -15,8 +15,8 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import LINE_LIMIT
 
 BOOT = next(boot for boot in catalogue.load().boots() if boot.name == "time")

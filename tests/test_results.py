@@ -16,8 +16,8 @@ from tockmark.rig import board as boards
 from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import committed
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 JSON = committed(".json")
 FILES = [path for path in JSON if path.parent == RESULTS]

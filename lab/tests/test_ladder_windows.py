@@ -8,8 +8,9 @@ from tockmark.result.file import decoded
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import PERF, Params
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import compress, decode
-from tockmark.wire.rows import StoredRow, assemble
+from tockmark.wire.rows import StoredRow
 from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, Served, wrong
 
 CLOSED = (  # two clients, the server runs as soon as it is asked

@@ -11,7 +11,8 @@ from tockmark.result.provenance import Board, Kernel, Layout
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Params
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured, StoredRow
+from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.rows import StoredRow
 from tockmark_lab.places import STUDIES
 from tockmark_lab.studies import programs
 

@@ -89,7 +89,7 @@ PLACES = {
                 *_pytest("protocol captured rows samples fuzz_logs"),
                 *_pytest("marks", "tests"),
             ],
-            f"{_WIRE}/rows.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
+            f"{_WIRE}/boots.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
             "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs", "lab/tests"),
         },
     ),

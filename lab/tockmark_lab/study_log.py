@@ -32,8 +32,9 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.rig.log import read
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
+from tockmark.wire.boots import App, Booted, Measured
 from tockmark.wire.records import MAX_SAMPLES, Problem, compress
-from tockmark.wire.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow, series_of
+from tockmark.wire.rows import SERIES, CounterKind, StoredRow, series_of
 
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")

@@ -51,8 +51,8 @@ from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
 from tockmark.suite.selection import Selection, select
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 from tockmark_lab.places import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1

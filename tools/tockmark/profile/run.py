@@ -38,8 +38,9 @@ from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stoppi
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import StoredRow, assemble, samples_of
+from tockmark.wire.rows import StoredRow, samples_of
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these

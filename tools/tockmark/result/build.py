@@ -40,16 +40,8 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.rows import (
-    SERIES,
-    Absent,
-    App,
-    Booted,
-    Measured,
-    StoredRow,
-    is_whole,
-    series_of,
-)
+from tockmark.wire.boots import App, Booted, Measured
+from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_of
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"

@@ -18,16 +18,9 @@ from tockmark.paths import shown
 from tockmark.result.model import GONE, Result, Row, Samples, linked
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName
+from tockmark.wire.boots import one_run
 from tockmark.wire.records import MAX_SAMPLES, compress, expand
-from tockmark.wire.rows import (
-    EVENTS,
-    PASSES,
-    SERIES,
-    Absent,
-    StoredRow,
-    StoredSamples,
-    one_run,
-)
+from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, StoredRow, StoredSamples
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were

@@ -59,13 +59,7 @@ from tockmark.suite.catalogue import (
     load,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.rows import (
-    SERIES,
-    Absent,
-    Clock,
-    Published,
-    counted,
-)
+from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted
 
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off

@@ -30,8 +30,8 @@ from tockmark.rig.protocol import Ability
 from tockmark.rig.results import board_of, boot_run, kernel_of
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.wire.boots import App, Measured, read
 from tockmark.wire.captured import BootKey, Captured, marked_boots
-from tockmark.wire.rows import App, Measured, read
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 

@@ -22,8 +22,8 @@ from tockmark.rig.protocol import core_of
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import ICACHE, PERF, Lang
 from tockmark.suite.selection import Selection
+from tockmark.wire.boots import read
 from tockmark.wire.captured import log_of
-from tockmark.wire.rows import read
 
 CUT_SHORT = "interrupted: the rows that are missing were not measured"
 

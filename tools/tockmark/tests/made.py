@@ -12,7 +12,8 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured, StoredRow
+from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.rows import StoredRow
 
 READ = 300
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]

@@ -15,8 +15,8 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import encoded
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, compress, decode
-from tockmark.wire.rows import assemble
 
 READ = [194, *[169] * 11]
 KERNEL = Kernel("one 1.0", "one.elf", "a" * 64)

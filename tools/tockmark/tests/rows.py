@@ -9,8 +9,9 @@ from msgspec import structs
 
 from tockmark.result.model import Result, Row, Series
 from tockmark.suite.catalogue import Params
+from tockmark.wire.boots import App
 from tockmark.wire.records import compress, expand
-from tockmark.wire.rows import PASSES, SERIES, App, StoredRow
+from tockmark.wire.rows import PASSES, SERIES, StoredRow
 
 
 def stored(

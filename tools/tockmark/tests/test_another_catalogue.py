@@ -17,7 +17,7 @@ from tockmark.rig.image import AppBuild
 from tockmark.suite.catalogue import OF_BOOT, Catalogue, load
 from tockmark.suite.selection import Selection
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured
+from tockmark.wire.boots import Booted, Measured
 
 MINE = """
 name = "mine"

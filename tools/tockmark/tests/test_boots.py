@@ -6,8 +6,9 @@ from itertools import product
 import pytest
 
 from tockmark.tests.conftest import encoded
+from tockmark.wire.boots import Measured, assemble
 from tockmark.wire.records import BootMark, Mark, decode
-from tockmark.wire.rows import Measured, assemble, is_whole, samples_of
+from tockmark.wire.rows import is_whole, samples_of
 
 A, B = "0000000a", "0000000b"  # images
 

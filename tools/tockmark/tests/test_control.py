@@ -11,7 +11,7 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, linked
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured
+from tockmark.wire.boots import Booted, Measured
 
 KNOWN = load()
 READ = 1000

@@ -16,8 +16,8 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Board
 from tockmark.show import export
 from tockmark.suite.catalogue import Catalogue
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 # What Bencher publishes as the form of its metrics, in our words.
 BMF = {

@@ -25,8 +25,8 @@ from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection
 from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
 from tockmark.tests.wire import session
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode, decode_boot_mark
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import UartLine, decode_line
 
 LOG = Path(__file__).with_name("four-boots.log")  # of our kernel, as `run` wrote it

@@ -25,8 +25,8 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
 from tockmark.tests.of_samples import CALM
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 TEXT = json.dumps(WHOLE)
 SCHEMA = ROOT / "docs" / "result.schema.json"

@@ -25,8 +25,8 @@ from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in
 from tockmark.tests.told import Tell, tell
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import LINE_LIMIT, UartLine, crc16
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))

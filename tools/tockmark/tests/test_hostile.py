@@ -29,8 +29,8 @@ from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import exit_code, made
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import assemble
 
 STRANGE = "ünï ∑ 漢"
 

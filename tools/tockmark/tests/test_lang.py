@@ -17,8 +17,8 @@ from tockmark.suite.selection import Selection, select
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import CC, made, of_both, steady
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
-from tockmark.wire.rows import assemble
 
 ROWS = {"loop.empty": steady(1000), "a.x n=1": steady(50)}
 DEARER = {"loop.empty": steady(1200), "a.x n=1": steady(60)}

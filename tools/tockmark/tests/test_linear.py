@@ -9,8 +9,8 @@ import pytest
 from tockmark.result.build import build
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import seconds
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import Mark, decode, parse_record
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import UartLine
 
 

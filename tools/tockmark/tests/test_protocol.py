@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tockmark.paths import ROOT
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import (
     BootMark,
     Mark,
@@ -20,7 +21,6 @@ from tockmark.wire.records import (
     expand,
     parse_record,
 )
-from tockmark.wire.rows import assemble
 from tockmark.wire.uart_line import LINE_LIMIT, as_text, crc16, decode_line
 
 samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)

@@ -21,8 +21,8 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import made, steady
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
-from tockmark.wire.rows import assemble
 
 
 def result_of(lines: list[str], catalogue: Catalogue) -> Result:

@@ -9,8 +9,9 @@ from tockmark.documents import MAX_COUNT
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.rows import samples
+from tockmark.wire.boots import App, Measured, assemble, boot_of
 from tockmark.wire.records import BootMark, Mark, Problem, decode
-from tockmark.wire.rows import App, Measured, StoredRow, assemble, boot_of, is_whole, samples_of
+from tockmark.wire.rows import StoredRow, is_whole, samples_of
 from tockmark.wire.uart_line import sealed
 
 

@@ -12,7 +12,8 @@ from tockmark.result.model import Reading, Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, recounted, stored
-from tockmark.wire.rows import Booted, Measured, StoredRow
+from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.rows import StoredRow
 
 small = st.integers(0, 10_000)
 

@@ -16,8 +16,8 @@ from tockmark.result.provenance import Board, Kernel
 from tockmark.show import listing, table, text
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, committed, encoded
+from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
-from tockmark.wire.rows import assemble
 
 CONTEXT = Context(
     Kernel("tockmark-baseline 0.1.0", "tockmark-kernel", "a" * 64, opt_level="3"),

@@ -20,7 +20,7 @@ from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.rows import Booted, Measured
+from tockmark.wire.boots import Booted, Measured
 
 CYCLES, INSTRUCTIONS = 7777, 123
 
