@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
+from test_refresh import slower
 
 import blocks
 import findings
 from tables import refreshed
 from tockmark.result import file
-from tockmark.result.model import Row
-from tockmark.wire.records import compress
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,14 +35,6 @@ def test_what_others_add_is_shown(tmp_path: Path) -> None:
     assert float(cycles) == whole.net
     assert float(more) > whole.net / 10  # the net is less the reading, which is as it was
     assert not any("syscall.brk" in line for line in lines)
-
-
-def slower(row: Row) -> Row:
-    """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
-    if row.cycles is None or row.is_overhead or row.is_control:
-        return row
-    samples = [sample * 11 // 10 for sample in row.cycles.samples]
-    return structs.replace(row, cycles_runs=compress(samples))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import jsonschema
 import msgspec
+from mutate import change, mutated
 
 from tockmark.compare import limits, pairs, sweeps
 from tockmark.compare.verdict import Answer, answer
@@ -24,7 +25,6 @@ from tockmark.show import comparison, export, listing, table
 from tockmark.suite.catalogue import load
 from tockmark.tests import of_samples
 from tockmark.tests.damage import WHOLE
-from tockmark.tests.mutate import change, mutated
 from tockmark.tests.of_samples import CALM
 from tockmark.tests.told import Tell, tell
 
