@@ -29,15 +29,8 @@ from tockmark.result import file
 from tockmark.trees import builds
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
-NOPS = 40
 STORED = "[0-9a-f]" * 64  # a boot in the cache
 QUICK = ("--profiles", "0", "--icache", "off")
-UNUSED = {  # behind a return from the trap, where nothing comes
-    "arch/riscv/trap.S": (
-        "    mret\n\n    .balign 8\ninterrupt:",
-        f"    mret\n    .rept {NOPS}\n    nop\n    .endr\n\n    .balign 8\ninterrupt:",
-    )
-}
 FEW = {
     "arch/riscv/trap.S": (
         "    call  on_system_call",
@@ -150,17 +143,6 @@ def test_four_instructions_more_are_told_with_estimate_and_range(
     for text in (said.out, (tmp_path / "comment.md").read_text()):
         (line,) = (one for one in text.splitlines() if "syscall.command" in one and "→" in one)
         assert all(part in line for part in (shown, span, "unsure", "+4"))
-
-
-def test_nops_that_nobody_comes_to_are_silent(
-    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
-) -> None:
-    head = built(tmp_path_factory, UNUSED)
-    said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
-    assert said.code == 0, said
-    assert said.first_line.startswith("Pass: nothing moved beyond its layout spread (")
-    assert ".text +" in said.out
-    assert "stack" not in said.out
 
 
 def test_a_panic_is_one_line_and_the_rest_is_kept(

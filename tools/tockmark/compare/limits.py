@@ -297,7 +297,6 @@ class SimulatorBound(_BoundsPart, frozen=True):
     why: str
     relative: NotNegative | None = None  # of the net cycles
     cycles: NotNegative | None = None
-    source: str | None = msgspec.field(default=None, name="from")
     instructions: Annotated[int, Meta(ge=0)] = 0
 
     def allowed(self, row: Row) -> float | None:
@@ -314,11 +313,6 @@ class SimulatorBound(_BoundsPart, frozen=True):
         else:
             off = max(self.cycles, allowance(row.icache, series.reading))
         return max(self.relative * abs(series.net), off)
-
-
-class _SourceFigures(_BoundsPart, frozen=True):
-    relative: NotNegative
-    cycles: NotNegative
 
 
 class _Machine(_BoundsPart, frozen=True):
@@ -338,7 +332,7 @@ def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Boun
     with _refusing(path, "does not follow its form"):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         stated = {one.name: one.bound for one in msgspec.convert(data, _BoundsFile).machine}
-        bounds = [_with_figures(bound, path.parent) for bound in stated.get(machine, ())]
+        bounds = [_checked(bound) for bound in stated.get(machine, ())]
     if machine not in stated:
         raise TockmarkError(
             f"{shown(path)} states no bound for the machine '{machine}'",
@@ -347,15 +341,8 @@ def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Boun
     return [(select(catalogue, ",".join(bound.rows)), bound) for bound in bounds]
 
 
-def _with_figures(bound: SimulatorBound, folder: Path) -> SimulatorBound:
-    """Add the figures of the file that a bound names. ValueError if it has half of them."""
-    figures = [figure for figure in (bound.relative, bound.cycles) if figure is not None]
-    if bound.source is not None:
-        if figures:
-            raise ValueError(f"the bound of {', '.join(bound.rows)} has figures, and names a file")
-        data = tomllib.loads((folder / bound.source).read_text(encoding="utf-8"))
-        found = msgspec.convert(data["bound"], _SourceFigures)
-        return msgspec.structs.replace(bound, relative=found.relative, cycles=found.cycles)
-    if len(figures) == 1:
+def _checked(bound: SimulatorBound) -> SimulatorBound:
+    """Return the bound. ValueError if it has one of relative and cycles without the other."""
+    if (bound.relative is None) != (bound.cycles is None):
         raise ValueError(f"the bound of {', '.join(bound.rows)} has one of relative and cycles")
     return bound

@@ -17,7 +17,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.rig.protocol import Ability
 from tockmark.rig.results import board_of
-from tockmark.rig.sim import SimTarget, core_beside, made_by
+from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
@@ -97,13 +97,6 @@ def test_a_core_that_is_not_there_is_refused(
     with pytest.raises(TockmarkError) as refused:
         target(binary).configured({"core": core})
     assert why in str(refused.value)
-
-
-def test_a_torn_core_toml_is_refused(simulator: Path) -> None:
-    for text in ("name =", 'name = "x"\n', f"{TOML}wings = 2\n"):
-        simulator.with_name("core.toml").write_text(text)
-        with pytest.raises(TockmarkError, match="does not say which core this is"):
-            core_beside(simulator)
 
 
 def kernel(path: Path, name: str | None = None) -> KernelElf:

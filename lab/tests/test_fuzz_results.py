@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import jsonschema
 import msgspec
+from mutate import change, mutated
 
 from tockmark.compare import gate, limits, pairs, sweeps
 from tockmark.compare.answer import answer, certain
@@ -24,7 +25,6 @@ from tockmark.show import comparison, export, listing, table
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 from tockmark.tests.damage import WHOLE
-from tockmark.tests.mutate import change, mutated
 from tockmark.tests.of_samples import CALM
 from tockmark.tests.told import Tell, tell
 
