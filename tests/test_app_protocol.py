@@ -7,7 +7,6 @@ by the tool's own.
 
 import binascii
 import ctypes
-import itertools
 import re
 import subprocess
 from collections.abc import Callable
@@ -141,10 +140,6 @@ def test_crc_is_the_standard_one(printer: Printer, data: bytes) -> None:
     assert printer.code.tm_crc16(data, len(data)) == binascii.crc_hqx(data, 0xFFFF)
 
 
-def test_crc_has_the_published_check_value(printer: Printer) -> None:
-    assert printer.code.tm_crc16(b"123456789", 9) == 0x29B1
-
-
 @given(app=APP, words=WORDS, seq=st.integers(0, 90_000))
 def test_a_record_comes_back_whatever_its_length(
     printer: Printer, app: str, words: list[str], seq: int
@@ -174,33 +169,6 @@ def test_records_that_go_out_together_come_back(
     at = next(i for i, line in enumerate(lines) if b" data " in line and b" + " not in line)
     assert read_back(lines[:at], app) == f"bench {' '.join(first)}"
     assert read_back(lines[at:], app, at) == f"data {' '.join(second)}"
-
-
-@given(app=APP, words=WORDS)
-def test_no_line_is_left_before_it_is_full(printer: Printer, app: str, words: list[str]) -> None:
-    lines = printer.record(
-        app, lambda code, out: code.tm_record_words(ctypes.byref(out), " ".join(words).encode())
-    )
-    for line, following in itertools.pairwise(lines):
-        next_word = following.split(b" + ", 1)[1].split(b" ")[0]
-        assert len(line) + 1 + len(next_word) > LINE_MAX
-
-
-def test_the_longest_word_fits_behind_the_longest_head(printer: Printer) -> None:
-    word = "w" * WORD_MAX
-    lines = printer.record(
-        "abcdefghijkl",
-        lambda code, out: code.tm_record_words(ctypes.byref(out), f"{word} {word}".encode()),
-        seq=99_990,
-    )
-    assert read_back(lines, "abcdefghijkl", 99_990) == f"k {word} {word}"
-
-
-def test_a_word_too_long_for_a_line_is_cut_and_shows_it(printer: Printer) -> None:
-    lines = printer.record(
-        "app", lambda code, out: code.tm_record_words(ctypes.byref(out), b"w" * 33 + b" next")
-    )
-    assert read_back(lines, "app") == f"k {'w' * 31}~ next"
 
 
 @given(number=U32, text=WORDS.filter(lambda words: len(words[0]) < 28 and len(words[-1]) < 28))
@@ -270,13 +238,6 @@ def test_a_short_series_is_one_word(printer: Printer, values: list[int]) -> None
     assert runs(run) == values
 
 
-def test_a_group_too_long_for_a_line_is_printed_another_way(printer: Printer) -> None:
-    values = [2**32 - 1, 2**32 - 2, 2**32 - 3] * 3
-    record = read_back(printer.record("app", series(values), "data cycles"), "app")
-    assert "(" not in record
-    assert runs(record.removeprefix("data cycles ")) == values
-
-
 @given(
     samples=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=30)
     | st.tuples(
@@ -293,11 +254,3 @@ def test_a_series_repeats_from_its_first_sample_on_or_not_at_all(
     )
     words = (ctypes.c_uint32 * (2 * len(samples)))(*[word for pair in samples for word in pair])
     assert printer.code.tm_series_repeats(words, len(samples)) == expected
-
-
-def test_a_plateau_does_not_pass_for_a_series_that_repeats(printer: Printer) -> None:
-    """As call.void on Tock 2.2 with the cache on."""
-    cycles = [2241] * 6 + [2242] * 7
-    words = (ctypes.c_uint32 * (2 * len(cycles)))(*[word for one in cycles for word in (one, 9)])
-    assert not printer.code.tm_series_repeats(words, len(cycles))
-    assert not printer.code.tm_series_repeats(words, WINDOW)

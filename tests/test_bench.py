@@ -21,7 +21,6 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.rig import board as boards
-from tockmark.rig.run import enough
 from tockmark.rig.sources import stamp_of
 from tockmark.suite import catalogue
 
@@ -111,15 +110,6 @@ def test_it_is_the_committed_run_row_for_row(bench: Bench) -> None:
     assert bench.whole.rows == committed.rows
 
 
-def test_the_catalogue_says_what_the_apps_do(bench: Bench) -> None:
-    known = catalogue.load()
-    boots = {boot.name: boot for boot in known.boots()}
-    for row in bench.result.rows:
-        entry = known.benchmarks[row.id]
-        asked = min(entry.samples, enough(boots[row.boot], known))
-        assert (row.inner, row.asked) == (entry.inner, asked), row.id
-
-
 def test_the_read_overhead_is_steady(bench: Bench) -> None:
     for boot in catalogue.load().boots():
         for icache in (True, False):
@@ -197,11 +187,6 @@ def test_a_slope_is_what_a_single_pass_costs(bench: Bench) -> None:
     assert all(row.net == 0 for row in bench.result.rows if row.is_control and not row.icache)
 
 
-def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:
-    counts = [bench.net("call.args", "instret", n=n) for n in range(1, 9)]
-    assert counts == sorted(set(counts))
-
-
 def test_a_load_takes_what_the_rtl_takes(bench: Bench) -> None:
     """Earl Grey's own RTL walks 500 nodes in 3006 cycles: 6 a node, with the cache on."""
     assert bench.net("mem.latency", "cycles", stride=16) == pytest.approx(3006, rel=0.01)
@@ -222,13 +207,6 @@ def test_loops_take_what_the_rtl_takes(bench: Bench) -> None:
     assert bench.net("loop.align", "cycles", icache=False, offset=0) == pytest.approx(
         11992, rel=0.01
     )
-
-
-def test_copying_more_takes_longer(bench: Bench) -> None:
-    sizes = catalogue.load().benchmarks["mem.copy_asm"].params["size"]
-    cycles = {size: bench.net("mem.copy_asm", "cycles", size=size) for size in sizes}
-    assert list(cycles.values()) == sorted(cycles.values())
-    assert cycles[16384] / cycles[8192] == pytest.approx(2, rel=0.01)
 
 
 def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_path: Path) -> None:
@@ -264,50 +242,6 @@ def test_an_unchanged_run_simulates_nothing(
     assert first.whole.rows == again.whole.rows == fresh.whole.rows
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
     assert re.search(r"kept boots +2, ", tockmark("doctor").stdout)
-
-
-def test_the_log_parses_to_the_same_rows(bench: Bench, tmp_path: Path) -> None:
-    log = bench.path.with_suffix(".log")
-    out = tmp_path / "parsed.json"
-    tockmark("board", "parse", log, "-o", out)
-    parsed = {row.identity: row.cycles for row in file.load(out).rows}
-    assert all(parsed[row.identity] == row.cycles for row in bench.whole.rows)
-    assert len(file.load(out).of_lang("c").rows) == len(bench.result.rows)
-
-
-def test_a_torn_log_names_what_is_missing(bench: Bench, tmp_path: Path) -> None:
-    lines = bench.path.with_suffix(".log").read_text().splitlines(keepends=True)
-    at = next(i for i, line in enumerate(lines) if " bench loop.empty " in line)
-    lines[at] = lines[at][:20] + "\n"
-    log = tmp_path / "torn.log"
-    log.write_text("".join(lines))
-    done = tockmark("board", "parse", log, code=1)
-    assert f"tockmark: line {at + 1}: torn or altered" in done.stderr
-    assert "tockmark: missing: loop: loop.empty" in done.stderr
-    kept = file.load(tmp_path / "torn.json").of_lang("c").rows
-    whole = {(row.boot, row.icache, row.label) for row in bench.result.rows}
-    lost = whole - {(row.boot, row.icache, row.label) for row in kept}
-    assert lost == {("loop", True, "loop.empty")}
-
-
-def test_the_table_fits_and_says_what_it_shows(bench: Bench) -> None:
-    screen = tockmark("table", bench.path).stdout
-    assert screen in bench.said
-    text = tockmark("table", bench.path, "--all").stdout
-    for shown in (screen, text):
-        assert max(map(len, shown.splitlines())) <= 100
-        assert "not Tock" in shown
-    for benchmark in catalogue.load().benchmarks.values():
-        assert (f"\n{benchmark.id} " in text) == (benchmark.touches != "control")
-
-
-def test_a_cycle_limit_keeps_what_was_measured(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    arguments = ("--only", "mem", "--max-cycles", "400000")
-    done = tockmark("run", "-o", path, *arguments, code=1)
-    assert "tockmark: missing: mem: mem.write_const" in done.stderr
-    assert "mem, i-cache on: the cycle limit was reached" in done.stderr
-    assert file.load(path).problems
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -351,10 +285,6 @@ def test_a_stale_kernel_is_refused() -> None:
         said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
     assert "was built of other sources than there are now; run `make build`" in said
     assert said.count("\n") == 1
-
-
-def test_doctor_finds_all_in_place() -> None:
-    assert tockmark("doctor").stdout.endswith("all is in place\n")
 
 
 def test_the_legs_of_ipc_sum_to_the_round_trip(bench: Bench) -> None:

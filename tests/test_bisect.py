@@ -139,14 +139,6 @@ def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User,
     ]
 
 
-def test_what_was_gained_is_found_too(user: User, dear: str) -> None:
-    user.commit(dear, PLAIN, PLAIN)
-    said = user.bisect(limit=f"-{variants.MORE - 1}")
-    assert said.code == 0, said
-    assert f"The first bad commit is {user.named(1)}" in said.out
-    assert f", -{variants.MORE} (-" in said.out
-
-
 def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> None:
     user.commit(PLAIN, dear)
     said = user.bisect(limit=f"+{variants.MORE}")
@@ -157,15 +149,6 @@ def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> N
     user.commit(BROKEN)
     said = user.bisect()
     assert (said.code, "it is broken" in said.error) == (2, True)
-
-
-def test_cycles_need_links(user: User, dear: str) -> None:
-    user.commit(PLAIN, dear)
-    said = user.bisect("--cycles")
-    assert (said.code, "gives 1; let --build hand" in said.error) == (2, True)
-    said = user.bisect("--cycles", "--links", "1")
-    assert said.code == 0, said
-    assert " cycles" in said.out.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

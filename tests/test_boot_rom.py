@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
 from tockmark.rig.protocol import Start
 from tockmark.rig.sim import SimTarget
@@ -74,13 +73,3 @@ def test_a_boot_by_another_rom_is_another_boot(
     other.write_bytes(b"\0" * 4)
     others = [msgspec.structs.replace(target, rom=rom) for rom in (None, other)]
     assert len({one.key(start) for one in (target, *others)}) == 3
-
-
-def test_what_cannot_be_used_is_refused(target: SimTarget, tmp_path: Path) -> None:
-    gone = msgspec.structs.replace(target, rom=tmp_path / "rom-2022.bin")
-    with pytest.raises(TockmarkError, match=r"rom-2022\.bin is not built; .*make rom-2022"):
-        gone.ready()
-
-
-def test_the_machine_is_simulated_by_the_board_with_its_own_rom() -> None:
-    assert boards.simulated("cw310") == boards.DEFAULT

@@ -137,21 +137,3 @@ def test_callgrind_annotate_reads_it(written: tuple[Path, dict[str, int], int]) 
         if named := re.match(r"\s*([\d,]+)\s+[\d,]+\s+(?:\S*?):(.+?)(?: \[.*\])?$", line):
             found[named[2]] += int(named[1].replace(",", ""))
     assert found == {name: n for name, n in functions.items() if n}
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (["--diff", "a.elf", "b.elf"], "--callgrind and --diff exclude each other"),
-        ([], "taken"),
-    ],
-)
-def test_what_cannot_be_is_said_before_anything_runs(
-    tmp_path: Path, given: list[str], says: str
-) -> None:
-    (tmp_path / "taken").write_text("")
-    file = tmp_path / "taken" / "x"
-    command = [TOCKMARK, "profile", "syscall.sbrk", "--callgrind", str(file), *given]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert says in done.stderr

@@ -19,7 +19,6 @@ import scratch
 from products import called
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue
 
 ABIS = (1, 2)
@@ -250,38 +249,6 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
     assert not (tmp_path / "rows.h").exists()
 
 
-def test_a_row_without_a_body_in_other_assembly_is_skipped_there(tmp_path: Path) -> None:
-    (tmp_path / "other.S").write_text("body tm_loop_empty\nbody tm_loop_at_20\n")
-    assert generated(tmp_path, GOOD).returncode == 0
-    text = (tmp_path / "rows.h").read_text()
-    assert "TM_ABSENT" not in text
-    assert generated(tmp_path, GOOD, ".").returncode == 0
-    text = (tmp_path / "rows.h").read_text()
-    assert "#define TM_ABSENT tm_loop_at_2\n" in text
-    why = '"tm_loop_at_2 is in RISC-V assembly alone"'
-    assert f'.skip = TM_BY_ABI("version 1 has no loops", {why})' in text
-
-
-@pytest.mark.parametrize(
-    ("second", "one"),
-    [
-        ('slots = ["loop", "idle"]\nscene = 4', True),
-        ('slots = ["loop", "idle"]\nscene = 4\nslice_us = 0', False),
-        ('slots = ["loop", "idle"]\nscene = 4\npanics = "always"', False),
-        ('slots = ["idle", "loop"]\nscene = 4', False),
-        ('slots = ["loop"]\nscene = 4', True),  # where loop.other runs, which has no boot
-        ('slots = ["loop"]\nscene = 0', False),
-    ],
-)
-def test_boots_that_could_be_one_are_refused(tmp_path: Path, second: str, one: bool) -> None:
-    other = ENTRY.replace("loop.empty", "loop.other")
-    head, _, boot = GOOD[: GOOD.rindex("slots = ")].partition("[[boot]]")
-    done = generated(tmp_path, f"{head}{other}[[boot]]{boot}{second}\n")
-    assert done.returncode == one, done.stderr
-    assert ("boot loop-2: could be one with the boot" in done.stderr or
-            "boot loop: could be one with the boot loop-2" in done.stderr) == one  # fmt: skip
-
-
 def test_a_boot_gives_its_share_of_the_rows() -> None:
     """Every row of the catalogue comes from one boot; those of the harness from each."""
     given = [(row[0], *row[1].items()) for b in KNOWN.boots() for row in KNOWN.rows_given(b)]
@@ -294,42 +261,6 @@ def test_a_boot_gives_its_share_of_the_rows() -> None:
         ("syscall.by_regions", {"regions": 0}),
     ]
     assert boots["syscall"].measures[0] == "syscall.command"
-
-
-def test_places_that_cannot_be_are_told_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "catalogue.toml").write_text(GOOD)
-    for arguments, says in {
-        ("catalogue.toml", "rows.js"): "rows.js: the suffix must be one of .h",
-        ("catalogue.toml", "gone/rows.h"): "cannot write gone/rows.h: No such file",
-        ("gone.toml", "rows.h"): "cannot read gone.toml: No such file",
-    }.items():
-        command = [sys.executable, str(paths.ROOT / "apps" / "generate.py"), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-        assert done.returncode == 1
-        assert done.stderr.startswith(says)
-        assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("samples = 32", 'samples = "32"'),
-        ("samples = 32", "samples = -1"),
-        ('"app"', '"apps"'),
-        ("budget = 0.5", ""),
-        ('section = "Loops"', 'section = "Lops"'),
-        ('measures = ["loop.empty"]', 'measures = ["a.b"]'),
-        ("scene = 4", "scene = 4\nspeed = 1"),
-        (ENTRY, ENTRY + ENTRY),
-    ],
-)
-def test_the_tool_refuses_such_a_catalogue_too(tmp_path: Path, old: str, new: str) -> None:
-    path = tmp_path / "catalogue.toml"
-    path.write_text(GOOD)
-    assert list(catalogue.load(path).benchmarks) == ["loop.empty"]
-    path.write_text(GOOD.replace(old, new, 1))
-    with pytest.raises(TockmarkError, match=r"catalogue\.toml"):
-        catalogue.load(path)
 
 
 def test_the_page_names_every_benchmark_and_no_other() -> None:

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 import pictures
-from pages import FENCED, MOST_PAGES, MOST_WORDS, NO_PAGES, PAGES, counted, words
+from pages import FENCED, PAGES
 from tockmark.tests.conftest import committed
 
 ROOT = Path(__file__).parents[1]
@@ -32,25 +32,6 @@ def test_tables_are_those_of_the_committed_results() -> None:
     command = [sys.executable, str(MAKE), "--check", "tables"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_first_page_is_short_and_shows_both_releases() -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert page.count("\n") < 120
-    kernels = ["tock-2.2-z", "tock-master-z"]
-    shown = " ".join(f"results/opt/{name}.json" for name in kernels)
-    assert f"<!-- output: tockmark table {shown} -->" in page
-
-
-def test_pages_are_few_and_short() -> None:
-    assert sum(number for _, number in counted()) <= MOST_WORDS, "python tests/pages.py"
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {*NO_PAGES}
-    assert len(pages) + 1 <= MOST_PAGES
-
-
-def test_words_are_those_of_prose() -> None:
-    page = "# A title\n\nFive words of `plain` prose\n\n| a | table |\n\n    code here\n"
-    assert words(page + "```sh\nmore code\n```\n<!-- a\ncomment -->\n- an item\n") == 11
 
 
 def headings(text: str) -> set[str]:
@@ -92,16 +73,6 @@ def test_all_markdown_is_a_page() -> None:
     """So that what is said of pages is said of all."""
     listed = [name for name in known() if name.endswith(".md")]
     assert {ROOT / name for name in listed} == {*PAGES, ROOT / "CHANGELOG.md"}
-
-
-def test_a_dead_link_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A `b`, c: d!\n## Twice\n## Twice\n[1](#a-b-c-d) [2](#twice-1) [3](page.md#twice)\n"
-        "[4](gone.md) [5](#gone) [6](page.md#a-b) [7](https://example.org/gone#gone)\n"
-        "```text\n# no heading\n[8](gone.md)\n```\n[9](#no-heading)\n"
-    )
-    assert dead_links(page) == ["gone.md", "#gone", "page.md#a-b", "#no-heading"]
 
 
 def test_the_index_has_every_page() -> None:
@@ -155,23 +126,6 @@ def test_paths_are_there() -> None:
         if not (page.parent / path.partition(": ")[2]).exists()  # written from the page's folder
     ]
     assert not lost, "not in the checkout, from its root:\n" + "\n".join(lost)
-
-
-@pytest.mark.parametrize(
-    ("line", "lost"),
-    [
-        ("see docs/gone.md.", ["1: docs/gone.md"]),
-        ("`docs/here.md`, docs/, docs/h*.md, `docs/<page>.md`, docs/{here,gone}.md", []),
-        ("`docs/<page>.txt`", ["1: docs/<page>.txt"]),
-        ("`model/part.h` and `model/`", ["1: model/part.h", "1: model/"]),
-        ("`here.md` and `gone.md`, not gone.md nor `x.json`", ["1: gone.md"]),
-        ("load/store, `MB/s`, 1/2", []),
-        ("build/docs/x.md, `.venv/bin/x`, `~/docs/x.md`, `path/to/x.elf`", []),
-        ("`tock/docs/gone.md`, [page](docs/gone.md), https://a.org/docs/gone.md", []),
-    ],
-)
-def test_a_path_that_is_not_there_is_found(line: str, lost: list[str]) -> None:
-    assert lost_paths(line, {"docs", "docs/here.md"}) == lost
 
 
 def test_the_published_schema_holds_for_the_committed_results() -> None:

@@ -12,7 +12,6 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 import scratch
 
 from tockmark import paths
@@ -86,21 +85,3 @@ def test_every_step_of_the_page_does_what_it_shows(tmp_path: Path) -> None:
     changed = ["git", "status", "--porcelain"]
     done = subprocess.run(changed, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "", "the page takes its change out again"
-
-
-@pytest.mark.parametrize(
-    ("shown", "said", "fits"),
-    [
-        ("a\n…\nd\n", "a\nb\nc\nd\n", True),
-        ("a\n…\nd\n", "a\nd\n", True),
-        ("a\n…\nd\n", "a\nb\nc\n", False),
-        ("a\nd\n", "a\nb\nd\n", False),
-        ("a … d\n", "a b c d\n", True),
-        ("a … d\n", "a b\nc d\n", False),
-        ("+4 (.)\n", "+4 (.)\n", True),
-        ("+4 (.)\n", "+5 (.)\n", False),
-        ("a\nexit code 3\n", "a\n", False),
-    ],
-)
-def test_what_is_shown_is_compared(shown: str, said: str, fits: bool) -> None:
-    assert bool(expected(shown).fullmatch(said)) is fits

@@ -130,13 +130,6 @@ def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Pat
     assert "earlgrey-sim: end reason=panic cycles=" in done.stderr
 
 
-def test_an_app_that_jumps_to_the_kernels_panic_is_a_fault_of_its_own(tmp_path: Path) -> None:
-    for panic in read_kernel(KERNEL).panics:
-        done = boot(tmp_path, f"li t0, {panic:#x}\njr t0", "show zero\nexit")
-        assert shown(done) == [(0, 0)]
-        assert "app 0-small fault mcause=0x00000001 " in done.stdout
-
-
 def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> None:
     """A ROM that locks a PMP entry which goes before all others would leave no isolation."""
     source = "li t0, -1\ncsrw pmpaddr0, t0\nli t0, 0x9f\ncsrw pmpcfg0, t0\nli t0, 0x20000400\njr t0"

@@ -69,11 +69,6 @@ def test_each_lays_its_functions_elsewhere(links: list[Link]) -> None:
         assert len(moved) > len(one.functions) / 2
 
 
-def test_functions_fall_on_every_place_of_the_flash_word(links: list[Link]) -> None:
-    firsts = [min(a for _, a, _ in one.functions if a > one.symbols["fault"]) for one in links]
-    assert {address % 8 for address in firsts} == {0, 2, 4, 6}
-
-
 def test_nothing_else_differs(links: list[Link]) -> None:
     first = links[0]
     for link in links[1:]:

@@ -81,11 +81,6 @@ def test_the_product_imports_nothing_of_the_lab() -> None:
     assert importing == {Path(__file__)}
 
 
-def test_every_folder_is_a_layer() -> None:
-    folders = {layer(name_of(path)) for path in modules()}
-    assert folders == set(layers())
-
-
 def test_no_circle_of_imports() -> None:
     """Neither within a layer; an import inside a function counts as any other."""
     graph = {name_of(path): set(imports(path)) for path in modules()}

@@ -16,9 +16,8 @@ import pytest
 
 from tockmark.cli import app, checkout
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import load
 from tockmark.tests.trees import KNOWN, NO_IPC, change, make, write
-from tockmark.trees.patch import Edit, Family, put_in, release, take_out
+from tockmark.trees.patch import Edit, Family, put_in, take_out
 
 ROOT = Path(__file__).parents[1]
 PERF = ROOT / "capsules" / "perf"
@@ -167,15 +166,6 @@ def test_check_changes_nothing(tree: Path) -> None:
     assert contents(tree) == now
 
 
-def test_patched_tree_says_so(tree: Path) -> None:
-    tockmark(tree)
-    was = contents(tree)
-    done = tockmark(tree)
-    assert done.returncode == 0
-    assert "patched already" in done.stdout
-    assert contents(tree) == was
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -234,11 +224,6 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     assert contents(tree) == was
 
 
-def test_an_anchor_that_is_there_twice_is_none(tree: Path, main: Path) -> None:
-    change(main, "// a board\n", "match 1 {\n    _ => f(None),\n}\n")
-    assert "main.rs has 2 places like" in refused(tree)
-
-
 def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main: Path) -> None:
     none = NO_IPC[Path(family.board).name]
     whole = contents(tree)
@@ -281,47 +266,6 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
     assert contents(tree) == bare
 
 
-def test_a_board_that_wires_the_new_ipc_itself_is_left_with_that(tmp_path: Path) -> None:
-    board, family = next(one for one in KNOWN.items() if one[1].ipc2)
-    tree = whole(tmp_path / "tock", board)
-    main = tree / family.board / "src" / "main.rs"
-    change(main, "led: Led,", "led: Led,\n    own: capsules_core::ipc::ipc_relay_request::Relay,")
-    was = contents(tree)
-    said = tockmark(tree).stdout
-    assert "Perf and IPC wired into" in said
-    assert "The new IPC is left out: " in said
-    assert "unless the tree wires it itself: ipc2." in said
-    tockmark(tree, "--reverse")
-    assert contents(tree) == was
-
-
-def test_the_rows_that_need_ipc_are_those_of_its_speakers() -> None:
-    """A boot needs IPC if an app that stands there for others to speak with does."""
-    speaks = re.compile(r"\btm_(?:ipc|peer)_(?!rest)")
-    sources = {path.stem: path.read_text() for path in (ROOT / "apps" / "c").glob("*.c")}
-    need: set[str] = set()
-    without: set[str] = set()
-    for boot in load().boots():
-        partners = set(boot.slots) - {boot.group}
-        spoken = any(speaks.search(sources[slot]) for slot in partners)
-        (need if spoken else without).update(boot.measures)
-    rows = {f"some of {row}" if row in without else row for row in need}
-    rows = {row for row in rows if not row.startswith("ipc.")} | {"ipc"}
-    assert ", ".join(sorted(rows)) == checkout.NEED_IPC
-
-
-def test_board_whose_sources_are_linked(family: Family, tree: Path) -> None:
-    board = tree / family.board
-    (board / "src").rename(board.parent / "shared")
-    (board / "src").symlink_to("../shared")
-    was = contents(tree)
-    assert tockmark(tree).returncode == 0
-    assert (board.parent / "shared" / "ibex_counters.rs").is_file()
-    assert (board / "src").is_symlink()
-    assert tockmark(tree, "--reverse").returncode == 0
-    assert contents(tree) == was
-
-
 def test_sources_elsewhere_are_not_touched(family: Family, tree: Path, tmp_path: Path) -> None:
     source = tree / family.board / "src"
     source.rename(tmp_path / "elsewhere")
@@ -331,39 +275,10 @@ def test_sources_elsewhere_are_not_touched(family: Family, tree: Path, tmp_path:
     assert contents(tmp_path / "elsewhere") == was
 
 
-def test_after_git_stash_the_files_to_delete_are_named(family: Family, tree: Path) -> None:
-    git = ["git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a branch"]):
-        subprocess.run([*git, *command], check=True)
-    was = contents(tree)
-    head = subprocess.check_output([*git, "rev-parse", "--short=9", "HEAD"], text=True).strip()
-    assert f", at {head}\n" in tockmark(tree).stdout
-    subprocess.run([*git, "stash", "-q"], check=True)
-    for options in ([], ["--reverse"]):
-        said = refused(tree, *options)
-        assert "git stash" in said
-    remove = shlex.split(said.partition("delete them: ")[2])
-    assert remove == ["rm", *(str(tree / name) for name in family.main.copies)]
-    subprocess.run(remove, check=True)
-    assert contents(tree) == was
-    assert tockmark(tree).returncode == 0
-
-
 def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> None:
     name = next(iter(family.main.copies))
     (tree / name).write_text("// someone's own\n", encoding="utf-8")
     assert f"has a capsule of its own in {name}" in refused(tree)
-
-
-def test_a_tree_with_a_perf_of_its_own_was_not_patched(family: Family, tree: Path) -> None:
-    """As the study's, which has some lines that the patch has, too."""
-    tockmark(tree)
-    name, *others = family.main.copies
-    (tree / name).write_text("// someone's own\n", encoding="utf-8")
-    for other in others:
-        (tree / other).unlink()
-    assert f"has a capsule of its own in {name}" in refused(tree)
-    assert f"has a capsule of its own in {name}" in refused(tree, "--reverse")
 
 
 def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
@@ -384,14 +299,6 @@ def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path
     with pytest.raises(TockmarkError, match="was patched and changed since then: "):
         take_out(tree)
     assert contents(tree) == was
-
-
-def test_lines_that_were_moved_are_not_removed(family: Family, tree: Path, main: Path) -> None:
-    tockmark(tree)
-    put = next(edit.put for edit in family.main.edits if "mod ibex_counters" in edit.put)
-    change(main, put, "")
-    change(main, "// a board\n", f"// a board\n{put}")
-    assert "in another place" in refused(tree, "--reverse")
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
@@ -417,45 +324,6 @@ def test_interrupted_on_the_way_all_is_as_it_was(
     assert contents(tree) == was
 
 
-def test_what_is_no_text_is_refused(tree: Path, main: Path) -> None:
-    main.write_bytes(main.read_bytes() + b"\xff")
-    assert "main.rs is not UTF-8" in refused(tree)
-
-
-@pytest.mark.parametrize(
-    ("made", "name"),
-    [
-        ({"Cargo.toml": '[workspace.package]\nversion = "0.2.2"\n'}, "Tock 2.2"),
-        ({"Cargo.toml": '[workspace.package]\nversion = "0.2.3-dev"\n'}, "Tock 2.3-dev"),
-        (
-            {
-                "Cargo.toml": '[workspace.package]\nversion = "0.1.0"\n',
-                "kernel/src/lib.rs": "pub const KERNEL_MAJOR_VERSION: u16 = 2;\n"
-                "pub const KERNEL_MINOR_VERSION: u16 = 1;\n",
-            },
-            "Tock 2.1",
-        ),
-        (
-            {"kernel/src/lib.rs": "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"},
-            "Tock 2.0",
-        ),
-        ({"kernel/src/callback.rs": ""}, "Tock 1.x"),
-        ({"kernel/src/upcall.rs": ""}, "Tock on its way from 1.x to 2.0"),
-        ({"Cargo.toml": "workspace = 3\n"}, None),
-        ({"Cargo.toml": "no toml"}, None),
-    ],
-)
-def test_a_tree_is_called_by_its_version(
-    made: dict[str, str], name: str | None, tmp_path: Path
-) -> None:
-    for file, text in made.items():
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    assert release(tmp_path) == name
-    said = f"holds {name}, which is not supported: no Earl Grey board" if name else "is no Tock"
-    assert said in refused(tmp_path)
-
-
 @pytest.mark.parametrize("board", ["opentitan", "earlgrey-nexysvideo", "opentitan/earlgrey-cw310"])
 def test_a_board_that_the_patch_does_not_know_is_named(board: str, tmp_path: Path) -> None:
     write(tmp_path / "kernel" / "src" / "callback.rs", "")
@@ -465,28 +333,3 @@ def test_a_board_that_the_patch_does_not_know_is_named(board: str, tmp_path: Pat
         (tmp_path / "kernel" / "src" / "callback.rs").rename(tmp_path / "kernel/src/upcall.rs")
     said = f"which is not supported: the patch does not know this version's boards/{board}; "
     assert said in refused(tmp_path)
-
-
-def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
-    """It has the board of 1.x, and other capsules."""
-    tree = make(tmp_path, "earlgrey-nexysvideo")
-    (tree / "kernel" / "src" / "callback.rs").unlink()
-    numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"
-    (tree / "kernel" / "src" / "lib.rs").write_text(numbers, encoding="utf-8")
-    said = "holds Tock 2.0, which is not supported: the patch does not know this version's boards/"
-    assert said in refused(tree)
-
-
-def test_a_board_for_a_later_chip_is_not_taken_for_2_1(tmp_path: Path) -> None:
-    (known,) = [known for known, family in KNOWN.items() if family.holds]
-    tree = make(tmp_path, known)
-    (name,) = KNOWN[known].holds
-    write(tree / name, "SECTIONS { .manifest : {} }\n")
-    numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 1;\n"
-    write(tree / "kernel" / "src" / "lib.rs", numbers)
-    said = "holds Tock 2.1, which is not supported: the patch does not know this version's boards/"
-    assert said in refused(tree)
-
-
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    assert "is not a folder" in refused(tmp_path / "nothing")

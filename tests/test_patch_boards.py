@@ -4,15 +4,13 @@
 With a checkout of Tock 2.2 or later in TOCKMARK_TOCK, its own boards are tried, too: on copies."""
 
 import os
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 from test_patch import contents, refused, tockmark
 
-from tockmark.rig import board as boards
-from tockmark.tests.trees import OTHERS, change, make, make_other
+from tockmark.tests.trees import OTHERS, make, make_other
 from tockmark.trees.patch import Family, take_out
 
 TOCK = os.environ.get("TOCKMARK_TOCK", "")
@@ -55,14 +53,6 @@ def test_tocks_own_board_takes_it(name: str, family: Family, tmp_path: Path) -> 
     goes_in_and_out(tmp_path, name)
 
 
-def test_what_is_next_is_for_this_board(name: str, family: Family, tmp_path: Path) -> None:
-    said = tockmark(make_other(tmp_path, name), "--board", name).stdout
-    folder = Path("target") / family.target / "release"
-    assert said.splitlines()[-1].split()[:4] == ["tockmark", "run", "--board", name]
-    assert said.rstrip().endswith(f"/{folder / Path(family.board).name}.elf")
-    assert (boards.load(name).isa, family.target) == ("cortex-m4", "thumbv7em-none-eabi")
-
-
 def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
     tree = make_other(tmp_path / "tock", name)
     assert "no Tock checkout" in refused(tree)
@@ -82,14 +72,3 @@ def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
     goes_in_and_out(tree, name)
     take_out(tree)
     assert contents(tree) == was
-
-
-def test_each_anchor_has_to_be_there(name: str, family: Family, tmp_path: Path) -> None:
-    assert family.cyclecount
-    for number, edit in enumerate(family.cyclecount.edits):
-        tree = make_other(tmp_path / str(number), name)
-        main = tree / edit.file
-        lines = main.read_text(encoding="utf-8").splitlines()
-        (line,) = (one for one in lines if re.fullmatch(edit.anchor, one.strip()))
-        change(main, line, "// gone")
-        assert "has no places like" in refused(tree, "--board", name)

@@ -7,7 +7,6 @@ Builds what `make profile` makes, which takes half a minute the first time.
 
 import itertools
 import json
-import os
 import re
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.profile import calls
-from tockmark.profile import file as profiles
 from tockmark.profile.follow import KERNEL, CodeOf, CostSpread, Function, Graph, follow
 from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
@@ -104,25 +102,6 @@ leaf:
     addi a0, a0, 1
     ret
 """
-# square() is put into the loop of main(), which runs it ten times.
-INLINED = """
-#define result (*(volatile unsigned *)0x10000100)
-static inline __attribute__((always_inline)) unsigned square(unsigned x) { return x * x + result; }
-__attribute__((noinline)) unsigned sum(unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        result = square(i);
-    return result;
-}
-__asm__(".section .text.unlikely, \\"ax\\"; _start: li sp, 0x10001000; call run; .text");
-void run(void)
-{
-    sum(10);
-    *(volatile unsigned *)0x41140004 = 0;
-    for (;;)
-        ;
-}
-"""
 # 100 lines of the cache, four times.
 LONG_LOOP = """
     .globl _start
@@ -138,7 +117,6 @@ _start:
     sw   zero, 4(gp)
 2:  j    2b
 """
-FAULTY = PROGRAM.replace("csrr t0, mepc", "unimp")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -170,18 +148,6 @@ def test_calls_are_counted_as_the_program_makes_them(tmp_path: Path) -> None:
     assert fib.spreads["whole_instructions"] == CostSpread(3, 3, 21 * 3 + 20 * 16)
     assert (last.counts["own_instructions"], last.counts["whole_instructions"]) == ({2: 1}, {4: 1})
     assert sum(one.cycles for one in found.values()) == sum(step.cycles for step in steps)
-
-
-def test_functions_that_the_compiler_puts_into_others_are_counted(tmp_path: Path) -> None:
-    source, elf = tmp_path / "k.c", tmp_path / "k.elf"
-    source.write_text(INLINED)
-    link = ["-nostdlib", "-Wl,-Ttext=0x20000400", "-O2", "-g", "-fno-unroll-loops"]
-    subprocess.run([*CC, *link, "-o", elf, source], check=True, capture_output=True)
-    found, _ = functions(str(elf), tmp_path / "trace")
-    assert (found["sum"].calls, found["sum"].inlined) == (1, 0)
-    assert (found["square"].calls, found["square"].inlined) == (10, 10)
-    (whole,) = found["sum"].counts["whole_instructions"]
-    assert found["square"].counts["own_instructions"].total() * 2 < whole
 
 
 def simulate(binary: Path, *options: str, code: int = 0) -> tuple[str, str]:
@@ -226,33 +192,6 @@ def test_the_cache_takes_each_line_in_once(tmp_path: Path) -> None:
     assert fills["off"] == [0] * 5
     assert 100 <= sum(fills["on"][:3]) < 150  # some beyond the end come by prefetching
     assert fills["on"][3] == 0
-
-
-def test_a_window_of_the_trace(tmp_path: Path) -> None:
-    elf = program(tmp_path, PROGRAM)
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    simulate(RETIRE, "--elf", elf, "--itrace", str(whole))
-    simulate(RETIRE, "--elf", elf, "--itrace", str(part), "--from", "200", "--to", "300")
-    lines = whole.read_text().splitlines()[1:]
-    inside = [line for line in lines if 200 <= int(line.split()[0]) <= 300]
-    assert part.read_text().splitlines()[1:] == inside != []
-
-
-def test_a_lockup_is_explained(tmp_path: Path) -> None:
-    _, said = simulate(RETIRE, "--elf", program(tmp_path, FAULTY), code=5)
-    told = [line for line in said.splitlines() if not line.startswith(("earlgrey-sim", "#"))]
-    steps = [parse(line) for line in told if " x0=" not in line and line[22:24] == "M "]
-    assert 8 < len(steps) <= 32
-    assert any(step.insn == 0x73 and step.trap for step in steps)
-    assert " x8=00000005" in said  # s0
-    assert "touched csrng 1 times" in said
-
-
-def test_the_plain_simulator_says_what_it_lacks(tmp_path: Path) -> None:
-    elf = program(tmp_path, PROGRAM)
-    for option, build in (("--itrace", "sim-retire"), ("--trace", "sim-waves")):
-        _, said = simulate(PLAIN, "--elf", elf, option, str(tmp_path / "x"), code=2)
-        assert f"make {build}" in said
 
 
 def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -> None:
@@ -350,37 +289,6 @@ def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
     assert real == first
 
 
-def test_the_json_adds_up(tmp_path: Path) -> None:
-    """Of a row whose benchmark has several boots, of which one has these parameters."""
-    row = "syscall.by_processes:processes=3"
-    command = [TOCKMARK, "profile", row, "--json", "-o", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
-    (tmp_path / "stdout.json").write_text(done.stdout)
-    made = profiles.load(tmp_path / "stdout.json")  # which holds both tables against each other
-    assert made == profiles.load(tmp_path / "profile.json")
-    assert made.label == "syscall.by_processes processes=3"
-    assert f" {made.cycles} cycles\n" in (tmp_path / "profile.txt").read_text()
-
-
-def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
-    command = [TOCKMARK, "profile", "time.read", "--icache", "off", "-o", str(tmp_path / "out")]
-
-    def said() -> str:
-        done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    first = said()
-    (kept,) = (tmp_path / "cache").iterdir()
-    os.utime(kept, (1, 1))
-    assert said() == first
-    assert kept.stat().st_mtime > 1  # that it was taken from there
-    os.utime(kept, (1, 1))
-    kept.write_bytes(kept.read_bytes()[:-1])
-    assert said() == first
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == [kept.name]
-
-
 def test_a_row_between_two_apps_has_a_profile(tmp_path: Path) -> None:
     """Of the client's sample: all cycles, in the kernel and in both apps."""
     row = ("ipc.round_trip", "--icache", "off")
@@ -402,11 +310,3 @@ def test_a_row_between_two_apps_has_a_profile(tmp_path: Path) -> None:
 
 def _text(folder: Path) -> str:
     return (folder / "profile.txt").read_text()
-
-
-def test_what_the_simulator_times_has_no_profile(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [TOCKMARK, "profile", "irq.entry:core=busy", "-o", tmp_path], capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert "is timed by the simulator" in done.stderr

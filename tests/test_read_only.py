@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from products import make
 
 from tockmark import paths
 
@@ -47,18 +46,6 @@ def tockmark(home: Path, *words: str, **more: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_what_it_measures_goes_where_the_user_says(home: Path) -> None:
-    make("sim-retire")
-    tockmark(home, "run", "--only", "time", "--icache", "off", "-o", "elsewhere.json")
-    assert "time.reading" in tockmark(home, "table", "elsewhere.json", "--all")
-    assert "equivalent" in tockmark(home, "compare", "elsewhere.json", "elsewhere.json")
-    tockmark(home, "profile", "syscall.command", "--icache", "off")
-    cache = home / ".cache" / "tockmark" / "build"
-    assert list((cache / "cache").iterdir()) != []
-    assert list((cache / "profile").iterdir()) != []
-    assert list((cache / "run").iterdir()) == []
 
 
 def test_one_variable_names_the_folder_for_all(home: Path) -> None:

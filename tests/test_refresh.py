@@ -4,7 +4,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from msgspec import structs
 
 from tables import refreshed
@@ -26,18 +25,6 @@ def test_a_block_shows_the_command_and_its_output() -> None:
     assert refreshed(new) == new
 
 
-def test_a_list_shows_the_benchmarks_of_its_section() -> None:
-    page = "a\n<!-- benchmarks: Memory latencies -->\nold\n<!-- end of benchmarks -->\nb\n"
-    new = refreshed(page)
-    assert "\n- `mem.latency` (stride 16, 32, 64): a walk along a linked list" in new
-    assert "*Counted:* 2 instructions a node" in new
-    assert new.endswith(".\n<!-- end of benchmarks -->\nb\n")
-    assert "old" not in new
-    assert refreshed(new) == new
-    with pytest.raises(SystemExit, match="has no section 'Memories'"):
-        refreshed(page.replace("Memory latencies", "Memories"))
-
-
 def slower(row: Row) -> Row:
     """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
     if row.cycles is None or row.is_overhead or row.is_control:
@@ -54,12 +41,6 @@ def test_an_exit_code_is_shown(tmp_path: Path) -> None:
     rows = tuple(map(slower, result.rows))
     worse = file.text(of_another_kernel(replace(result, rows=rows)))
     (tmp_path / "worse.json").write_text(worse, encoding="utf-8")
-    command = f"tockmark ci gate {base} {tmp_path / 'worse.json'}"
+    command = f"tockmark compare {base} {tmp_path / 'worse.json'} --limits"
     page = f"<!-- output: {command} -->\n<!-- end of output -->\n"
     assert "\nexit code 3\n```\n" in refreshed(page)
-
-
-@pytest.mark.parametrize("command", ["ls", "tockmark table results/none.json"])
-def test_other_commands_and_errors_are_refused(command: str) -> None:
-    with pytest.raises(SystemExit, match=r"is not a command of tockmark|shows nothing"):
-        refreshed(f"<!-- output: {command} -->\n<!-- end of output -->\n")

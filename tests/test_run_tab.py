@@ -14,10 +14,7 @@ import pytest
 import scratch
 
 from tockmark import paths
-from tockmark.cli import app, board
-from tockmark.rig import board as boards
-from tockmark.rig.protocol import Replay
-from tockmark.wire.captured import Captured, Ending
+from tockmark.cli import app
 
 COMMAND = [sys.executable, "-m", "tockmark"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -74,15 +71,6 @@ def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path
 def test_an_app_that_sleeps_for_good_is_fine_behind_a_terminal_too(idle: Path) -> None:
     done = tockmark("board", "run-tab", idle, "--board", "sim-pty")
     assert done.stderr.splitlines()[-1].startswith("tockmark: the core sleeps and nothing can wake")
-
-
-def test_an_app_that_sleeps_for_good_is_fine_and_a_gap_is_named(idle: Path) -> None:
-    done = tockmark("board", "run-tab", idle, "--icache", "off")
-    gap, app, end = done.stderr.splitlines()
-    assert gap.startswith("tockmark: 0x20030000: a gap of ")
-    assert ": idle, " in app
-    assert end.startswith("tockmark: the core sleeps and nothing can wake it, after ")
-    assert done.stdout.splitlines()[-1].endswith("apps: 1")
 
 
 def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
@@ -151,46 +139,3 @@ def test_what_cannot_run_is_one_line(
         assert (ended.value.code, out) == (2, "")
         (line,) = error.splitlines()
         assert said in line
-
-
-def test_an_app_for_another_kernels_ram_is_refused(syscall: Path) -> None:
-    """The kernel would pass over it without a word."""
-    make = ["make", "--silent", "sim-nexysvideo", "kernel-nexysvideo"]
-    subprocess.run(make, cwd=paths.ROOT, check=True, capture_output=True)
-    kernel = boards.load("earlgrey-sim-nexysvideo").kernels[2]
-    words = ("--board", "earlgrey-sim-nexysvideo", "--kernel", kernel)
-    data = bytearray(syscall.read_bytes())
-    with tarfile.open(syscall) as archive:
-        (member,) = [one for one in archive if one.name.endswith(".tbf")]
-    program = member.offset_data
-    at = data.index((0x2003_0080).to_bytes(4, "little"), program) - 4
-    xor = int.from_bytes(data[at : at + 4], "little") ^ 0x1001_8000
-    data[at : at + 4] = (0x1001_8000).to_bytes(4, "little")
-    sum_ = int.from_bytes(data[program + 12 : program + 16], "little") ^ xor
-    data[program + 12 : program + 16] = sum_.to_bytes(4, "little")
-    other = syscall.with_name("other.tab")
-    other.write_bytes(data)
-    done = tockmark("board", "run-tab", other, *words, code=2)
-    assert "syscall is linked for RAM at 0x10018000, and this kernel leaves apps " in done.stderr
-    assert "link it for RAM at 0x1000" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("ending", "code", "said"),
-    [
-        (Ending(None, 12), 0, "the suite closed, after 12 cycles"),
-        (Ending("it sleeps: the suite hangs", 12, idle=True), 0, "it sleeps, after 12 cycles"),
-        (
-            Ending("the kernel panicked: x", 12, panicked=True),
-            1,
-            "the kernel panicked: x, after 12",
-        ),
-        (Ending("the core locked up: x", 12), 1, "the core locked up: x, after 12"),
-        (Ending("it was stopped", 12, killed=True), 1, "it was stopped, after 12"),
-    ],
-)
-def test_how_it_ended_is_the_exit_code(
-    ending: Ending, code: int, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert board._ended(Replay(Captured([], ending=ending))) == code
-    assert f"tockmark: {said}" in capsys.readouterr().err

@@ -131,21 +131,3 @@ def test_rust_has_the_structures_of_c(tmp_path: Path, abi: int) -> None:
                 assert own == "area"
                 layout = Layout(offset, tuple(fields))
             assert layout == there[twin], f"{name} is not struct {twin}"
-
-
-def test_another_layout_is_seen(tmp_path: Path) -> None:
-    """Of a bool in what was padding, too."""
-    one, other = (
-        f'#include <stdbool.h>\nstruct tm_x {{int a; bool b;{more} char *c[2];}};\n#include "x.h"\n'
-        for more in ("", " bool d;")
-    )
-    found = []
-    for number, text in enumerate((one, other)):
-        (tmp_path / "x.h").write_text("")
-        (tmp_path / "x.c").write_text(text)
-        debug = ["-g", "-fno-eliminate-unused-debug-types", "-c", "x.c"]
-        subprocess.run(["riscv64-unknown-elf-gcc", *MACHINE, *debug], cwd=tmp_path, check=True)
-        elf = linked(tmp_path / "x.o", tmp_path / f"{number}.elf")
-        found.append(dict(layouts(elf))["tm_x"])
-    assert found[0] == Layout(16, (("a", 0, 4), ("b", 4, 1), ("c", 8, 8)))
-    assert found[1] == Layout(16, (("a", 0, 4), ("b", 4, 1), ("d", 5, 1), ("c", 8, 8)))

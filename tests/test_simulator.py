@@ -83,17 +83,6 @@ def repeat(count: int, instruction: str) -> str:
 
 
 RAM = "li a0, 0x10001000\nsw a0, 0(a0)"
-LIST = f"""
-    {RAM}
-    li   t1, 499
-2:  addi t2, a0, 16
-    sw   t2, 0(a0)
-    mv   a0, t2
-    addi t1, t1, -1
-    bnez t1, 2b
-    sw   zero, 0(a0)
-    li   a0, 0x10001000
-"""
 # name: set-up, measured body, cycles with the cache off and on, instructions of the body
 PROGRAMS = {
     "empty pair": ("", "", 2, 2, 0),
@@ -394,28 +383,6 @@ def test_marks_change_no_cycle(tmp_path: Path) -> None:
     assert ends[0] == ends[1]
 
 
-def test_a_mark_waits_for_the_end_of_the_line(tmp_path: Path) -> None:
-    """The first interrupt comes while the newline is still on its way."""
-    slow = ("--uart-cycles", "8000", "--mark", "irq")
-    done = simulate(tmp_path, START + MARKED, *slow)
-    assert done.returncode == 0, done.stderr
-    first, *marks, _ = done.stdout.split("\n")
-    assert first == "h"
-    assert [mark.split()[1] for mark in marks] == ["irq", "irq"]
-    assert 8000 < int(marks[0].removeprefix(OWN).split()[0]) < 16000
-
-
-def test_too_many_marks_end_with_a_line_that_says_so(tmp_path: Path) -> None:
-    source = START + "li t0, 100010\nhot: addi t0, t0, -1\nbnez t0, hot\n" + STOP
-    simulate(tmp_path, source)
-    hot = f"hot={address(tmp_path, 'hot')}"
-    done = simulate(tmp_path, source, "--mark", hot, "--max-cycles", "2000000")
-    *lines, rest = done.stdout.split("\n")
-    assert (len(lines), rest) == (100_001, "")
-    assert lines[-2].endswith(" hot")
-    assert lines[-1].endswith(" full")
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -441,10 +408,3 @@ def test_unusable_input_is_one_line_and_exit_2(options: list[str], word: str) ->
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert word in line
-
-
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
-    body = "li a0, 0x40000000\nli t0, 1\nsw t0, 0x10(a0)\nli t0, 10\nsw t0, 0x1c(a0)\n1: j 1b"
-    done = simulate(tmp_path, START + body, "--uart", "/dev/full")
-    assert done.returncode == 1
-    assert "writing UART output failed" in done.stderr

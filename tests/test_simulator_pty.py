@@ -3,20 +3,17 @@
 can always be ended. tockloader reads it as it reads a board."""
 
 import os
-import pty
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from test_simulator import CC, LINK, MAILBOX, SIMULATOR, START, STOP, run
+from test_simulator import CC, LINK, MAILBOX, SIMULATOR, START, STOP
 
 PATIENCE = 60  # seconds; the machine may be busy
 LINES = 12_000  # more than all the buffers of a pseudo-terminal take
@@ -133,18 +130,6 @@ def test_a_client_may_come_late_go_and_come_again(tmp_path: Path) -> None:
         assert simulator.process.wait(PATIENCE) == 0
 
 
-def test_what_a_client_writes_is_dropped_and_blocks_nobody(tmp_path: Path) -> None:
-    with started(tmp_path, BYTES) as simulator:
-        fd = open_port(simulator.port)
-        os.set_blocking(fd, False)
-        left = 300_000
-        while left:
-            assert select.select([], [fd], [], PATIENCE)[1], f"{left} bytes not taken"
-            left -= os.write(fd, bytes(min(left, 4096)))
-        assert read(fd) == bytes([*range(1, 256), 0])
-        os.close(fd)
-
-
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_where_nobody_reads(sent: int, tmp_path: Path) -> None:
     link = tmp_path / "port"
@@ -171,83 +156,3 @@ def test_it_waits_for_a_reader_at_the_end_and_says_so(tmp_path: Path) -> None:
         os.close(fd)
         assert simulator.process.wait(PATIENCE) == 0
         assert not link.is_symlink()
-
-
-def test_a_signal_ends_the_wait_at_the_end(tmp_path: Path) -> None:
-    with started(tmp_path, BYTES) as simulator:
-        assert "waits until" in simulator.said()
-        simulator.end(signal.SIGTERM)
-
-
-@pytest.mark.parametrize(
-    ("link", "word"),
-    [("no/such/folder", "No such file"), ("taken", "File exists"), ("", "wants the path")],
-)
-def test_a_bad_link_is_one_line_and_exit_2(link: str, word: str, tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("kept")
-    (tmp_path / "image").write_bytes(bytes(4))
-    at = str(tmp_path / link) if link else ""
-    done = run("--flash", str(tmp_path / "image"), "--uart", f"pty:{at}")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert word in line
-    assert (tmp_path / "taken").read_text() == "kept"
-
-
-# tockloader takes ports of a few names in /dev only. It gets a /dev of its own: the folder $1, with
-# the pseudo-terminals of the machine.
-OWN_DEV = 'mount --bind /dev/pts "$1/pts" && mount --rbind "$1" /dev && shift && exec "$@"'
-
-
-def in_own_dev(dev: Path, *command: str) -> list[str]:
-    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
-    return [*unshare, "sh", "-c", OWN_DEV, "sh", str(dev), *command]
-
-
-@contextmanager
-def on_a_screen(command: list[str]) -> Iterator[int]:
-    """Run a command that wants a terminal, and end it with Ctrl-C; gives its other side."""
-    keyboard, screen = pty.openpty()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(
-            command,
-            stdin=screen,
-            stdout=screen,
-            stderr=screen,
-            env=os.environ | {"TMPDIR": folder},  # it leaves a socket there
-        ) as process,
-    ):
-        os.close(screen)
-        try:
-            yield keyboard
-            os.write(keyboard, b"\x03")
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
-            os.close(keyboard)
-
-
-def test_tockloader_listens_to_it(tmp_path: Path) -> None:
-    """Opening a port, tockloader throws away what came before; from there on it shows all."""
-    dev = tmp_path / "dev"
-    (dev / "pts").mkdir(parents=True)
-    (dev / "null").touch()
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(in_own_dev(dev, "true"), check=False).returncode
-    ):
-        pytest.skip("needs unshare(1), and user namespaces that may mount")
-    tockloader = str(Path(sys.executable).with_name("tockloader"))
-    listen = in_own_dev(dev, tockloader, "listen", "--port", "/dev/ttyUSB7")
-    last = 1_000_000 + LINES - 1
-    endless = NUMBERS.replace(STOP, "1:  j 1b")  # it would wait for the board to come back
-    simulator = started(
-        tmp_path, endless, "--max-cycles", "1000000000", uart=f"pty:{dev / 'ttyUSB7'}"
-    )
-    with simulator, on_a_screen(listen) as screen:
-        shown = read(screen, end=b"%d\r\n" % last).decode()
-    lines = shown.partition("Listening for serial output.")[2].split()
-    numbers = [int(line) for line in lines[1:]]  # the first may be torn
-    assert numbers == list(range(numbers[0], last + 1))
-    assert len(numbers) > 1000

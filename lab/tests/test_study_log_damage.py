@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import study_logs
 from study_logs import Rows
+from test_fuzz_logs import BLUNT, COUNT, Lines, loads
+from test_linear import in_proportion
 
 from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue
 from tockmark.tests.rows import samples
-from tockmark.tests.test_fuzz_logs import BLUNT, COUNT, Lines, loads
-from tockmark.tests.test_linear import in_proportion
 from tockmark_lab import study_log
 
 

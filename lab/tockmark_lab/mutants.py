@@ -60,9 +60,21 @@ def _cargo(*words: str) -> list[MutantTest]:
     return [MutantTest(test, (*test, "--no-run"))]
 
 
-def _pytest(names: str, folder: str = "tools/tockmark/tests") -> list[MutantTest]:
+TESTS = ("tools/tockmark/tests", "tests", "lab/tests")
+
+
+def _pytest(names: str) -> list[MutantTest]:
+    """Return a test per file of tests, which may be in any of the folders."""
     command = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
-    return [MutantTest((*command, f"{folder}/test_{name}.py")) for name in names.split()]
+    files = [
+        next(
+            f"{folder}/test_{name}.py"
+            for folder in TESTS
+            if (paths.ROOT / folder / f"test_{name}.py").exists()
+        )
+        for name in names.split()
+    ]
+    return [MutantTest((*command, file)) for file in files]
 
 
 _LIB = ("--package", "tockmark-kernel", "--lib")
@@ -72,7 +84,7 @@ _HOST = [
     *_cargo(*_LIB, "--features", "eight"),
 ]
 _CHIP = [
-    MutantTest(_pytest("kernel", "tests")[0].test, ("cargo", "kernel", "--quiet")),
+    MutantTest(_pytest("kernel")[0].test, ("cargo", "kernel", "--quiet")),
     MutantTest((sys.executable, "-m", "tockmark_lab.mutants")),
 ]
 _WIRE, _RESULT, _RIG = "tools/tockmark/wire", "tools/tockmark/result", "tools/tockmark/rig"
@@ -85,12 +97,9 @@ PLACES = {
     "log parser": MutantPlace(
         2,
         {
-            f"{_WIRE}/records.py": [
-                *_pytest("protocol captured rows samples fuzz_logs"),
-                *_pytest("marks", "tests"),
-            ],
+            f"{_WIRE}/records.py": _pytest("protocol captured rows samples fuzz_logs marks"),
             f"{_WIRE}/boots.py": _pytest("rows samples untimed slope linear faults fuzz_logs"),
-            "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs", "lab/tests"),
+            "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs"),
         },
     ),
     "result reader": MutantPlace(

@@ -33,7 +33,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli.program import verb
-from tockmark.compare.limits import Level
+from tockmark.compare.limits import Limit
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
@@ -222,7 +222,7 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
 
 
 def images(seed: int) -> PartFound:
-    simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "tests/test_fuzz.py")
+    simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py")
     test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
     read = tested("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
     return PartFound(simulated.tries + read.tries, simulated.lost + read.lost)
@@ -233,12 +233,12 @@ def logs(seed: int) -> PartFound:
         "test_what_survives_of_a_damaged_log_is_right",
         "test_any_bytes_at_all_give_a_result_or_one_line",
     )
-    tests = [f"{TESTS}/test_fuzz_logs.py::{name}" for name in names]
+    tests = [f"lab/tests/test_fuzz_logs.py::{name}" for name in names]
     return tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
 
 
 def results(seed: int) -> PartFound:
-    return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", f"{TESTS}/test_fuzz_results.py")
+    return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py")
 
 
 def interruptions(what: str, seed: int) -> PartFound:
@@ -266,11 +266,11 @@ def judged_links(seed: int) -> PartFound:
     found = PartFound()
     for name in links.STANDING:
         say(f"  {name}")
-        for kind, levels in links.standing(name).items():
-            said = {level.words.word: levels.count(level) for level in sorted(set(levels))}
-            found.tries.append(Try(f"`{name}`, {kind}", len(levels), came=said))
-            if (hard := levels.count(Level.HARD)) > links.ALARMS * len(levels):
-                found.lost.append(f"{name}, {kind}: {hard} of {len(levels)} have a hard finding")
+        for kind, limits in links.standing(name).items():
+            said = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
+            found.tries.append(Try(f"`{name}`, {kind}", len(limits), came=said))
+            if (hard := limits.count(Limit.HARD)) > links.ALARMS * len(limits):
+                found.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chrome import DESK, PHONE, Chrome
+from chrome import DESK, Chrome
 from PIL import Image
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -67,14 +67,6 @@ def test_tab_goes_through_the_page_in_order(kind: str, chrome: Chrome, site: Sit
         assert visible, told
 
 
-def test_the_first_stop_skips_to_the_content(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
-    press(chrome, Keys.TAB, Keys.ENTER)
-    assert focus(chrome) == "main"
-    press(chrome, Keys.TAB)
-    assert chrome.run("return document.activeElement.closest('main') !== null;")
-
-
 def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site) -> None:
     opened(chrome, sorted(site("two").glob("kernel/*.html"))[0])  # a folder below
     press(chrome, "/")
@@ -117,15 +109,6 @@ def test_escape_leaves_the_search(chrome: Chrome, site: Site) -> None:
     assert focus(chrome) != "search"
 
 
-def test_a_search_for_nothing_says_so(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
-    press(chrome, "/", "no such thing")
-    assert chrome.driver.find_element(By.CSS_SELECTOR, "[role=status]").text == "0 pages found"
-    url = chrome.driver.current_url
-    press(chrome, Keys.ENTER)
-    assert chrome.driver.current_url == url
-
-
 def test_hostile_text_stays_text(
     chrome: Chrome, site: Site, surveyed: Callable[[str], Survey]
 ) -> None:
@@ -135,21 +118,6 @@ def test_hostile_text_stays_text(
     press(chrome, "/", "onerror")
     assert any("<img" in line for line in hits(chrome))
     assert chrome.run("return window.hit === undefined && !document.querySelector('img');")
-
-
-def test_a_page_prints_without_what_only_a_screen_needs(chrome: Chrome, site: Site) -> None:
-    opened(chrome, sorted(site("two").glob("compare/*.html"))[0])
-    assert chrome.ask("own('nav, .search, .skip').map(told)")
-    chrome.media("dark", "print")
-    assert chrome.ask("own('nav, .search, .skip').map(told)") == []
-    assert chrome.run("return background(document.body);") == [255, 255, 255]
-
-
-def test_dark_is_dark_and_light_is_light(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
-    light = chrome.run("return luminance(background(document.body));")
-    chrome.media("dark")
-    assert chrome.run("return luminance(background(document.body));") < 0.05 < 0.8 < light
 
 
 def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
@@ -163,16 +131,3 @@ def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
     light = lightness()
     chrome.media("dark")
     assert lightness() < 60 < 200 < light  # of 255: what most of it is, the ground
-
-
-def test_figures_come_first_on_a_phone(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
-    chrome.wide(PHONE)
-    top = "return document.querySelector('{}').getBoundingClientRect().top;"
-    assert chrome.run(top.format(".told")) < 300
-    chrome.open(site("two") / "benchmark/ctx.html")
-    table, drawing = (chrome.run(top.format(f".opening {one}")) for one in ("table", "figure"))
-    assert table < drawing
-    chrome.wide(DESK)
-    table, drawing = (chrome.run(top.format(f".opening {one}")) for one in ("table", "figure"))
-    assert drawing < table

@@ -9,18 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tockmark.compare.pairs import Moved
+from tockmark.compare.verdict import RowVerdict
 from tockmark.errors import file_name
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
 from tockmark.profile.run import ProfileOptions, lines_of, profile, simulators
 from tockmark.profile.symbols import Program
-from tockmark.result.model import Row
 from tockmark.rig.elf import Elf, pieces, read_elf
 from tockmark.rig.image import build_image
 from tockmark.rig.kernel import beyond
 from tockmark.rig.protocol import Start
 from tockmark.show import text
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, RowName
 
 LINKED = (16, 16)  # bytes, or one part in so many, by which a linker alone may make a symbol differ
 
@@ -202,10 +201,10 @@ def _short(name: str) -> str:
     return f"closure in {Path(place.rstrip(')')).name}" if short.startswith("{closure") else short
 
 
-def dearest(moved: Sequence[Moved], catalogue: Catalogue) -> list[Row]:
+def rows_to_profile(moved: Sequence[RowVerdict], catalogue: Catalogue) -> list[RowName]:
     """Return the rows to look into: of different benchmarks, those that moved most in instructions,
     else in cycles. Of what the simulator times there is no profile."""
-    found: dict[str, Row] = {}
+    found: dict[str, RowName] = {}
     for one in moved:
         known = catalogue.benchmarks.get(one.row.id)
         if known is not None and known.by != "mark":
@@ -213,7 +212,7 @@ def dearest(moved: Sequence[Moved], catalogue: Catalogue) -> list[Row]:
     return list(found.values())
 
 
-def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Diff:
+def between(row: RowName, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Diff:
     """Profile a row on both sides, and compare the profiles. TockmarkError if one side has none."""
     cached = row.icache is not False
     # Functions that are inlined have a name by line tables alone: these count if both sides have

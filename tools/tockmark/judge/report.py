@@ -8,36 +8,26 @@ from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from pathlib import Path
 
-from tockmark.compare.answer import Answer, Certainty, answer
-from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Pair as ComparedPair
-from tockmark.errors import REGRESSION, TockmarkError
+from tockmark.compare.verdict import Answer, RowVerdict
+from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
-from tockmark.latency import report as latency_report
-from tockmark.latency.report import WaitRow
 from tockmark.paths import shown
 from tockmark.processes import side_by_side
 from tockmark.profile import diff
 from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.profile.symbols import readable
-from tockmark.result.model import Row
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.progress import task
 from tockmark.rig.run import RunOptions
-from tockmark.show import comparison, text
-from tockmark.show.answer import (
-    comment,
-    first_line,
-    folded,
-    heading,
-    records,
-    screen,
-)
+from tockmark.show import text
+from tockmark.show.answer import answer_json, comment, folded, heading, screen
 from tockmark.show.comparison import differing_lines
 from tockmark.show.text import escaped
+from tockmark.suite.catalogue import RowName
 from tockmark.trees.builds import Pairs
 
 DETAILED = 2  # profiles whose functions are listed, unless all rows are shown
@@ -57,38 +47,24 @@ class Report:
     stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
     paired: list[str] = field(default_factory=list)  # what is said of paired links
-    unprofiled: list[Row] = field(default_factory=list)  # of each further benchmark that moved
-    waits: list[WaitRow] = field(default_factory=list)
-
-    @property
-    def longer(self) -> list[WaitRow]:
-        return latency_report.longer(self.waits)
-
-    @property
-    def exit_code(self) -> int:
-        return REGRESSION if self.longer else self.judged.gated.exit_code
-
-    @property
-    def level(self) -> Level:
-        return Level.HARD if self.longer else self.judged.gated.level
-
-    @property
-    def regressions(self) -> list[str]:
-        """Return what is said of alarms that wait longer: it goes before all else."""
-        said = latency_report.dearest(self.waits)
-        return [f"{Level.HARD.words.title}: {said}"] if said else []
+    unprofiled: list[RowName] = field(default_factory=list)  # of each further benchmark that moved
+    waits: list[RowVerdict] = field(default_factory=list)
 
     @property
     def answer(self) -> Answer:
-        """Return what the change costs, operation by operation."""
+        """Return what the change costs, operation by operation, and how long alarms wait."""
         where = {one.base.label: where_words(one) for one in reversed(self.where.values())}
-        return answer(self.judged.gated, self.judged.moved, where)
+        return self.judged.answer.with_places(where).with_rows(self.waits)
+
+    @property
+    def exit_code(self) -> int:
+        return self.answer.exit_code
 
     @property
     def caveats(self) -> list[str]:
         """Return what a reader must know besides."""
-        gated, found = self.judged.gated, []
-        if gated.unsure and not self.judged.paired:
+        answer, found = self.judged.answer, []
+        if any(row.in_doubt for row in answer.rows) and not self.judged.paired:
             found.append(
                 "of what is unsure, further links tell more, or commits, which are linked in pairs"
             )
@@ -100,7 +76,7 @@ class Report:
                 f"{left} more benchmark{'s' if left > 1 else ''} moved, of which no profile says"
                 f" where: --profiles {len(self.where) + left}"
             )
-        return [*found, *gated.notes, *self.paired, *self.notes]
+        return [*found, *answer.notes, *self.paired, *self.notes]
 
 
 def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
@@ -121,7 +97,7 @@ def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
         found.append(f"unchanged, but leading into what has changed: {_named(list(astray))}")
     if pairs.ended:
         found.append(f"no more than {len(made)} pairs: {pairs.ended}")
-    if alone := [pair.row.name for pair in judged.gated.comparison.judged if _cycles_alone(pair)]:
+    if alone := [pair.row.name for pair in judged.comparison.judged if _cycles_alone(pair)]:
         where = (
             "what has changed lies otherwise inside" if changed else "though no code has changed"
         )
@@ -157,20 +133,17 @@ def _named(symbols: Sequence[str]) -> str:
 def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     """Return the report as text of so many columns, with all rows if `every` is true."""
     judged, found = report.judged, report.answer
-    lines = [line for one in report.regressions for line in text.wrap(one, width=width)]
-    lines += screen(found, width, every)
-    if report.waits:
-        lines += [*latency_report.waits_table(report.waits).text(), ""]
+    lines = screen(found, width, every)
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
     lines += [*held(report, width), ""]
-    for warning in judged.gated.warnings:
+    for warning in found.warnings:
         lines += text.wrap(f"warning: {warning}", width=width)
     for note in report.caveats:
         lines += text.wrap(f"note: {note}", width=width)
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
-    lines += differing_lines(judged.gated.comparison.factors)
-    known = judged.gated.comparison.rule.known.title
+    lines += differing_lines(judged.comparison.factors)
+    known = judged.comparison.rule.known.title
     lines += [
         *text.wrap(f"spread over links: {known}", width=width),
         f"kept    {shown(report.folder)}",
@@ -213,32 +186,20 @@ def symbol_line(grown: Growth) -> str:
 
 def as_json(report: Report) -> dict[str, object]:
     """Return the report for other programs."""
-    judged, found = report.judged, report.answer
+    judged = report.judged
     base, head = report.names
     return {
         "base": base,
         "head": head,
-        "told": "; ".join([*report.regressions, first_line(found)]),
-        "verdict": report.level.words.word,
-        "exit_code": report.exit_code,
-        "rows": records(found.lines),
-        "in_doubt": records(found.that_are(Certainty.UNSURE)),
+        **answer_json(report.answer),
+        "notes": report.caveats,
         "looked_again": list(judged.looked_again),
-        "moved": [
-            {
-                "row": one.row.name,
-                "series": one.series,
-                "level": one.level.words.of_row,
-                "change": text.as_json(one.change),
-            }
-            for one in judged.moved
-        ],
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
-        "waits": latency_report.waits_records(report.waits),
         "stacks": [asdict(one) for one in report.stacks],
-        "notes": report.caveats,
-        "gate": comparison.gate_json([base], head, found),
+        "factors": text.as_json(judged.comparison.factors),
+        "links": judged.comparison.links,
+        "spread": judged.comparison.rule.known.title,
         "folder": str(report.folder),
     }
 
@@ -246,22 +207,14 @@ def as_json(report: Report) -> dict[str, object]:
 def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, and the rest folded."""
     judged, found = report.judged, report.answer
-    sign = report.level.words.sign
-    lines = [f"### {sign} tockmark: {text.prose(one)}" for one in report.regressions]
-    lines += [heading(found), "", *comment(found)]
-    lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
-    if report.waits:
-        lines += folded(
-            "How long an alarm waits", latency_report.waits_table(report.waits).markdown()
-        )
+    lines = [heading(found), "", *comment(found)]
+    lines += [f"- Warning: {escaped(warning)}" for warning in found.warnings]
     for row, diff_ in report.where.items():
         lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
     lines += folded("Flash, RAM and stack", _block(held(report)))
     said = [f"{side}: {name}" for side, name in zip(judged.names, report.names, strict=True)]
-    said += [*report.caveats, f"spread over links: {judged.gated.comparison.rule.known.title}"]
-    said += [
-        f"{one.name} differs: {one.base} → {one.new}" for one in judged.gated.comparison.factors
-    ]
+    said += [*report.caveats, f"spread over links: {judged.comparison.rule.known.title}"]
+    said += [f"{one.name} differs: {one.base} → {one.new}" for one in judged.comparison.factors]
     lines += folded("Notes", [f"- {escaped(one)}" for one in said])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -294,7 +247,7 @@ def explain(
     ]
     try:
         simulators(options.board)
-        rows = evidence.dearest(judged.moved, options.catalogue)
+        rows = evidence.rows_to_profile(judged.answer.moved, options.catalogue)
         found.unprofiled.extend(rows[most:])
         for row in rows[:most]:
             try:

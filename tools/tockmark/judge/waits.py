@@ -6,11 +6,12 @@ their first links, with each setting of the cache that is judged.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tockmark.compare.verdict import RowVerdict
 from tockmark.errors import say
 from tockmark.files import write_whole
 from tockmark.latency import run
 from tockmark.latency.chain import check_points
-from tockmark.latency.report import StoredLatency, WaitRow, text_of, wait_rows
+from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
 from tockmark.latency.run import LatencyOptions, RunLoad, loads_for
 from tockmark.profile.run import kernel_of
 from tockmark.rig.kernel import KernelElf
@@ -33,13 +34,13 @@ def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, 
 
 def compared(
     kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
-) -> list[WaitRow]:
-    """Return how long alarms wait on both kernels, beside each load; both sides' waits are kept in
+) -> list[RowVerdict]:
+    """Return what is said of the waits of alarms beside each load; both sides' waits are kept in
     `folder`. TockmarkError if an alarm did not come, or a stage is not there."""
-    found: list[WaitRow] = []
+    found: list[RowVerdict] = []
     for icache in options.icaches if loads else ():
         base, head = _measured(kernels, loads, options, icache, folder)
-        found += wait_rows(base, head)
+        found += wait_verdicts(base, head)
     return found
 
 

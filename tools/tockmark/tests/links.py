@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Committed results of several links of a kernel, and what the rule of compare and gate makes of
+"""Committed results of several links of a kernel, and what the rule makes of
 them: false alarms between links of one source, and the smallest change that is found.
 
     python -m tockmark.tests.links
@@ -14,17 +14,16 @@ from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
-from tockmark.compare.gate import Gated, gate
-from tockmark.compare.limits import Level, Margins, load_limits
-from tockmark.compare.pairs import compare
-from tockmark.compare.rule import Spread, Verdict, known_spread, over_links
+from tockmark.compare.limits import Limit, load_limits
+from tockmark.compare.pairs import NO_MARGINS, compare
+from tockmark.compare.spread import Spread, known_spread, over_links
+from tockmark.compare.verdict import JUDGED, MOVED, Answer, answer
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Series
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 from tockmark.tests.rows import recounted
-from tockmark.wire.rows import SERIES
 
 FOLDER = RESULTS / "links"
 STANDING = {  # kernels whose links are judged by each other, and how many links they have at least
@@ -57,9 +56,9 @@ def at(result: Result, links: Sequence[int]) -> Result:
     return result.at(list(links))
 
 
-def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[str, list[Level]]:
-    """The levels of judgements of a kernel's links by each other, by the spread that is known of
-    it: of all ordered pairs of single links, or of so many, and of random halves."""
+def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[str, list[Limit]]:
+    """The worst limits of judgements of a kernel's links by each other, by the spread that is known
+    of it: of all ordered pairs of single links, or of so many, and of random halves."""
     result = file.load(RESULTS / f"{name}.json")
     known, links = known_spread(result), range(layouts(result))
     draw = random.Random(30)
@@ -71,18 +70,18 @@ def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[
     half = len(links) // 2
     sides = [(at(result, order[:half]), at(result, order[half:])) for order in drawn]
     return {
-        "single links": [gated(ones[a], ones[b], known).level for a, b in pairs],
-        "halves": [gated(base, new, known).level for base, new in sides],
+        "single links": [judged(ones[a], ones[b], known).limit for a, b in pairs],
+        "halves": [judged(base, new, known).limit for base, new in sides],
     }
 
 
-def standing_row(name: str, found: dict[str, list[Level]]) -> str:
+def standing_row(name: str, found: dict[str, list[Limit]]) -> str:
     """What became of them, as a row of the page: of how many judgements, and how many held
     something beyond the soft limit and beyond the hard one."""
     cells = [f"`{name}`"]
-    for levels in found.values():
-        beyond = (sum(level >= bound for level in levels) for bound in (Level.SOFT, Level.HARD))
-        cells += map(str, (len(levels), *beyond))
+    for limits in found.values():
+        beyond = (sum(limit >= bound for limit in limits) for bound in (Limit.SOFT, Limit.HARD))
+        cells += map(str, (len(limits), *beyond))
     return f"| {' | '.join(cells)} |"
 
 
@@ -106,17 +105,16 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
-def gated(base: Result, new: Result, known: Spread) -> Gated:
+def judged(base: Result, new: Result, known: Spread) -> Answer:
     """By the default limits. The shifted links have fewer rows."""
-    missing = Selection(KNOWN)
-    return gate([("base", base)], ("new", new), LIMITS, KNOWN, known, allowed=missing)
+    compared = compare(base, new, "new", KNOWN, NO_MARGINS, known, strict=True)
+    return answer(compared, LIMITS, allowed=Selection(KNOWN))
 
 
-def relevant(base: Result, new: Result, known: Spread) -> tuple[int, int]:
-    """Of how many verdicts in cycles and instructions, and how many are relevant."""
-    pairs = compare(base, new, "new", KNOWN, Margins(), known).pairs
-    found = [verdict for pair in pairs for verdict in (pair.verdict, pair.retired) if verdict]
-    return len(found), found.count(Verdict.RELEVANT)
+def moved(base: Result, new: Result, known: Spread) -> tuple[int, int]:
+    """Of how many rows the cycles or instructions moved, and how many are judged."""
+    rows = judged(base, new, known).that_are(*JUDGED)
+    return len(rows), sum(bool(row.moved) or row.verdict in MOVED for row in rows)
 
 
 def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
@@ -140,22 +138,21 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
 def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tuple[float, float]]:
     """The shares of the figures that are found beyond a soft limit and beyond a hard one, by what
     is counted."""
-    hits: dict[str, list[Level]] = {}
+    hits: dict[str, list[Limit]] = {}
     sizes: dict[str, int] = {}
     for base, new, rest in tried(side):
-        told = gated(base, changed(new, cycles, instructions), rest)
-        for pair in told.comparison.judged:
-            for name in SERIES:
-                if pair.row.series(name) is not None:
-                    kind = _kind(name, pair.row.icache)
-                    sizes[kind] = sizes.get(kind, 0) + 1
-        for finding in told.moved:
-            kind = _kind(finding.series, finding.row.icache)
-            hits.setdefault(kind, []).append(finding.level)
+        for row in judged(base, changed(new, cycles, instructions), rest).that_are(*JUDGED):
+            limits = {"cycles": row.limit}
+            if row.instructions:
+                limits["instret"] = row.instructions.limit
+            for name, limit in limits.items():
+                kind = _kind(name, row.row.icache)
+                sizes[kind] = sizes.get(kind, 0) + 1
+                hits.setdefault(kind, []).append(limit)
     return {
         kind: (
-            sum(level >= Level.SOFT for level in hits.get(kind, [])) / size,
-            hits.get(kind, []).count(Level.HARD) / size,
+            sum(limit >= Limit.SOFT for limit in hits[kind]) / size,
+            hits[kind].count(Limit.HARD) / size,
         )
         for kind, size in sizes.items()
     }

@@ -20,13 +20,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from tockmark.compare.rule import OF_ALL, Change, Deviation, Value, change
+from tockmark.compare.rule import OF_ALL, Change, Value, change
+from tockmark.compare.spread import Deviation
 from tockmark.result.stats import Floats, middle
 
 RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
 ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
 SIZES = (16, 100, 1000)  # samples of most rows on a board, by the catalogue
-LIMIT = 0.01  # gate's soft limit
+LIMIT = 0.01  # the soft limit
 CALM = Deviation(0, 15)  # layouts take no part
 CHANGES = (0.02, 0.03, 0.05)
 FOR_POWER = 20  # judgements of all rows

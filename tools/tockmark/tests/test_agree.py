@@ -17,12 +17,9 @@ from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
-from tockmark.result.stats import Slope
 from tockmark.show import comparison
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
-from tockmark.tests.rows import recounted
-from tockmark.wire.rows import Absent
 
 KNOWN = load()
 BOARD = Board("cw310", "cw310", 24_000_000, "hardware")
@@ -95,25 +92,6 @@ def test_instructions_must_be_the_same() -> None:
     assert standings(cached)["loop.empty"] is Standing.WITHIN  # that counter may be 2 off there
 
 
-def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
-    """4 cycles of a sample of some passes; what readings may be off is no part of a slope."""
-
-    def sloped(net: int, board: Board) -> Result:
-        result = run_of({"loop.empty": 5000}, board, icache=(True,))
-        empty = Slope((600,) * 16, (1000,) * 16, 4)
-        slope = Slope((400 + 4 * net,) * 16, (400 + 8 * net,) * 16, 4)
-        (read, row) = result.rows
-        assert row.cycles
-        assert row.cycles.reading
-        reading = structs.replace(row.cycles.reading, slope=empty)
-        own = replace(row.cycles, slope=slope, reading=reading)
-        return replace(result, rows=(read, recounted(structs.replace(row, passes=4), cycles=own)))
-
-    for off, standing in ((1, Standing.WITHIN), (2, Standing.OUTSIDE)):
-        found = held(sloped(5000, SIMULATED), sloped(5000 + off, BOARD))
-        assert standings(found)["loop.empty"] is standing
-
-
 def test_rows_that_mean_nothing_are_not_compared() -> None:
     sim, board = run_of(NETS), run_of(NETS, BOARD)
     for one, two, why in (
@@ -136,15 +114,6 @@ def faulty(result: Result) -> Result:
     return replace(result, rows=(first, structs.replace(second, faults=("it is torn",)), *rows))
 
 
-def test_the_farthest_stands_first() -> None:
-    far = {"syscall.command": 1030, "loop.empty": 5100, "console.write size=1": 2000}
-    found = held(run_of(NETS), run_of(far, BOARD))
-    assert [pair.sim.id for pair in found.that_are(Standing.OUTSIDE)] == [
-        "loop.empty",
-        "syscall.command",
-    ]
-
-
 def test_the_boards_own_spread_is_no_disagreement() -> None:
     noisy = [5194, *[5169 + 20, 5169 - 20] * 3, *[5169 + 20] * 3]
     board = made(KNOWN, {"loop.empty": noisy}, board=BOARD, icache=(False,))
@@ -164,38 +133,6 @@ def test_a_row_of_one_side_only_is_missing() -> None:
         names = [one.name for one in (*found.lone["only_sim"], *found.lone["only_board"])]
         assert names == ["loop.empty icache=off", "console.write size=1 icache=off"]
         assert found.exit_code == INCOMPLETE
-
-
-def test_a_failed_row_says_why() -> None:
-    failed = Absent("loop.empty", "time", icache=False, why="command returned BUSY")
-    board = replace(run_of({"syscall.command": 1000}, BOARD), failed=(failed,))
-    found = held(run_of({"syscall.command": 1000, "loop.empty": 5000}), board)
-    assert [one.why for one in found.lone["only_sim"]] == ["command returned BUSY"]
-    assert found.exit_code == INCOMPLETE
-
-
-def test_rows_of_the_simulators_clock_are_skipped() -> None:
-    sim = run_of(NETS)
-    rows = tuple(
-        structs.replace(row, clock="sim") if row.id == "loop.empty" else row for row in sim.rows
-    )
-    board = run_of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
-    found = held(replace(sim, rows=rows), board)
-    assert [one.name for one in found.lone["skipped"]] == ["loop.empty icache=off"]
-    assert found.exit_code == OK
-    said = Absent("loop.empty", "time", icache=False, why="needs another clock")
-    found = held(sim, replace(board, skipped=(said,)))
-    assert [one.why for one in found.lone["skipped"]] == ["needs another clock"]
-    assert found.exit_code == OK
-
-
-def test_settings_of_one_side_are_left_out_with_a_note() -> None:
-    found = held(run_of(NETS, icache=(True, False)), run_of(NETS, BOARD))
-    assert len(found.pairs) == 4
-    assert found.exit_code == OK
-    assert tuple(found.notes()) == (
-        "only the simulator has rows with the i-cache on: they are left out",
-    )
 
 
 @pytest.mark.parametrize(
@@ -247,25 +184,6 @@ def test_every_machine_that_is_simulated_has_bounds() -> None:
             assert last_that_means(row, stated) is not None
     with pytest.raises(TockmarkError, match="states no bound for the machine 'moon'"):
         load_bounds("moon", KNOWN)
-
-
-@pytest.mark.parametrize(
-    "bound",
-    [
-        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nrelative = 0.1',
-        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\ncycles = 1\nfrom = "study/study.toml"',
-        'rows = ["*"]\nbasis = "guessed"\nwhy = "x"',
-        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nfrom = "gone.toml"',
-        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nrelative = -1\ncycles = 1',
-        "rows = [",
-    ],
-)
-def test_damaged_bounds_are_one_line(bound: str, tmp_path: Path) -> None:
-    path = tmp_path / "bounds.toml"
-    path.write_text(f'[[machine]]\nname = "cw310"\n[[machine.bound]]\n{bound}\n')
-    with pytest.raises(TockmarkError) as caught:
-        load_bounds("cw310", KNOWN, path)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_verb(tmp_path: Path) -> None:

@@ -3,17 +3,14 @@
 with a line that says where.
 """
 
-import importlib
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig import log, qemu, serial, sim
-from tockmark.rig.protocol import Ability, Session, Target
+from tockmark.rig.protocol import Ability
 
 PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 
@@ -27,38 +24,11 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
     assert ram.base <= room.ram_start < room.ram_end <= ram.end
 
 
-def test_each_kind_is_a_target() -> None:
-    """As mypy sees, and that none was left out of it."""
-    kinds: tuple[type[Target], ...] = (
-        log.FileTarget,
-        qemu.QemuTarget,
-        serial.SerialTarget,
-        sim.SimTarget,
-    )
-    assert sorted(kind.__module__.rpartition(".")[2] for kind in kinds) == [*boards.KINDS]
-
-
 def test_each_machine_has_a_simulator_that_can_all() -> None:
     for machine in ("cw310", "nexysvideo"):
         board = boards.load(boards.simulated(machine))
         assert board.machine == machine
         assert board.target.can == frozenset(Ability)
-
-
-@pytest.mark.parametrize("kind", boards.KINDS)
-def test_a_kind_has_all_that_verbs_use(kind: str) -> None:
-    target = importlib.import_module(f"tockmark.rig.{kind}").Target
-    session = get_type_hints(target.start)["return"]
-    sessions = get_args(session) or (session,)  # a kind may have several
-    for protocol, type_ in ((Target, target), *((Session, one) for one in sessions)):
-        names = {name for name in vars(protocol) if not name.startswith("_")}
-        fields = getattr(type_, "__dataclass_fields__", {})
-        assert names - set(dir(type_)) - set(fields) == set()
-
-
-def test_a_machine_without_a_simulator_is_refused() -> None:
-    with pytest.raises(TockmarkError, match="no simulated machine 'pico'; choose one of: cw310"):
-        boards.simulated("pico")
 
 
 @pytest.mark.parametrize(

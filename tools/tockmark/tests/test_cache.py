@@ -3,8 +3,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark import paths
 from tockmark.cli import doctor
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
@@ -97,56 +94,6 @@ def test_a_cache_that_cannot_be_written_is_one_line_and_no_more(
         assert some.find(KEY) is None
 
 
-def test_a_full_disk_leaves_what_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    some = Cache(tmp_path)
-    some.keep(KEY, BOOT)
-
-    def full(path: Path, data: bytes) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(cache, "replace_soon", full)
-    some.keep("cd" * 32, BOOT)
-    assert "No space left on device; results lose nothing" in capsys.readouterr().err
-    assert some.find(KEY) == BOOT
-
-
-def test_what_a_killed_writer_left_goes_too(tmp_path: Path) -> None:
-    old, new = tmp_path / ".old.1-0", tmp_path / ".new.2-0"
-    for path in (old, new):
-        path.write_text("part")
-    os.utime(old, (1, 1))
-    Cache(tmp_path).clear()
-    assert [path.exists() for path in (old, new)] == [False, True]
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from tockmark.rig.cache import Cache
-from tockmark.wire.captured import Captured, Ending
-some = Cache(Path(sys.argv[1]), limit=5 * 4096)
-for round in range(300):
-    for n in range(8):
-        key = f"{n:064x}"
-        found = some.find(key)
-        boot = Captured([str(n) * 5000], ending=Ending(cycles=n))
-        assert found in (None, boot), found
-        some.keep(key, boot)
-    if round % 50 == int(sys.argv[2]):
-        some.clear()
-assert not some._failed
-"""
-
-
-def test_processes_may_use_it_side_by_side(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    writers = [subprocess.Popen([*command, str(n)]) for n in range(4)]
-    assert [writer.wait() for writer in writers] == [0] * 4
-    assert {path.name for _, _, path in Cache(tmp_path).held()} <= {f"{n:064x}" for n in range(8)}
-
-
 def stood_in(tmp_path: Path, ending: str) -> tuple[sim.SimTarget, Start]:
     """The stand-in for a simulator, and a boot that prints two lines and ends so."""
     binary = tmp_path / "stand-in"
@@ -197,23 +144,6 @@ def test_a_boot_that_does_not_parse_whole_is_simulated_again(what: str, tmp_path
     assert kept(folder) == 2
 
 
-def test_what_was_built_anew_on_the_way_is_not_kept(tmp_path: Path) -> None:
-    target, start = stood_in(tmp_path, "0")
-    session = Cache(tmp_path / "cache").begin(target, start)
-    lines = list(session.lines())
-    target.binary.write_text(target.binary.read_text() + "# another\n")
-    assert (lines, session.ending().why) == (["one", "two"], None)
-    assert kept(tmp_path / "cache") == 0
-
-
-def test_what_nobody_read_to_its_end_is_not_kept(tmp_path: Path) -> None:
-    target, start = stood_in(tmp_path, "0")
-    session = Cache(tmp_path / "cache").begin(target, start)
-    assert next(iter(session.lines())) == "one"
-    assert session.ending().why is None
-    assert kept(tmp_path / "cache") == 0
-
-
 def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_bytes(b"1")
@@ -237,37 +167,9 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
     assert key(one, replace(start, name="another", image="0" * 8)) in keys  # they decide nothing
 
 
-def test_a_file_of_another_form_is_not_there(tmp_path: Path) -> None:
-    """As a later version may write it, all of it undamaged."""
-    body = zlib.compress(msgspec.json.encode({"lines": 3}))
-    (tmp_path / KEY).write_bytes(cache._sealed(KEY, body))
-    assert Cache(tmp_path).find(KEY) is None
-
-
 def entry(boot: Captured) -> bytes:
     """Return a file of the cache whose hash is right."""
     return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)))
-
-
-def test_what_is_no_plain_file_is_not_waited_for(tmp_path: Path) -> None:
-    """A FIFO nobody writes to, a loop of links, a folder, a device: none is there, and the next
-    boot takes the place of those that a file can replace."""
-    some, path = Cache(tmp_path), tmp_path / KEY
-    os.mkfifo(path)
-    assert some.find(KEY) is None
-    some.keep(KEY, BOOT)
-    assert some.find(KEY) == BOOT
-    for target in (path, Path("/dev/zero"), tmp_path / "none"):
-        path.unlink()
-        path.symlink_to(target)
-        assert some.find(KEY) is None
-        some.keep(KEY, BOOT)
-        assert some.find(KEY) == BOOT
-    path.unlink()
-    path.mkdir()
-    assert some.find(KEY) is None
-    some.keep(KEY, BOOT)
-    assert path.is_dir()
 
 
 def test_an_entry_that_unpacks_to_too_much_is_not_there(
@@ -288,17 +190,6 @@ def test_a_line_is_one_line(tmp_path: Path) -> None:
     """Else an entry could hold the marks of another boot, and its rows."""
     (tmp_path / KEY).write_bytes(entry(Captured(["one\n#boot time"], ending=ENDED)))
     assert Cache(tmp_path).find(KEY) is None
-
-
-def test_the_environment_says_where_it_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cache.default().folder is None  # in tests: conftest.py
-    monkeypatch.setenv(cache.PLACE, str(tmp_path))
-    assert [cache.default(fresh).fresh for fresh in (True, False)] == [True, False]
-    assert cache.default().folder == tmp_path
-    monkeypatch.delenv(cache.PLACE)
-    assert cache.default().folder == paths.CACHE
 
 
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from tockmark.rig import board as boards
-from tockmark.suite.catalogue import load
 
 PROGRAM = "from tockmark.__main__ import main; main()"
 
@@ -33,25 +32,9 @@ def completed(shell: str, *words: str) -> list[str]:
 
 def test_verbs() -> None:
     assert completed("bash", "co") == ["compare"]
-    assert completed("bash", "dev", "co") == ["conformance"]
+    assert completed("bash", "board", "im") == ["image"]
     assert any("compare" in line for line in completed("zsh", "co"))
     assert [line.split("\t")[0] for line in completed("fish", "co")] == ["compare"]
-
-
-def test_options() -> None:
-    assert {"--kernel", "--kernel-name", "--kernel-manifest"} == set(
-        completed("bash", "run", "--kern")
-    )
-
-
-def test_rows_the_last_of_several() -> None:
-    ids = [id_ for id_ in load().benchmarks if id_.startswith("syscall.me")]
-    assert ids
-    assert completed("bash", "run", "--only", "syscall.me") == ids
-    assert completed("bash", "run", "--only", "loop,syscall.me") == [f"loop,{id_}" for id_ in ids]
-    assert completed("bash", "table", "--only", "kern") == ["kernel"]
-    assert completed("bash", "profile", "syscall.me") == ids
-    assert not completed("bash", "run", "--only", "nothing.l")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +44,6 @@ def test_rows_the_last_of_several() -> None:
         (["run", "--machine", ""], ["cw310", "earlgrey_2021", "nexysvideo"]),
         (["run", "--lang", "c,r"], ["c,rust"]),
         (["run", "--icache", "o"], ["on", "off"]),
-        (["dev", "validate", "--part", "mem"], ["memory"]),
         (["help", "readi"], ["reading-results"]),
     ],
 )

@@ -11,7 +11,6 @@ from tockmark.errors import TockmarkError
 from tockmark.rig import elf as elf_sizes
 from tockmark.rig.elf import Piece, read_elf
 from tockmark.rig.kernel import read_kernel
-from tockmark.tests import elves
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]
 LINK = ["-Wl,--build-id=none", "-Wl,-T"]
@@ -90,28 +89,6 @@ def test_fill_is_not_counted_and_one_instruction_is(tmp_path: Path, align: int) 
     grown = linked(tmp_path, more="nop", align=align)
     assert sum(len(data) for _, data in read_elf(grown).segments) == loaded
     assert read_kernel(grown).flash_bytes == HELD + 4
-
-
-def test_without_symbols_a_section_counts_from_its_first_to_its_last_byte(tmp_path: Path) -> None:
-    elf = linked(tmp_path)
-    subprocess.run(["riscv64-unknown-elf-strip", str(elf)], check=True)
-    assert {piece.name for piece in elf_sizes.pieces(read_elf(elf))} == {""}
-    # From the n of the name to the last byte of the second function that is not 0; no .data.
-    assert read_kernel(elf).flash_bytes == len("name") + 3 + 8 + 2
-
-
-def test_without_sections_a_segment_counts_so(tmp_path: Path) -> None:
-    path = tmp_path / "k.elf"
-    path.write_bytes(elves.made([elves.Segment(elves.BASE, b"\0\xffab\0cd" + b"\xff" * 9)]))
-    assert list(elf_sizes.pieces(read_elf(path))) == [Piece("", "", 5, True, False)]
-
-
-def test_symbols_that_overlap_share_their_bytes(tmp_path: Path) -> None:
-    """And one that says to be longer than its section has what there is."""
-    tail = ".data\n.word 2\n.set tail, . - 2\n.type tail, @object\n.size tail, 1 << 30\n.text"
-    elf = linked(tmp_path, more=tail)
-    sizes = {p.name: p.size for p in elf_sizes.pieces(read_elf(elf)) if p.section == ".data"}
-    assert sizes == {"": 1, "tail": 2 + 12}
 
 
 @pytest.mark.parametrize("name", [".data", ".riscv.attributes"])

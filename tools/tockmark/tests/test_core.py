@@ -8,19 +8,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.compare.gate import gate
-from tockmark.compare.limits import Margins, load_limits
+from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
+from tockmark.compare.verdict import answer
 from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Board, Core
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.rig.protocol import Ability
 from tockmark.rig.results import board_of
-from tockmark.rig.sim import SimTarget, core_beside, made_by
+from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
+from tockmark.tests.of_samples import CALM, SIMULATED, judged, made, steady
 
 PLAIN = Core("maxperf-pmp", "none", 16, False)
 OTHER = msgspec.structs.replace(
@@ -99,13 +99,6 @@ def test_a_core_that_is_not_there_is_refused(
     assert why in str(refused.value)
 
 
-def test_a_torn_core_toml_is_refused(simulator: Path) -> None:
-    for text in ("name =", 'name = "x"\n', f"{TOML}wings = 2\n"):
-        simulator.with_name("core.toml").write_text(text)
-        with pytest.raises(TockmarkError, match="does not say which core this is"):
-            core_beside(simulator)
-
-
 def kernel(path: Path, name: str | None = None) -> KernelElf:
     words = {} if name is None else {SLICE_WORD: 0, RESTARTS_WORD: 4}
     return KernelElf(path, name, "d" * 64, None, (), words)
@@ -145,7 +138,7 @@ def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
 
     found = compare(own, other, "b", catalogue, Margins(), CALM)
     assert [one.name for one in found.factors] == ["timing", "simulator", "core"]
-    said = comparison.compare_text([("a", own), ("b", other)], [found])
+    said = comparison.compare_text([("a", own), ("b", other)], [(found, answer(found))])
     assert "differs: core      the machine's own -> maxperf-pmp" in said
 
     foreign = msgspec.structs.replace(OTHER, core=Core("mine", "none", 16, False, foreign=True))
@@ -155,11 +148,8 @@ def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
     ]
 
 
-def test_a_gate_takes_no_two_cores(catalogue: Catalogue) -> None:
+def test_limits_take_no_two_cores(catalogue: Catalogue) -> None:
     """A change of a kernel is judged by runs on one core."""
-    limits = load_limits(None, catalogue)
-    runs = ("base", on(SIMULATED, catalogue)), ("new", on(OTHER, catalogue))
     with pytest.raises(TockmarkError, match="cannot be compared"):
-        gate([runs[0]], runs[1], limits, catalogue, CALM)
-    again = ("new", on(OTHER, catalogue))
-    assert gate([("base", on(OTHER, catalogue))], again, limits, catalogue, CALM).exit_code == 0
+        judged(on(SIMULATED, catalogue), on(OTHER, catalogue), catalogue)
+    assert judged(on(OTHER, catalogue), on(OTHER, catalogue), catalogue).exit_code == 0

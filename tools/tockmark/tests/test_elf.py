@@ -15,7 +15,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.rig.elf import archived, read_elf
-from tockmark.rig.kernel import named, read_kernel, say_without_panics
+from tockmark.rig.kernel import read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 from tockmark.tests.told import Tell, tell
@@ -84,15 +84,6 @@ def test_where_a_kernels_panic_begins(names: list[str], found: int, tmp_path: Pa
     assert read_kernel(path).panics == tuple(address for _, address in symbols)[:found]
 
 
-def test_that_a_kernels_panics_are_not_recognised_is_said_once(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for _ in range(2):
-        say_without_panics(Path("gone.elf"))
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("tockmark: gone.elf has no symbol of Rust's panic handler: ")
-
-
 def _pipe(path: Path) -> None:
     os.mkfifo(path)
 
@@ -130,33 +121,6 @@ def test_what_is_no_file_is_not_read(
 def test_a_kernel_that_is_not_built_says_by_what_it_is(path: str, goal: str) -> None:
     with pytest.raises(TockmarkError, match=f"there is no {path}; run `{goal}"):
         read_kernel(Path(path))
-
-
-@pytest.mark.parametrize("path", ["/nope", "elsewhere/nexysvideo.elf", "cargo-v1/none"])
-def test_a_given_kernel_that_is_not_there_is_not_to_be_built(path: str) -> None:
-    with pytest.raises(TockmarkError) as raised:
-        read_kernel(Path(path))
-    assert str(raised.value) == f"there is no {path}; give the kernel's .elf"
-
-
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        (b"tockmark-baseline 1 opt-level=3", "tockmark-baseline 1"),
-        (b"a\x1b[2Jb\r\n", "a?[2Jb??"),
-        (b"\xff\xfe", "\ufffd\ufffd"),
-        (b"   ", None),
-        (b" opt-level=3", None),
-        (b"", None),
-        (b"x" * 1000, "x" * 100),
-    ],
-)
-def test_a_kernel_s_own_name_can_be_shown(said: bytes, name: str | None, tmp_path: Path) -> None:
-    path = tmp_path / "k.elf"
-    path.write_bytes(elves.saying(said))
-    kernel = read_kernel(path)
-    assert kernel.name == name
-    assert named(kernel) == kernel
 
 
 def test_symbols_that_share_one_long_name_do_not_fill_memory(

@@ -3,8 +3,6 @@
 
 import contextlib
 import json
-import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,17 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tockmark.cli import app
-from tockmark.compare import gate, limits, pairs, sweeps
+from tockmark.compare import limits, pairs, sweeps
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import load
-from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
-from tockmark.tests.of_samples import CALM
+from tockmark.tests.of_samples import CALM, judged
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
@@ -65,54 +62,6 @@ def test_damage_is_refused_by_name(damage: Damage, tmp_path: Path) -> None:
     assert said.isprintable(), "one line"
     assert len(said) < 600
     assert caught.value.code == UNUSABLE
-
-
-def test_it_is_all_damage() -> None:
-    """No kind of it leaves the file as it is, or may say just anything."""
-    assert [kind.name for kind in KINDS if kind.do(TEXT) == TEXT] == []
-    assert [kind.name for kind in KINDS if re.search(kind.said, "")] == []
-
-
-VERBS: dict[str, list[str]] = {
-    "table": ["table", "BAD"],
-    "table, all": ["table", "BAD", "--all"],
-    "table, second": ["table", "GOOD", "BAD"],
-    "export": ["ci", "export", "BAD", "--format", "csv", "-o", "OUT"],
-    "compare, baseline": ["compare", "BAD", "GOOD"],
-    "compare": ["compare", "GOOD", "BAD"],
-    "gate, base": ["ci", "gate", "BAD", "GOOD", "--markdown", "OUT"],
-    "gate": ["ci", "gate", "GOOD", "BAD", "--markdown", "OUT"],
-    "fit": ["table", "--fit", "BAD"],
-    "plot": ["site", "--picture", "all", "BAD", "-o", "OUT"],
-    "site": ["site", "BAD", "-o", "OUT"],
-    "site, second": ["site", "GOOD", "BAD", "-o", "OUT"],
-}
-TAKEN = {"a history", "a validation", "a profile"}  # by a site, which finds that they are damaged
-
-
-@pytest.mark.parametrize("damage", KINDS, ids=kinds)
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_refuses_all_damage(
-    verb: str,
-    damage: Damage,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    paths = {name: str(tmp_path / name.lower()) for name in ("BAD", "GOOD", "OUT")}
-    Path(paths["BAD"]).write_text(damage.do(TEXT))
-    Path(paths["GOOD"]).write_text(TEXT)
-    words = ["tockmark", *(paths.get(word, word) for word in VERBS[verb])]
-    monkeypatch.setattr(sys, "argv", words)
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (UNUSABLE, "")
-    (line,) = err.splitlines()
-    assert line.startswith("tockmark: ")
-    assert paths["BAD"] in line
-    assert re.search(damage.said, line) or (verb.startswith("site") and damage.name in TAKEN)
-    assert not Path(paths["OUT"]).exists()
 
 
 def places(data: Any) -> list[tuple[Any, Any]]:
@@ -206,66 +155,12 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
         lambda: pairs.compare(result, result, "b", KNOWN, limits.Margins(), CALM),
-        lambda: gate.gate(
-            [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
-        ),
+        lambda: judged(result, result, KNOWN),
         lambda: sweeps.sweeps(result, KNOWN),
     ]
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
-
-
-RUNS = st.sampled_from(["5*9", "5*10", "(1,2)*5", "(1,1,2)*3", "1*3", "3 7*2", "3", "x"])
-COUNTS = st.sampled_from(["1", "9", "10", "64", "0", "99999999999999999999"])
-HOW = st.sampled_from(["", "", " clock=sim", " clock=sim from=a to=b"])
-LINES = st.builds(
-    lambda id_, size, inner, asked, how, cycles, instret, events: [
-        f"bench {id_} {size}inner={inner} n={asked}{how}",
-        f"data cycles {cycles}",
-        f"data instret {instret}",
-        f"data events {' '.join(events)}",
-    ],
-    st.sampled_from(["time.read", "loop.empty", "mem.copy_asm"]),
-    st.sampled_from(["", "size=64 ", "size=0009 ", "size=99999999999999999999 "]),
-    COUNTS,
-    COUNTS,
-    HOW,
-    RUNS,
-    RUNS,
-    st.lists(RUNS, min_size=10, max_size=10),
-)
-
-GIVEN_UP = st.lists(
-    st.builds(
-        lambda id_, size, how: f"{how[0]} {id_} {size}{how[1]}",
-        st.sampled_from(["time.read", "loop.empty", "mem.copy_asm"]),
-        st.sampled_from(["", "size=32 ", "size=64 "]),
-        st.sampled_from([("fail", "call=memop err=NOMEM"), ("skip", "reason=no")]),
-    ),
-    max_size=3,
-)
-APPS = st.lists(st.sampled_from(["mem", "time", "loop"]), min_size=1, max_size=3)
-
-
-@often
-@given(extra=LINES | GIVEN_UP, more=LINES | GIVEN_UP, at=st.integers(0, 8), apps=APPS)
-def test_what_a_log_gives_can_be_loaded(
-    extra: list[str], more: list[str], at: int, apps: list[str], tmp_path: Path
-) -> None:
-    """No log that parses makes a file that does not load."""
-    records = [*RECORDS["mem"][:at], *extra, *RECORDS["mem"][at:], *more]
-    lines = [line for app in apps for line in encoded(app, records)]
-    result = build(assemble(decode(lines)), KNOWN)
-    assert loaded(file.text(result), tmp_path) == result
-
-
-def test_what_a_run_notes_can_be_loaded(tmp_path: Path) -> None:
-    """As the last words of a simulator that died."""
-    measured = assemble(decode(encoded("mem", RECORDS["mem"])))
-    result = build(measured, KNOWN, notes=["mem: a\x1b[2J\r\nb"])
-    assert result.problems == ("mem: a?[2J??b",)
-    assert loaded(file.text(result), tmp_path) == result
 
 
 def test_events_come_back_however_they_were_written(tmp_path: Path) -> None:

@@ -2,10 +2,8 @@
 """What is written replaces its own kind only, and what a killed process left is cleared."""
 
 import os
-import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -69,12 +67,6 @@ def test_its_own_kind_is_replaced(written: dict[str, str], tmp_path: Path) -> No
     assert tree(tmp_path) == there | written
 
 
-def test_what_would_be_refused_at_the_end_is_refused_at_the_beginning(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(HISTORY)
-    with pytest.raises(TockmarkError, match="a history, which a result does not replace"):
-        check_writable([tmp_path / "a.json"])
-
-
 @pytest.mark.parametrize("name", ["waits.json", "waits"])
 def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) -> None:
     path, form = tmp_path / name, "tockmark-latency"
@@ -86,45 +78,6 @@ def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) ->
         path.write_text(other)
         with pytest.raises(TockmarkError, match=f"is {what}.*, which a latency does not replace"):
             check_writable([path], form)
-
-
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real.json").write_text(RESULT)
-    (tmp_path / "link.json").symlink_to("real.json")
-    write_whole({tmp_path / "link.json": RESULT + "\n"})
-    assert (tmp_path / "link.json").is_symlink()
-    assert (tmp_path / "real.json").read_text() == RESULT + "\n"
-
-
-def test_a_pipe_is_written_through(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe.json"
-    os.mkfifo(pipe)
-    read: list[str] = []
-    # Who opens a pipe that nobody else has open waits for ever: neither may hold the tests up.
-    ends = (lambda: read.append(pipe.read_text()), lambda: write_whole({pipe: RESULT}))
-    threads = [threading.Thread(target=end, daemon=True) for end in ends]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)
-    assert read == [RESULT]
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-def test_a_full_device_is_one_line() -> None:
-    with pytest.raises(
-        TockmarkError, match="cannot write /dev/full: No space left on device; make"
-    ):
-        write_whole({Path("/dev/full"): RESULT})
-
-
-def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path) -> None:
-    old = os.umask(0o027)
-    try:
-        write_whole({tmp_path / "a.json": RESULT})
-    finally:
-        os.umask(old)
-    assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o640
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What --help shows of every verb: nothing is cut, examples can be pasted, exit codes are there."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
 from tockmark.cli.app import PROGRAM, app
-from tockmark.cli.program import MORE
 from tockmark.errors import MEANING
 
 VERBS = sorted(PROGRAM.verbs)
@@ -38,46 +33,12 @@ def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
         assert " ".join(command.get_short_help_str(limit=10_000).split()) in said
 
 
-@pytest.mark.parametrize(("columns", "most"), [("60", 60), (None, 80)])
-def test_the_width_is_that_of_the_terminal_or_80(columns: str | None, most: int) -> None:
-    """Of a program whose output goes into a pipe."""
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tockmark", "run", "--help"],
-        env=environment | ({"COLUMNS": columns} if columns else {}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert most - 12 < max(map(len, done.stdout.splitlines())) <= most
-
-
-def test_every_verb_is_under_one_heading() -> None:
-    shown = help_of()
-    headings = [line[:-1] for line in shown.splitlines() if re.fullmatch(r"\w[\w ]+:", line)]
-    assert headings == ["Options", *PROGRAM.headings, MORE, "Exit codes"]
-    for verb in (*PROGRAM.top, *PROGRAM.groups):
-        assert len(re.findall(rf"^  {verb} ", shown, re.MULTILINE)) == 1
-
-
 @pytest.mark.parametrize("verb", VERBS)
 def test_exit_codes_are_in_the_help(verb: str) -> None:
     _, _, told = help_of(*PROGRAM.spelled(verb).split()).partition("\nExit codes:\n")
     said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
     assert {int(code): " ".join(text.split()) for code, text in said} == PROGRAM.about(verb).exits
     assert PROGRAM.about(verb).exits.keys() <= MEANING.keys()
-
-
-@pytest.mark.parametrize("width", [80, 60])
-@pytest.mark.parametrize("verb", VERBS)
-def test_examples_can_be_pasted(verb: str, width: int) -> None:
-    _, _, rest = help_of(*PROGRAM.spelled(verb).split(), width=width).partition("\nExamples:\n")
-    told, _, _ = rest.partition("\n\n")
-    shown = [shlex.split(line, comments=True) for line in told.replace("\\\n", "").splitlines()]
-    assert shown == [
-        shlex.split(example, comments=True) for example in PROGRAM.about(verb).examples
-    ]
-    assert all("tockmark" in words and verb in words for words in shown)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -91,11 +52,3 @@ def test_examples_give_options_that_there_are(verb: str) -> None:
             until = words.index("&&", at) if "&&" in words[at:] else len(words)
             given = [word for word in words[at + 2 : until] if re.match("--?[a-z]", word)]
             assert set(given) <= known, example
-
-
-def test_the_page_has_the_exit_codes_of_every_verb() -> None:
-    """In the same words: the check of all tables sees to that."""
-    page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([\w -]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
-        PROGRAM.spelled(name) for name in PROGRAM.verbs
-    ]

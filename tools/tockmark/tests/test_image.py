@@ -10,7 +10,7 @@ from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
 from tockmark.rig import image
 from tockmark.rig.image import AppSlot, Image, boot_manifest, write_flash
-from tockmark.rig.kernel import SLICE_WORD, KernelElf, named, read_kernel
+from tockmark.rig.kernel import SLICE_WORD, KernelElf, read_kernel
 from tockmark.tests import elves
 
 
@@ -38,30 +38,6 @@ def test_what_is_no_kernel_is_refused(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(TockmarkError):
         read_kernel(path)
-
-
-def test_an_elf_of_another_machine_is_refused() -> None:
-    with pytest.raises(TockmarkError, match="not a 32-bit RISC-V"):
-        read_kernel(Path("/bin/sh"))
-
-
-def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
-    """Else the file that a run wrote would not load."""
-    found = named(kernel(), "My Tock ±1", "z")
-    assert (found.name, found.opt_level) == ("My Tock ±1", "z")
-    for name in ("a\nb", "a\x1b[2J", "a\u202eb", "a\udc80"):
-        with pytest.raises(TockmarkError, match=r"--kernel-name .* cannot be shown"):
-            named(kernel(), name)
-    for level in ("4", "zz", "", "z\n", "-1"):
-        with pytest.raises(TockmarkError, match=r"--opt-level .* is none"):
-            named(kernel(), None, level)
-
-
-def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
-    words = image.name_words("ipc-server_first")
-    held = b"".join(word.to_bytes(4, "little") for word in words.values())
-    assert list(words) == [f"tm_boot_{i}" for i in range(6)]
-    assert held == b"ipc-server_first" + b"\0" * 8
 
 
 def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None:
@@ -106,15 +82,3 @@ def test_the_baseline_gets_a_boot_manifest_where_the_board_asks_for_one(tmp_path
     ):
         write_flash(given, boards.load(board), path)
         assert path.read_bytes() == manifest + code
-
-
-def test_a_baseline_for_another_machine_is_refused_where_a_manifest_is_asked_for(
-    tmp_path: Path,
-) -> None:
-    """The kernel of the Nexys Video has a word in the manifest's place."""
-    profile = boards.load("cw310")
-    base = profile.flash.base
-    other = replace(kernel((base, bytes(0x500))), words={SLICE_WORD: base + 0x400})
-    with pytest.raises(TockmarkError, match="cannot have a boot manifest: it has a segment at"):
-        write_flash(other, profile, tmp_path / "f")
-    assert not (tmp_path / "f").exists()

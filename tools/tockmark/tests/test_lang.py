@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result
-from tockmark.suite.catalogue import LANGS, Catalogue, Lang, language
+from tockmark.suite.catalogue import LANGS, Catalogue, Lang
 from tockmark.suite.selection import Selection, select
 from tockmark.tests.conftest import RECORDS, encoded
-from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import CC, made, of_both, steady
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
@@ -86,22 +84,6 @@ def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
     assert not any("lang" in row for row in plain["rows"])
 
 
-def test_a_file_may_have_a_boot_once_in_each_language(tmp_path: Path) -> None:
-    data = json.loads(json.dumps(WHOLE))
-    (boot,) = data["provenance"]["boots"]
-    data["provenance"]["boots"].append(boot | {"lang": "rust"})
-    data["missing"].append(data["missing"][0] | {"lang": "rust"})
-    (tmp_path / "r.json").write_text(json.dumps(data))
-    result = file.load(tmp_path / "r.json")
-    assert [run.lang for run in result.provenance.boots] == ["c", "rust"]
-    assert [run.lang for run in result.of_lang("rust").provenance.boots] == ["rust"]
-    assert json.loads(file.text(result)) == data | {"version": 5}
-    data["provenance"]["boots"].append(boot | {"lang": "rust"})
-    (tmp_path / "r.json").write_text(json.dumps(data))
-    with pytest.raises(TockmarkError, match="the boot syscall stands twice"):
-        file.load(tmp_path / "r.json")
-
-
 def lines(lang: Lang, lost: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> list[str]:
     """A log of every app, less the records that begin so; those of `skip` are skipped."""
     found: list[str] = []
@@ -132,35 +114,6 @@ def test_each_language_is_asked_for_what_its_boots_should_give(catalogue: Catalo
     assert len(result.missing) == len(result.rows) == 6
 
 
-def test_apps_in_another_language_than_was_asked_for_are_named(catalogue: Catalogue) -> None:
-    """As with --apps and the folder of the others."""
-    result = built(lines("rust"), catalogue, "c")
-    assert result.problems[0] == "the apps are in rust: give --lang rust"
-    assert not built(lines("rust"), catalogue, "rust").problems
-
-
-def test_what_one_language_skips_the_other_may_have(catalogue: Catalogue) -> None:
-    skipped = ("data cycles 4000", "data instret 2103")
-    log = [*lines("c"), *lines("rust", skipped, skip=("bench loop.empty",))]
-    result = built(log, catalogue, "c", "rust")
-    assert not result.incomplete
-    assert [gone.name for gone in result.skipped] == ["loop.empty icache=on lang=rust"]
-    assert "loop.empty icache=on" in names(result)
-    assert result.of_lang("c").skipped == ()
-
-
-def test_a_boot_that_a_kernel_cannot_run_is_skipped_in_its_language(catalogue: Catalogue) -> None:
-    boots = {boot.name: boot for boot in catalogue.boots()}
-    log = [line for line in lines("rust") if " loop " not in line]
-    expected = [
-        Expected(boot, True, "it panics" if name == "loop" else None, "rust")
-        for name, boot in boots.items()
-    ]
-    result = build(assemble(decode(log)), catalogue, expected=expected)
-    assert [gone.name for gone in result.skipped] == ["loop.empty icache=on lang=rust"]
-    assert not result.incomplete
-
-
 @pytest.mark.parametrize(
     ("term", "meant"),
     [
@@ -179,32 +132,3 @@ def test_the_language_is_a_parameter_too(term: str, meant: list[str], catalogue:
     some = both.only(wanted)
     assert some.langs == meant
     assert some.provenance.said("lang") == meant
-
-
-def test_rows_of_a_language_can_be_limited_further(catalogue: Catalogue) -> None:
-    """What is left out is neither missing nor skipped."""
-    wanted = Selection(catalogue, within={"rust": Selection(catalogue, ("mem",))})
-    assert len(wanted.rows(["c"])) == len(wanted.rows()) == 4
-    assert wanted.ids(["rust"]) == ["mem.copy_asm"]
-    log = [*lines("c"), *lines("rust")]
-    result = built(log, catalogue, "c", "rust", wanted=wanted)
-    assert not result.incomplete
-    assert not result.skipped
-    rust = [row.name for row in result.of_lang("rust").rows if not row.is_overhead]
-    assert rust == [f"mem.copy_asm size={size} icache=on lang=rust" for size in (32, 64)]
-    assert len(result.of_lang("c").rows) == 6
-
-
-def test_a_language_has_its_name() -> None:
-    assert [language(lang) for lang in LANGS] == list(LANGS)
-    with pytest.raises(ValueError, match="lang=zig is not c or rust"):
-        language("zig")
-
-
-def test_without_its_begin_and_its_end_a_boot_may_be_of_another_language() -> None:
-    """A mark in C, and what follows begins in C and goes on in Rust: a piece was lost there."""
-    mark = BootMark("time", True, "time", lang="c").encode()
-    own = [r.replace("lang=c", "lang=c lang=rust") for r in RECORDS["time"]]
-    found = assemble(decode([mark, *encoded("time", own)]))
-    assert [row for _, app in found.each() for row in app.rows] == []
-    assert "of which language it is was lost" in str(found.problems)

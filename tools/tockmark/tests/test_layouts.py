@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A result of several layouts: how it is put together, taken apart, and shown."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from tockmark.result.provenance import Layout
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
-from tockmark.tests.damage import WHOLE
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
@@ -72,30 +70,6 @@ def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
     assert row(three.at([1])).net == 3100
     with pytest.raises(IndexError):
         three.at([3])
-
-
-def test_a_row_that_a_layout_lacks_is_led_by_another_or_drops_out(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(json.dumps(WHOLE))
-    result = file.load(tmp_path / "r.json")
-    command = row(result, "syscall.command")
-    assert command.layouts == (0, 2)
-    assert command.cycles is not None
-    assert command.cycles.nets == (156, 166)  # each less the readings of its own layout
-    led = row(result.at([1, 2]), "syscall.command")
-    assert (led.net, led.layouts, led.events) == (166, (0,), {})
-    ids = {row.id for row in result.at([1]).rows}
-    assert ids == {"time.read"}
-
-
-def test_what_goes_wrong_in_a_further_layout_is_told(catalogue: Catalogue) -> None:
-    first, below = measured(catalogue, 3341), measured(catalogue, 300)
-    (error,) = row(joined([first, below])).errors
-    assert error == "net cycles is -41, below zero in layout 1"
-    short = [record.replace("2103*11", "2103*9") for record in RECORDS["loop"]]
-    result = joined([first, measured(catalogue, 3441, loop=short)])
-    assert row(result).layouts == (0,)
-    assert all(reason.startswith("layout 1: ") for reason in result.incomplete)
-    assert result.incomplete[-1] == "layout 1: loop: loop.empty: instret is in one layout only"
 
 
 def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:

@@ -3,12 +3,9 @@
 
 import struct
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.errors import TockmarkError
-from tockmark.rig.image import LONGEST_IMAGE as LONGEST
 from tockmark.rig.image import MANIFEST_SIZE as SIZE
 from tockmark.rig.image import boot_manifest
 
@@ -131,28 +128,3 @@ def test_kernels_of_any_shape_get_what_the_rom_takes(
     assert found["entry_point"] == entry - base
     assert 0 <= int(found["length"]) - (end - base) < 4
     assert boot_manifest(reversed(segments), entry, base) == boot_manifest(segments, entry, base)
-
-
-def test_the_longest_kernel_and_one_byte_more() -> None:
-    room = LONGEST - SIZE
-    assert rom_takes(laid((BASE + SIZE, bytes(room))))
-    with pytest.raises(TockmarkError, match="ends 65540 bytes into flash; make it 65536 at most"):
-        laid((BASE + SIZE, bytes(room + 1)))
-
-
-@pytest.mark.parametrize("start", [BASE, BASE + SIZE - 1, BASE - 4])
-def test_a_segment_where_the_manifest_would_lie_is_refused(start: int) -> None:
-    """So a kernel that brings a manifest, or is linked elsewhere, is never written over."""
-    with pytest.raises(TockmarkError, match=f"a segment at {start:#x}; link it from 0x20000400 on"):
-        laid((start, bytes(SIZE)), (BASE + SIZE, bytes(8)))
-
-
-@pytest.mark.parametrize("entry", [0, BASE, BASE + 0x3FC, BASE + 0x402, BASE + 0x408, BASE + 0x410])
-def test_an_entry_that_is_no_word_of_the_code_is_refused(entry: int) -> None:
-    with pytest.raises(TockmarkError, match=f"its entry {entry:#x} is no word of its code"):
-        laid((BASE + SIZE, bytes(8)), (BASE + 0x420, bytes(8)), entry=entry)
-
-
-def test_a_kernel_without_code_is_refused() -> None:
-    with pytest.raises(TockmarkError, match="is no word of its code"):
-        laid()

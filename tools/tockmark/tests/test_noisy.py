@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tockmark import paths
-from tockmark.compare.gate import gate
-from tockmark.compare.limits import Margins, load_limits
+from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
-from tockmark.compare.rule import OF_ALL, OF_ONE, Value, Verdict, change, known_spread
+from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
+from tockmark.compare.spread import known_spread
+from tockmark.compare.verdict import Verdict
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
@@ -18,7 +19,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.tests import noise_draws as drawn
 from tockmark.tests.noise_draws import CALM, LIMIT, NOISES
 from tockmark.tests.of_samples import CALM as CALM_LINKS
-from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made
+from tockmark.tests.of_samples import ON_BOARD, SIMULATED, judged, made, of_links
 from tockmark.tests.of_samples import steady as equal
 from tockmark.wire.records import expand
 
@@ -116,21 +117,19 @@ def test_samples_that_are_too_few_have_no_verdict(catalogue: Catalogue) -> None:
     """And it is said in one line how many would do."""
     for n, few in ((8, True), (9, False)):
         one, two = on_board(catalogue, n), on_board(catalogue, n, 6000)
-        compared = compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
-        judged = gate([("a", one)], ("b", two), load_limits(None, catalogue), catalogue, CALM_LINKS)
-        named = {pair.row.id: pair.verdict for pair in compared.pairs}
+        found = judged(one, two, catalogue, CALM_LINKS)
+        rows = {row.row.id: row for row in found.rows}
         if few:
             why = (
                 "its samples vary, and are too few for a verdict, or hang together: 9 that do not"
                 " would do"
             )
-            assert [(lone.name, lone.why) for lone in compared.unusable] == [("a.x icache=on", why)]
-            assert judged.warnings == [f"not judged: 1 row (a.x icache=on): {why}"]
-            assert "a.x" not in named
-            assert judged.exit_code == INCOMPLETE
+            assert (rows["a.x"].verdict, rows["a.x"].why) == (Verdict.NOT_JUDGED, why)
+            assert found.warnings == (f"not judged: 1 row (a.x icache=on): {why}",)
+            assert found.exit_code == INCOMPLETE
         else:
-            assert named["a.x"] is Verdict.RELEVANT
-            assert judged.exit_code == REGRESSION
+            assert rows["a.x"].verdict is Verdict.WORSE
+            assert found.exit_code == REGRESSION
 
 
 def test_where_no_row_has_enough_the_result_is_refused(catalogue: Catalogue) -> None:
@@ -156,14 +155,13 @@ def test_the_more_rows_vary_the_surer_each_has_to_be(catalogue: Catalogue) -> No
 
 
 def test_a_simulators_result_stands_beside_a_boards(catalogue: Catalogue) -> None:
-    """Of which the samples vary; `gate` wants --force, as ever."""
+    """Of which the samples vary; limits want --force, as ever."""
     sim = made(catalogue, {"a.x": equal(3000)}, board=SIMULATED)
-    limits = load_limits(None, catalogue)
     for net, code in ((3000, OK), (3300, REGRESSION)):
         board = made(catalogue, {"a.x": noisy(net, 60)}, board=ON_BOARD)
         with pytest.raises(TockmarkError, match="--force"):
-            gate([("a", sim)], ("b", board), limits, catalogue, CALM_LINKS)
-        found = gate([("a", sim)], ("b", board), limits, catalogue, CALM_LINKS, force=True)
+            judged(sim, board, catalogue, CALM_LINKS)
+        found = judged(sim, board, catalogue, CALM_LINKS, force=True)
         assert found.exit_code == code
 
 
@@ -178,11 +176,10 @@ def test_on_a_board_of_which_no_spread_is_known_five_links_of_the_base_are_the_l
         kernel = Kernel(name, f"{name}.elf", name * 64)
         return made(catalogue, {"a.x": noisy(net, 100)}, board=kit, kernel=kernel, icache=(False,))
 
-    bases = [(str(one), result(str(one), 3000 + 10 * one)) for one in range(links)]
-    known = known_spread(bases[0][1])
+    base = of_links([result(str(one), 3000 + 10 * one) for one in range(links)])
+    known = known_spread(base)
     assert "is of the machine cw310" in known.title
-    limits = load_limits(None, catalogue)
     for net, code in ((3020, OK), (4200, REGRESSION if links == 5 else OK)):
-        found = gate(bases, ("b", result("b", net)), limits, catalogue, known)
+        found = judged(base, result("b", net), catalogue, known)
         assert found.exit_code == code
         assert not found.warnings

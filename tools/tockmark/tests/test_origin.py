@@ -2,17 +2,13 @@
 """What a kernel was made of: who says it, and what if two say different things."""
 
 import dataclasses
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.paths import commit_of_checkout
 from tockmark.rig import sim
-from tockmark.rig.kernel import SLICE_WORD, KernelElf, agreed, manifest_facts, named, rustc_versions
+from tockmark.rig.kernel import KernelElf, agreed, named, rustc_versions
 
 KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """
@@ -35,11 +31,6 @@ def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
     assert (found.name, found.commit, found.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
     assert found.flags == "lto=true relocation-model=static"
     assert found.rustc == KERNEL.rustc  # which says more than the manifest
-
-
-def test_a_manifest_may_be_empty_and_its_opt_level_a_number(tmp_path: Path) -> None:
-    assert named(KERNEL, manifest=manifest(tmp_path, "")) == KERNEL
-    assert named(KERNEL, manifest=manifest(tmp_path, "opt_level = 3")).opt_level == "3"
 
 
 @pytest.mark.parametrize(
@@ -65,11 +56,6 @@ def test_a_manifest_that_cannot_be_is_refused_in_a_line(
     assert "\n" not in str(refused.value)
 
 
-def test_a_manifest_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match=r"cannot read the manifest .*x.toml"):
-        manifest_facts(tmp_path / "x.toml")
-
-
 def test_what_the_kernel_says_itself_stands() -> None:
     own = dataclasses.replace(KERNEL, name="mine", opt_level="3")
     with pytest.raises(TockmarkError, match=r"k.elf says that its name is 'mine', --kernel-name"):
@@ -79,51 +65,12 @@ def test_what_the_kernel_says_itself_stands() -> None:
     assert agreed({"one": {"name": "x"}, "other": {"name": "x"}}) == {"name": "x"}
 
 
-def test_only_what_was_built_here_has_the_commit_of_this_checkout(tmp_path: Path) -> None:
-    here = dataclasses.replace(KERNEL, path=paths.ROOT / "build" / "k.elf")
-    ours = named(dataclasses.replace(here, name="tockmark-baseline", words={SLICE_WORD: 0}))
-    assert ours.commit == commit_of_checkout()
-    assert ours.flags == "lto=true codegen-units=1 panic=abort"  # of Cargo.toml's profile
-    elsewhere = dataclasses.replace(here, words={SLICE_WORD: 0}, path=tmp_path / "k")
-    for other in (here, dataclasses.replace(here, name="tockmark-baseline"), elsewhere):
-        assert (named(other).commit, named(other).flags) == (None, None)
-
-
 def test_the_compilers_of_an_elf_are_those_that_it_names() -> None:
     assert rustc_versions(b"rustc version 1.95.0 (5980 2026-04-14)\0Linker: LLD 22\0") == (
         "1.95.0 (5980 2026-04-14)"
     )
     assert rustc_versions(b"GCC: 12\0rustc version 2\0rustc version 1\0rustc version 2\0") == "1, 2"
     assert rustc_versions(b"GCC: (GNU) 12.2.0\0") is None
-
-
-def test_a_commit_is_clean_or_says_that_it_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def git(*arguments: str) -> None:
-        identity = ["-c", "user.name=x", "-c", "user.email=x"]
-        command = ["git", "-C", str(tmp_path), *identity, *arguments]
-        subprocess.run(command, check=True, capture_output=True)
-
-    found = commit_of_checkout.__wrapped__  # without what it remembers
-    for folder in ("results", "docs"):
-        (tmp_path / folder).mkdir()
-    for name in ("results/a.json", "docs/a.md", "b.py"):
-        (tmp_path / name).write_text("1")
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
-    assert found() is None
-    git("init", "-q")
-    assert found() is None
-    git("add", "-A")
-    git("commit", "-qm", "x")
-    assert re.fullmatch("[0-9a-f]{40}", found() or "")
-    (tmp_path / "results/a.json").write_text("2")  # a run may do that
-    (tmp_path / "docs/a.md").write_text("2")  # and a page may be made of it
-    assert re.fullmatch("[0-9a-f]{40}", found() or "")
-    (tmp_path / "b.py").write_text("2")
-    assert re.fullmatch("[0-9a-f]{40}-dirty", found() or "")
-    monkeypatch.setattr(paths, "ROOT", tmp_path / "results")  # no checkout of its own
-    assert found() is None
 
 
 def test_a_simulator_has_the_versions_that_lie_beside_it(tmp_path: Path) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import measure, profile, run_options
+from tockmark.cli import measure, run_options
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
-from tockmark.files import check_folder
-from tockmark.judge import engine
 from tockmark.rig import run
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.results import result_of
@@ -72,39 +70,6 @@ def test_what_cannot_be_written_is_told_before_anything_runs(
     assert {name: (tmp_path / name).read_text() for name in there} == there
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "run -o {}.json",
-        "judge --base k.elf --head k.elf -o {}",
-        "judge --base k.elf --head k.elf --markdown {}.md",
-        "profile syscall.command -o {}",
-    ],
-)
-@pytest.mark.parametrize("place", ["/proc/none/x", "a-file/x", "a-file/y/x"])
-def test_a_place_that_nothing_can_be_written_to_is_told_before_anything_runs(
-    call: str, place: str, ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(profile, "profile", lambda *given: ran.append(given))
-    monkeypatch.setattr(engine, "judge", lambda *given, **more: ran.append(given))
-    monkeypatch.chdir(tmp_path)
-    for name in ("a-file", "k.elf"):
-        Path(name).touch()
-    before = sorted(tmp_path.rglob("*"))
-    done = CliRunner().invoke(app, call.format(place).split())
-    assert exit_code(done) == UNUSABLE
-    assert str(done.exception).startswith(f"cannot write {place}")
-    assert str(done.exception).endswith("; choose another place with -o")
-    assert ran == []
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_folder_that_is_still_to_be_made_is_a_place(ran: list[object], tmp_path: Path) -> None:
-    check_folder(tmp_path / "new" / "folder")
-    CliRunner().invoke(app, ["run", "-o", str(tmp_path / "new" / "r.json")])
-    assert ran
-
-
 def test_a_log_stands_beside_its_result_and_both_are_replaced(
     ran: list[object], tmp_path: Path
 ) -> None:
@@ -152,38 +117,3 @@ def test_a_second_ctrl_c_loses_nothing(
     assert exit_code(done) == OK
     assert (tmp_path / "x.json").exists()
     assert signal.getsignal(by) is before
-
-
-def test_the_log_that_a_run_goes_on_from_is_not_replaced(ran: list[object], tmp_path: Path) -> None:
-    new = ["run", "-o", str(tmp_path / "x.json")]
-    CliRunner().invoke(app, new)
-    there = (tmp_path / "x.log").read_text()
-    done = CliRunner().invoke(app, [*new, "--resume", str(tmp_path / "x.log")])
-    assert exit_code(done) == UNUSABLE
-    assert "x.log would be replaced while --resume goes on from it" in str(done.exception)
-    assert (tmp_path / "x.log").read_text() == there
-    assert len(ran) == 1
-
-
-def test_to_a_device_goes_the_result_alone(ran: list[object], tmp_path: Path) -> None:
-    (tmp_path / "null").symlink_to("/dev/null")
-    done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / "null")])
-    assert exit_code(done) == OK
-    assert "log     none: the result goes to no file" in done.output
-    assert not (tmp_path / "null.log").exists()
-    assert (tmp_path / "null").is_char_device()
-    assert len(ran) == 1
-
-
-def test_no_result_of_a_log_is_called_as_a_log(tmp_path: Path) -> None:
-    (tmp_path / "a.log").write_text(LOG)
-    (tmp_path / "b.log").write_text("another")
-    for output in ("a.log", "b.log", "new.log"):
-        done = CliRunner().invoke(
-            app, ["board", "parse", str(tmp_path / "a.log"), "-o", str(tmp_path / output)]
-        )
-        assert exit_code(done) == UNUSABLE
-        assert f"{output} is the name of a log" in str(done.exception)
-    assert (tmp_path / "a.log").read_text() == LOG
-    assert (tmp_path / "b.log").read_text() == "another"
-    assert not (tmp_path / "new.log").exists()

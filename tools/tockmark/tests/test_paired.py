@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.compare.paired import paired, stray
-from tockmark.compare.rule import Deviation, Spread, Value, change
+from tockmark.compare.rule import Value, change
+from tockmark.compare.spread import Deviation, Spread, paired_spread, stray
 from tockmark.result.model import Row, Series
 from tockmark.rig.elf import Elf, Symbol
 from tockmark.rig.elf import Section as Output
@@ -20,17 +20,12 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 from tockmark.tests.rows import recounted
 from tockmark.trees import pairing as engine
-from tockmark.trees.builds import Paired, Pairs
 from tockmark.trees.pairing import (
     MARK,
     InputSection,
-    Linked,
-    ObjectFile,
     PairedLinks,
-    UnpairedError,
     digest,
     match,
-    members,
     plain,
 )
 
@@ -179,61 +174,6 @@ def test_all_that_both_have_begins_at_one_address(
     assert sum(found == {0, 2, 4, 6} for found in residues.values()) >= len(residues) - 4
 
 
-def test_pairs_end_where_no_more_can_be_linked(
-    tmp_path: Path, unwritten: list[tuple[Elf, Elf]]
-) -> None:
-    @dataclass
-    class Small(Stand):
-        """It has room for the first pair only."""
-
-        def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
-            if room:
-                raise UnpairedError("section .text is too large")
-            return super().link(order, room)
-
-    parts = side("b", {f"f{n}": 18 for n in range(9)}, random.Random(1)).parts
-    plain_elves = tmp_path / "b", tmp_path / "h"
-    pairs = Pairs(plain_elves, PairedLinks(Small(parts), Small(parts)), tmp_path)
-    assert len(pairs.upto(4)) == 1
-    assert pairs.ended == "section .text is too large"
-    assert [len(Paired(pairs, 1).upto(count)) for count in (1, 2)] == [1, 1]
-
-
-def test_an_archive_gives_its_objects() -> None:
-    def member(name: bytes, content: bytes) -> bytes:
-        head = name.ljust(16) + b"0".ljust(12) + b"0".ljust(6) * 2 + b"644".ljust(8)
-        return (
-            head
-            + str(len(content)).encode().ljust(10)
-            + b"`\n"
-            + content
-            + b"\n" * (len(content) % 2)
-        )
-
-    object_, odd = b"\x7fELF one", b"\x7fELF two."
-    archive = b"!<arch>\n" + member(b"/", b"index") + member(b"a.o/", odd)
-    archive += member(b"lib.rmeta/", b"rust") + member(b"#1/4", b"b.o\0" + object_)
-    assert list(members(archive)) == [odd, object_]
-    with pytest.raises(ValueError, match="neither an object nor an archive"):
-        list(members(b"!<thin>\n"))
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [(b"BC\xc0\xde", "link-time optimisation by the linker"), (b"\x7fELF" + bytes(60), "torn")],
-)
-def test_what_is_no_object_is_said(data: bytes, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        ObjectFile(data, 0)
-
-
-def test_what_no_lld_keeps_is_said(tmp_path: Path) -> None:
-    (tmp_path / "x.tar").write_bytes(b"no archive")
-    for name in ("x.tar", "none.tar"):
-        with pytest.raises(UnpairedError, match="is nothing that lld keeps"):
-            Linked.unpacked(tmp_path / name, tmp_path / "out", [])
-
-
 # What paired links are worth
 
 
@@ -243,7 +183,7 @@ def row_of(name: str, icache: bool = False) -> Row:
 
 
 def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
-    spread = paired(Spread(), load())
+    spread = paired_spread(Spread(), load())
     off = spread.of_row(row_of("syscall.command"))
     assert off is not None
     same = change(Value((1000.0,)), Value((1000.0,)), off)
@@ -272,20 +212,3 @@ def test_pairs_that_differ_widen_what_is_known() -> None:
     base, new = Value((1000.0, 1000.0)), Value((1000.0, 1030.0))
     assert change(base, new, known).unmoved
     assert not change(base, Value((1015.0, 1015.0)), known).unmoved
-
-
-def test_pairs_that_are_not_whole_say_nothing() -> None:
-    found = change(Value((1000.0, 1000.0)), Value((1000.0,)), Deviation(0.001, 60, paired=True))
-    assert (found.low, found.high) == (0, math.inf)
-
-
-def test_a_row_that_a_clock_sets_has_the_spread_of_its_links() -> None:
-    assert paired(Spread(), load()).of_row(row_of("console.write")) is None
-
-
-def test_the_same_kernel_twice_is_linked_once(unwritten: list[tuple[Elf, Elf]]) -> None:
-    sizes = {f"f{n}": 20 for n in range(5)}
-    both = side("b", sizes, random.Random(1)), side("h", sizes, random.Random(1))
-    pair = PairedLinks(*both).pair(0, (Path("b"), Path("h")))
-    assert [one.links for one in both] == [1, 1]
-    assert (pair.moved, pair.elsewhere) == ((), ())

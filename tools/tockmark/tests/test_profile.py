@@ -3,21 +3,17 @@
 
 import itertools
 import json
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import file, report, sample
-from tockmark.profile.run import boot_of
-from tockmark.profile.sample import HEADING, Sample, Sampler, Step, parse, phase_of
+from tockmark.profile.sample import Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.result.provenance import Kernel
 from tockmark.rig.rv32 import MRET
-from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Lang, language
+from tockmark.suite.catalogue import Lang
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
@@ -71,13 +67,6 @@ def run() -> Sample:
     return SAMPLER.sample(lines())
 
 
-def test_a_line_is_read() -> None:
-    step = parse(lines()[10])
-    assert (step.mcycle, step.user, step.pc, step.insn) == (100 + ENDS[10], True, 0x1104, 0x2A50533)
-    assert (step.cycles, step.waits, step.rd, step.value) == (40, (("w", 3), ("x", 36)), 10, 1)
-    assert len(HEADING.split()) == 9
-
-
 def test_runs_of_the_sampler_are_found() -> None:
     other = f"{1:10} {2:10} U 00001044     4501   1 -        x20=00000007"
     found = list(SAMPLER.windows([other, *lines(), other, *lines(), *lines()[:5]]))
@@ -94,12 +83,6 @@ def test_a_trace_that_does_not_add_up_is_refused() -> None:
     del torn[9]
     with pytest.raises(TockmarkError, match="does not add up"):
         SAMPLER.sample(torn)
-
-
-def test_a_reading_that_nobody_made_is_told() -> None:
-    changed = [line.replace("b0002573", "f1402573") for line in lines()]
-    with pytest.raises(TockmarkError, match="no instruction read"):
-        SAMPLER.sample(changed)
 
 
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
@@ -151,25 +134,9 @@ def test_stacks_are_folded_and_add_up(run: Sample) -> None:
     assert sum(map(int, counts.values())) == CYCLES
 
 
-def test_the_tables_end_in_the_sum(run: Sample) -> None:
-    text = report.tables(kept(run))
-    sums = [line.split()[:2] for line in text.splitlines() if line.endswith("  sum")]
-    assert sums == [[str(CYCLES), "100.0"]] * 2
-    assert max(map(len, text.splitlines())) <= 100
-
-
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
     made = sample.attributed(run, where)
     return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
-
-
-def test_a_profile_says_the_language_unless_it_is_c(run: Sample, tmp_path: Path) -> None:
-    path = tmp_path / "profile.json"
-    for lang, label, told in (("c", "call.args n=3", 0), ("rust", "call.args n=3, Rust", 1)):
-        made = kept(run, language(lang))
-        path.write_text(file.text(made), encoding="utf-8")
-        assert file.load(path) == made
-        assert (made.label, path.read_text().count('"lang"')) == (label, told)
 
 
 def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> None:
@@ -211,18 +178,6 @@ def test_another_file_is_refused(
     assert "\n" not in str(refused.value)
 
 
-def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
-    made = msgspec.structs.replace(kept(run), id="a<b", params={})
-    root = ET.fromstring(report.flame_graph(made, "c & d", report.total_in_words(made, 10)))
-    texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
-    assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
-    assert f"= {CYCLES - 10}." in texts
-    assert "Net:" not in report.total_in_words(made)
-    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
-    assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
-    assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
-
-
 @pytest.mark.parametrize(
     ("phase", "name", "file"),
     [
@@ -244,60 +199,6 @@ def test_phases(phase: str, name: str, file: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "callers"),
-    [
-        ("PMP", ["pmp.rs", "kernel.rs"]),
-        ("PMP", ["helper.rs", "pmp.rs", "scheduler.rs"]),
-        ("scheduler", ["scheduler.rs"]),
-        ("kernel", ["trap entry", "pmp.rs"]),  # what it calls is the kernel
-        ("kernel", ["helper.rs"]),
-        ("kernel", []),
-    ],
-)
-def test_a_helper_has_the_phase_of_its_nearest_caller_that_has_one(
-    phase: str, callers: list[str]
-) -> None:
-    assembly = (Frame("exception"),)
-    stack = [assembly if "." not in one else (Frame("f", f"/k/{one}"),) for one in callers]
-    assert phase_of((Frame("write", "/k/csr.rs"),), False, stack) == phase
-    assert phase_of((Frame("write", "/k/capsules/csr.rs"),), False, stack) == "capsule"
-
-
-def test_what_a_trap_interrupts_calls_no_handler() -> None:
-    files = {0x1000: "/k/pmp.rs", 0x1100: "/k/csr.rs", 0x2000: "/k/handler.rs"}
-
-    def step(pc: int, insn: int, handler: bool = False) -> Step:
-        return Step(0, False, pc, insn, 1, (), handler=handler)
-
-    steps = [step(0x1000, 0x480E7), step(0x1100, 0x1), step(0x2000, 0x1, handler=True)]
-    made = sample.places(steps, lambda step: (Frame("f", files[step.pc]),))
-    assert [place.phase for place in made] == ["PMP", "PMP", "kernel"]
-
-
-def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
-    def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
-        return Step(0, user, pc, insn, 1, (), handler=handler)
-
-    mret = MRET
-    steps = [
-        step(True, 0x1000, 0x73),
-        step(False, 0x2000, mret, handler=True),
-        step(False, 0x2080, mret),
-        step(True, 0x1004, 0x1),
-    ]
-    names = [[frame.name for frame in place.stack] for place in sample.places(steps, where)]
-    assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
-
-
-@pytest.mark.parametrize(("caller", "phase"), [("/k/epmp.rs", "PMP"), ("/k/process.rs", "kernel")])
-def test_an_outlined_piece_has_the_phase_of_its_caller(caller: str, phase: str) -> None:
-    """Line tables give it the file of any function that has the same code."""
-    piece = (Frame("OUTLINED_FUNCTION_7", "/k/capsules/core/src/i2c.rs"),)
-    assert phase_of(piece, False, [(Frame("call", caller),)]) == phase
-    assert phase_of((*piece, Frame("get", "/k/capsules/x.rs")), False, ()) == "kernel"
-
-
-@pytest.mark.parametrize(
     ("readings", "taken", "found"),
     [
         ([5, 10, 30, 90, 100, 121, 500], [20, 21], [(1, 2), (4, 5)]),
@@ -310,26 +211,6 @@ def test_readings_are_paired(
     readings: list[int], taken: list[int], found: list[tuple[int, int]]
 ) -> None:
     assert sample.paired(readings, taken) == found
-
-
-def test_readings_that_give_other_samples_are_told() -> None:
-    with pytest.raises(TockmarkError, match="no readings that give"):
-        sample.paired([5, 10, 30, 90, 100, 122], [20, 21])
-
-
-def test_a_sample_between_two_readings(run: Sample) -> None:
-    """Of the made-up run its body is all that user mode does between the two calls."""
-    other = lines()[0]
-    found = sample.between([other, *lines(), other], 0, 1, CYCLES)
-    assert (found.steps[found.first : found.last + 1], found.cycles) == (
-        run.steps[run.first : run.last + 1],
-        CYCLES,
-    )
-    places = sample.places(found.steps, where, body=found.body)
-    inside = [step for step, place in zip(found.steps, places, strict=True) if place.in_body]
-    assert [step.pc for step in inside] == [
-        *(0x1008, 0x100A, 0x1100, 0x1102, 0x1104, 0x1108, 0x100E)
-    ]
 
 
 def test_each_app_has_a_stack_of_its_own() -> None:
@@ -363,11 +244,3 @@ def test_each_app_has_a_stack_of_its_own() -> None:
         ["main", "ask"],
         ["main"],
     ]
-
-
-def test_each_row_has_the_boot_that_its_parameters_are_in() -> None:
-    known = catalogues.load()
-    rows = [row for boot in known.boots() for row in known.rows_given(boot)]
-    assert len(rows) > 100
-    for row in rows:
-        assert row in known.rows_given(boot_of(known, *row))

@@ -5,14 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.documents import MAX_COUNT
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.rows import samples
-from tockmark.wire.boots import App, Measured, assemble, boot_of
-from tockmark.wire.records import BootMark, Mark, Problem, decode
+from tockmark.wire.boots import App, Measured, assemble
+from tockmark.wire.records import BootMark, Mark, decode
 from tockmark.wire.rows import StoredRow, is_whole, samples_of
-from tockmark.wire.uart_line import sealed
 
 
 def measured(lines: list[str]) -> Measured:
@@ -29,51 +27,6 @@ def apps(found: Measured) -> dict[str, App]:
 
 def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
     return {(row.boot, row.key): samples(row) for row in rows(found)}
-
-
-def test_a_begin_names_a_boot_and_its_image_or_neither() -> None:
-    image = "0123abcd"
-    assert boot_of({"apps": "1"}) is None
-    assert boot_of({"boot": "mem", "image": image}) == ("mem", image)
-    for begin in ({"boot": "mem"}, {"image": image}, {"boot": "m m", "image": image}):
-        with pytest.raises(ValueError, match="is no boot and its image"):
-            boot_of(begin)
-
-
-def test_a_number_is_as_large_as_a_result_takes() -> None:
-    """Of a larger parameter the row is refused, and one below 0 is a number, too: as text either
-    would be called like another row."""
-    first, _, *data = RECORDS["time"]
-    for number, good in ((0, False), (1, True), (MAX_COUNT, True), (MAX_COUNT + 1, False)):
-        bench = f"bench time.read size={number} inner={number} n=10"
-        assert len(rows(measured(encoded("time", [first, bench, *data])))) == good
-        bench = f"bench time.read size={number} inner=1 n=10"
-        fits = number <= MAX_COUNT
-        found = measured(encoded("time", [first, bench, *data]))
-        assert [row.params for row in rows(found)] == [{"size": number}] * fits
-        assert (
-            any(f"size={number} is too large" in str(problem) for problem in found.problems) != fits
-        )
-    (row,) = rows(measured(encoded("time", [first, "bench time.read size=-5 inner=1 n=10", *data])))
-    assert row.params == {"size": -5}
-
-
-def test_a_stack_is_of_the_row_whose_bench_follows() -> None:
-    first, bench, *data = RECORDS["time"]
-    said = "stack time.read bytes=380"
-    (row,) = rows(measured(encoded("time", [first, said, bench, *data])))
-    assert row.stack == 380
-    (row,) = rows(measured(encoded("time", [first, bench, *data])))
-    assert row.stack is None
-    for wrong, why in (
-        ("stack time.read bytes=0", "bytes=0 is not a positive number"),
-        ("stack time.read", "an id, its parameters and bytes must stand there"),
-    ):
-        found = measured(encoded("time", [first, wrong, bench, *data]))
-        assert any(why in str(problem) for problem in found.problems)
-    twice = measured(encoded("time", [first, said, said.replace("380", "381"), bench, *data]))
-    assert [row.stack for row in rows(twice)] == [380]
-    assert any("was told before" in str(problem) for problem in twice.problems)
 
 
 def test_a_whole_log(log: list[str]) -> None:
@@ -99,16 +52,6 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
     if len(kept) < len(lines):
         whole_apps = {row.boot for row in rows(found)} | set(apps(found))
         assert found.problems or numbers(found) == truth or len(whole_apps) < 3
-
-
-def test_data_after_a_gap_do_not_count() -> None:
-    benches = [f"bench a.{name} inner=1 n=9" for name in "bcd"]
-    lines = encoded("a", [*benches, "data cycles 5*9", "end ok"])
-    del lines[2]  # the bench that the data belong to
-    found = measured(lines)
-    assert [samples(row) for row in rows(found)] == [{}]
-    assert "lost line 2; with it 'bench a.c'" in str(found.problems[0])
-    assert "cycles does not count" in str(found.problems[1])
 
 
 def test_an_app_that_begins_again_starts_from_nothing() -> None:
@@ -170,14 +113,6 @@ def test_fail_and_skip_have_no_row() -> None:
     assert (skipped, skip.why) == ("skip", "no IPC here")
 
 
-def test_a_parameter_may_be_called_n() -> None:
-    records = ["bench a.b n=3 inner=1 n=5", "data cycles 1*5", "data instret 1*5", "end ok"]
-    found = measured(encoded("a", records))
-    assert not found.problems
-    (row,) = rows(found)
-    assert (row.params, row.asked) == ({"n": 3}, 5)
-
-
 def test_a_boot_mark_tells_the_cache_setting() -> None:
     on, off = BootMark("a-1", True, "a"), BootMark("a-1", False, "a")
     records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", "data cycles 1*5", "end ok"]
@@ -200,25 +135,6 @@ def test_a_lost_boot_mark_lends_its_setting_to_nobody(damage: str) -> None:
         assert [boot.icache for boot in found.boots] == [True, None]
         assert any("the mark of a boot is missing" in str(p) for p in found.problems)
         assert [len(app.rows) for _, app in found.each()] == [1, 1]
-
-
-def test_a_piece_lost_across_two_boots_leaves_neither_setting() -> None:
-    """The end that comes is not that of the boot that began: the rows between may be of either."""
-    records = ["begin proto=1 apps=1", "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
-
-    def booted(icache: bool) -> list[str]:
-        ends = (BootMark("a-1", icache, "a", ends).encode() for ends in (False, True))
-        return [next(ends), *encoded("a", records), next(ends)]
-
-    whole = measured([*booted(True), *booted(False)])
-    assert not whole.problems
-    assert [found.icache for found in whole.boots] == [True, False]
-    on, off = booted(True), booted(False)
-    torn = measured([*on[:2], *off[2:], *booted(True)])
-    assert [found.icache for found in torn.boots] == [None, True]
-    assert any("the end of the boot a-1 is missing" in str(p) for p in torn.problems)
-    unmarked = measured([*on, *off[1:]])
-    assert [found.icache for found in unmarked.boots] == [True, None]
 
 
 def boot(lang: Lang | None, begins: str) -> list[str]:
@@ -244,39 +160,6 @@ def test_a_language_is_said_by_the_begin_or_the_mark() -> None:
     assert languages(boot(None, "")) == ["c"]  # as logs ever were
 
 
-def test_a_mark_of_another_language_than_the_app_is_a_problem() -> None:
-    (problem,) = measured(boot("c", " lang=rust")).problems
-    assert str(problem) == "a: its begin says lang=rust, but the mark of its boot lang=c"
-    assert languages(boot("c", " lang=rust")) == ["rust"]
-
-
-def test_a_language_that_is_not_known_is_a_problem() -> None:
-    (problem,) = measured(boot(None, " lang=zig")).problems
-    assert str(problem).endswith("a: begin: lang=zig is not c or rust")
-    head = boot(None, "")[0].rpartition("*")[0]
-    assert decode([sealed(f"{head}lang=rust ")]) == [BootMark("a-1", True, "a", False, "rust")]
-    (torn,) = decode([sealed(f"{head}lang=zig ")])
-    assert isinstance(torn, Problem)
-
-
-@pytest.mark.parametrize("lost", [range(1), range(2), range(7, 8), range(5, 10), range(6, 13)])
-def test_in_a_log_of_two_languages_neither_lends_its_name(lost: range) -> None:
-    """Of a boot whose mark or end is lost nothing is certain; the others stay as they are."""
-    whole = [*boot("c", " lang=c"), *boot("rust", " lang=rust"), *boot("c", " lang=c")]
-    found = measured([line for at, line in enumerate(whole) if at not in lost])
-    assert any("of which language it is was lost" in str(p) for p in found.problems)
-    there = [(boot.lang, app.lang, boot.closed) for boot, app in found.each()]
-    assert 0 < len(there) < 3
-    assert all(mark == own and closed for mark, own, closed in there)
-
-
-def test_where_all_is_in_one_language_a_lost_begin_takes_nothing() -> None:
-    first, _, *rest = boot(None, " lang=rust")
-    others = boot(None, " lang=rust")
-    assert languages([*others, first, *rest]) == ["rust", "rust"]
-    assert languages([*boot(None, " lang=c"), *others, first, *rest]) == ["c", "rust"]
-
-
 PANIC = "call=panic err=x.rs:12"
 
 
@@ -287,19 +170,6 @@ def test_a_row_at_which_its_app_panicked() -> None:
     assert (gone.id, gone.params, gone.why) == ("a.b", {"n": 3}, "panicked at x.rs:12")
     (problem,) = found.problems
     assert "the app panicked: what it had not measured by then is missing" in str(problem)
-
-
-@pytest.mark.parametrize("first", [False, True])
-def test_an_app_that_panicked_beside_the_one_that_reports(first: bool) -> None:
-    """Before that one began, or later: what it measured stays its own."""
-    mark, begin, *own, end = boot(None, "")
-    told = encoded("b", [f"fail panic {PANIC}", "end panicked"])
-    found = measured([mark, *(told if first else ()), begin, *own[:-1], *told[2 * first :], end])
-    assert "b panicked at x.rs:12" in str(found.problems[0])
-    assert not [p for p in found.problems if "mark" in str(p)]
-    (measured_one,) = found.boots
-    assert measured_one.closed
-    assert list(measured_one.apps) == ["a"]
 
 
 def test_events_belong_to_their_row() -> None:
@@ -368,14 +238,3 @@ def test_passes_that_cannot_be(old: str, new: str, says: str) -> None:
     found = measured(encoded("a", records))
     assert any(says in str(problem) for problem in found.problems)
     assert not any(row.passes and is_whole(row) for row in rows(found))
-
-
-def test_a_closed_record_is_whole_whatever_becomes_of_the_next_line() -> None:
-    records = [*RECORDS["time"][:2], "data cycles 400 340*9 instret 100*10 .", *RECORDS["loop"][4:]]
-    lines = encoded("loop", records)
-    at = next(i for i, line in enumerate(lines) if " bench loop.empty " in line)
-    del lines[at]
-    (app,) = (app for _, app in assemble(decode(lines)).each())
-    first = app.rows[0]
-    assert samples(first) == {"cycles": [400, *[340] * 9], "instret": [100] * 10}
-    assert not any(samples(row) for row in app.rows[1:])

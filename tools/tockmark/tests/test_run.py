@@ -15,7 +15,7 @@ from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
 from tockmark.result import file
-from tockmark.rig import cache, progress, results, run, sim
+from tockmark.rig import cache, results, run, sim
 from tockmark.rig.image import Image
 from tockmark.rig.results import default_path, result_of
 from tockmark.suite.catalogue import Boot
@@ -148,42 +148,6 @@ def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> 
     assert cached(run.run(dataclasses.replace(one, fresh=True))) == [0, 0, 0]
 
 
-def test_one_layout_is_simulated_once_and_the_result_says_what_was_not(
-    several: run.RunOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = dataclasses.replace(several, layouts=several.layouts[:1])
-    (first, log), (again, same) = ran(alone), ran(alone)
-    assert (first.provenance.cached, again.provenance.cached) == (0, 3)
-    assert (again.rows, again.provenance.boots, same) == (first.rows, first.provenance.boots, log)
-    limit = msgspec.structs.replace(alone.board.target, max_cycles=999)  # type: ignore[type-var]
-    board = msgspec.structs.replace(alone.board, target=limit)
-    assert ran(dataclasses.replace(alone, board=board))[0].provenance.cached == 0
-    monkeypatch.setenv(cache.PLACE, "off")
-    assert ran(alone)[0].provenance.cached == 0
-
-
-def test_a_boot_that_fails_is_not_kept(several: run.RunOptions, tmp_path: Path) -> None:
-    end(tmp_path / "1", "mem", "4", encoded("mem", RECORDS["mem"])[:5])
-    broken = run.run(several)
-    result, _ = result_of(broken, several, select(several.catalogue, None))
-    assert any(r.startswith("layout 1: mem") for r in result.incomplete)
-    assert cached(run.run(several)) == [3, 2, 3]
-
-
-def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
-    several: run.RunOptions, tmp_path: Path
-) -> None:
-    end(tmp_path / "1", "mem", "hang", encoded("mem", RECORDS["mem"])[:5])
-    threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    stopped = run.run(several)
-    assert stopped.interrupted
-    assert [layout.seed for layout in stopped.layouts] in ([0], [0, 2])
-    result, _ = result_of(stopped, several, select(several.catalogue, None))
-    assert result.incomplete == ("interrupted: the rows that are missing were not measured",)
-    end(tmp_path / "1", "mem", "0", encoded("mem", RECORDS["mem"]))
-    assert cached(run.run(several))[0] == 3
-
-
 def test_a_missing_simulator_is_told_at_once(options: run.RunOptions) -> None:
     assert isinstance(options.board.target, sim.SimTarget)
     options.board.target.binary.unlink()
@@ -218,22 +182,6 @@ def test_only_runs_the_boots_that_give_its_rows(options: run.RunOptions) -> None
     result, _ = result_of(run.run(options), options, wanted)
     assert [row.label for row in result.rows if not row.is_overhead] == ["mem.copy_asm size=64"]
     assert result.incomplete == ()
-
-
-@pytest.mark.parametrize(
-    "name", ["../../../../x", "/x/y", "", "   ", ".", "..", "a\x1b[2J", "ü/.."]
-)
-def test_a_kernel_s_name_does_not_leave_the_folder(
-    name: str, options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paths, "NEW_RESULTS", tmp_path)
-    result, _ = ran(options)
-    first = options.layouts[0]
-    kernel = dataclasses.replace(first.kernel, name=name)
-    layouts = (dataclasses.replace(first, kernel=kernel),)
-    path = default_path(dataclasses.replace(options, layouts=layouts), result, None)
-    assert path.resolve().parent == tmp_path
-    assert path.name.isprintable()
 
 
 def test_no_run_replaces_another_and_a_partial_one_says_so(
@@ -277,15 +225,6 @@ class Stopped(datetime):
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> "Stopped":
         return cls(2000, 1, 1, tzinfo=tz)
-
-
-def test_the_time_left_follows_from_the_work_done() -> None:
-    heavy = progress.Status("a", 10, weight=30, rows=5)
-    light = progress.Status("b", 10, weight=10, done=True)
-    assert progress.left([heavy, light], 50) == ", 30 s left"
-    assert progress.left([heavy, light], 5000) == ", 50 min left"
-    assert progress.left([dataclasses.replace(heavy, rows=0)], 50) == ""
-    assert progress.left([light], 50) == ""
 
 
 def test_a_boot_cannot_print_the_mark_of_another(options: run.RunOptions, tmp_path: Path) -> None:

@@ -6,26 +6,21 @@ and going on where an earlier run stopped.
 import dataclasses
 import os
 import pty
-import signal
 import threading
 import tty
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
-from tockmark.rig import run, serial
+from tockmark.rig import run
 from tockmark.rig import serial as ports
 from tockmark.rig.board import NO_MARKS
-from tockmark.rig.laid import load_or_ask
 from tockmark.rig.parse import whole_boots
-from tockmark.rig.protocol import Start
 from tockmark.rig.results import result_of
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
@@ -149,45 +144,6 @@ def test_a_boot_of_another_image_is_run_again(
     assert board.loaded == ["loop"]
 
 
-def test_a_log_of_another_board_is_refused(on_board: run.RunOptions, tmp_path: Path) -> None:
-    """Its images may be the same. A log without its result does not say what it is of."""
-    _, result, log = ran(on_board)
-    path, known = tmp_path / "run.log", on_board.catalogue
-    path.write_text(log)
-    assert len(whole_boots(path, known, boards.load("sim-pty"))) == 3
-    path.with_suffix(".json").write_text(file.text(result))
-    assert len(whole_boots(path, known, on_board.board)) == 3
-    cases: list[tuple[str, dict[str, object], str]] = [
-        ("nexysvideo", {}, "its name is cw310, says .*run.json, and here it is nexysvideo; run"),
-        ("cw310", {"baud": 9600}, "its uart_cycles_per_byte is 2083, .* here it is 25000; run"),
-    ]
-    for name, given, said_ in cases:
-        with pytest.raises(TockmarkError, match=said_):
-            whole_boots(path, known, boards.load(name).configured(given))
-
-
-def test_an_interruption_keeps_what_the_earlier_log_has(
-    on_board: run.RunOptions, board: Board, tmp_path: Path
-) -> None:
-    """Though that is the shortest boot, which would be the last."""
-    _, _, log = ran(on_board)
-    path = tmp_path / "run.log"
-    path.write_text(log)
-    every = whole_boots(path, on_board.catalogue, on_board.board)
-    shortest = min(on_board.catalogue.boots(), key=on_board.catalogue.cost).name
-    earlier = {which: one for which, one in every.items() if which[0] == shortest}
-
-    def interrupted(boot: str) -> list[str]:
-        os.kill(os.getpid(), signal.SIGINT)
-        return []
-
-    board.says = interrupted
-    done, _, log = ran(dataclasses.replace(on_board, earlier=earlier))
-    assert done.interrupted
-    path.write_text(log)
-    assert whole_boots(path, on_board.catalogue, on_board.board) == earlier
-
-
 @pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
 def test_a_log_that_is_none_is_one_line(
     text: str, on_board: run.RunOptions, tmp_path: Path
@@ -209,23 +165,3 @@ def test_ctrl_c_keeps_what_a_board_said(on_board: run.RunOptions, board: Board) 
     assert len(board.loaded) == 1
     assert said(board.loaded[0], IMAGE)[-4] in log.splitlines()
     assert "interrupted: the rows that are missing were not measured" in result.incomplete
-
-
-def test_a_person_is_asked_by_name_where_no_tool_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    profile = boards.load("cw310")
-    assert not load_or_ask(profile, "loop", Path("out/c/loop.flash"))
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("tockmark: load the boot loop onto cw310: opentitantool ")
-    assert "out/c/loop.flash" in line
-
-
-def test_a_person_has_more_time_than_a_tool(monkeypatch: pytest.MonkeyPatch, board: Board) -> None:
-    target = serial.SerialTarget(icache=True, baud=115_200, silence_s=60, port=board.port)
-    for by_tool, patience in ((True, 60), (False, serial.BY_HAND_S)):
-        loaded = partial(bool, by_tool)
-        session = target.start(Start("loop", Path("x"), True, boot="loop", load=loaded))
-        assert session.first_s == patience
-        session.port.close()

@@ -8,22 +8,19 @@ import pytest
 from msgspec import structs
 from typer.testing import CliRunner
 
-from tockmark import paths
-from tockmark.cli import measure, profile, run_options
+from tockmark.cli import profile, run_options
 from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE
 from tockmark.result import file
 from tockmark.rig import parse, run
-from tockmark.rig.elf import RISC_V
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
-from tockmark.rig.results import default_path, result_of
-from tockmark.suite import catalogue
+from tockmark.rig.results import result_of
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
-from tockmark.tests.stand_in import NAME, end, ran
+from tockmark.tests.stand_in import NAME, end
 
 options = pytest.fixture(stand_in.options)
 
@@ -83,32 +80,6 @@ def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions)
     assert any(why.startswith("loop, i-cache on, Rust: the cycle li") for why in result.incomplete)
 
 
-def test_apps_of_another_language_than_asked_for_are_found_out(options: run.RunOptions) -> None:
-    (suite,) = options.suites
-    said = dataclasses.replace(suite, apps=dataclasses.replace(suite.apps, lang="rust"))
-    result, _ = ran(dataclasses.replace(options, suites=(said,)))
-    told = "time: its begin says lang=c, but the mark of its boot lang=rust"
-    assert result.incomplete[:2] == ("the apps are in c: give --lang c", told)
-    assert result.langs == ["c"]
-    assert {gone.lang for gone in result.missing} == {"rust"}
-
-
-def test_a_file_is_named_for_its_languages(
-    bilingual: run.RunOptions, options: run.RunOptions
-) -> None:
-    result, _ = ran(options)
-    rust = dataclasses.replace(bilingual, suites=bilingual.suites[1:])
-    names = [
-        default_path(one, result, None, short).name.split("-", 4)[4]
-        for one, short in ((bilingual, False), (bilingual, True), (rust, False))
-    ]
-    assert names == [
-        "tockmark-baseline-abi2-c-rust-earlgrey-sim.json",
-        "tockmark-baseline-abi2-c-rust-earlgrey-sim-short.json",
-        "tockmark-baseline-abi2-rust-earlgrey-sim.json",
-    ]
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -131,17 +102,3 @@ def test_languages_that_cannot_be_are_refused_in_one_line(
     assert exit_code(done) == UNUSABLE
     assert says in str(done.exception)
     assert done.output == ""
-
-
-def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths, "APPS", Path("apps"))
-    assert AppBuild.built(1) == AppBuild(Path("apps/c-abi1"), 1, "c")
-    assert AppBuild.built(2, "rust") == AppBuild(Path("apps/rust-abi2"), 2, "rust")
-    perf = catalogue.load(), catalogue.PERF, RISC_V.name
-    assert measure.AppChoice(abi=1, lang="c,rust").builds(*perf) == [
-        AppBuild.built(1),
-        AppBuild.built(1, "rust"),
-    ]
-    assert measure.AppChoice(lang="rust", apps=Path("own")).builds(*perf) == [
-        AppBuild(Path("own"), 2, "rust")
-    ]

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The one matcher: which rows a term means, and what is said of one that means none."""
 
-import re
-
 import pytest
 
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.suite.catalogue import Params, load
-from tockmark.suite.selection import of_names, only_one, select
+from tockmark.suite.selection import select
 
 KNOWN = load()
 COMMAND: tuple[str, Params] = ("syscall.command", {})
@@ -101,11 +99,6 @@ def test_a_term_that_means_no_row_is_refused(text: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_one_good_term_does_not_hide_a_bad_one() -> None:
-    with pytest.raises(TockmarkError, match=r"'syscall\.comand' names no row"):
-        select(KNOWN, "loop.empty,syscall.comand")
-
-
 def test_the_rows_of_the_catalogue_that_are_meant() -> None:
     assert select(KNOWN, "call.args:n=3,syscall.command").rows() == [COMMAND, ARGS_3]
     assert select(KNOWN, "call.args:n=3,syscall.command icache=off").ids() == [
@@ -117,25 +110,6 @@ def test_the_rows_of_the_catalogue_that_are_meant() -> None:
     assert select(KNOWN, "*")
 
 
-def test_one_row_is_named_with_all_its_parameters() -> None:
-    assert only_one(KNOWN, "icache.nops:width=2,size=1024") == NOPS
-    with pytest.raises(TockmarkError, match=r"names 10 rows; choose one of: call\.args:n=1, "):
-        only_one(KNOWN, "call.args")
-
-
-def test_other_names_come_in_their_own_order_and_unknown_ones_are_refused() -> None:
-    assert of_names("part", "study, memory,", ["memory", "icache", "study"]) == ["memory", "study"]
-    assert of_names("part", None, ["memory", "study"]) == ["memory", "study"]
-    for text, told in (
-        ("bogus", "there is no part 'bogus'; there are memory, study"),
-        ("study,Memry", "there is no part 'Memry'; did you mean memory?"),
-        (" ,", "--part ' ,' names nothing; there are memory, study"),
-        ("", "--part '' names nothing"),
-    ):
-        with pytest.raises(TockmarkError, match=re.escape(told)):
-            of_names("part", text, ["memory", "study"])
-
-
 def test_a_boot_gives_what_is_meant_of_it() -> None:
     loop = next(boot for boot in select(KNOWN, "loop.taken,loop.empty").boots("c"))
     own = [one.id for one in KNOWN.benchmarks.values() if one.group == "loop"]
@@ -144,18 +118,8 @@ def test_a_boot_gives_what_is_meant_of_it() -> None:
     assert KNOWN.rows_given(loop) == [("loop.empty", {}), ("loop.taken", {})]
 
 
-def test_of_several_boots_only_those_that_give_the_row() -> None:
-    names = [boot.name for boot in select(KNOWN, "ctx.ring:processes=3").boots("c")]
-    assert names == ["ring-3"]
-
-
 def test_a_whole_boot_is_the_same_boot() -> None:
     """So that its image, and what was simulated of it, are those of a whole run."""
     whole = {boot.name: boot for boot in KNOWN.boots()}
     assert select(KNOWN, "loop,time.read").boots("c") == [whole["time"], whole["loop"]]
     assert select(KNOWN, None).boots("c") == list(whole.values())
-
-
-def test_a_row_by_its_cache_setting() -> None:
-    off = select(KNOWN, "loop.empty icache=off")
-    assert [len(off.boots("c", [icache])) for icache in (True, False)] == [0, 1]

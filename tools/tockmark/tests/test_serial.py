@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import termios
-import tty
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
 from tockmark.rig import serial as ports
-from tockmark.rig.serial import LONGEST, Port
+from tockmark.rig.serial import Port
 from tockmark.rig.watch import Watch
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.wire import Clock, session
@@ -45,12 +44,6 @@ def test_a_boot_is_over_when_its_suite_is(monkeypatch: pytest.MonkeyPatch) -> No
         assert boot.ending().why is None
 
 
-def test_lines_come_whole_however_the_bytes_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = said()
-    with session(monkeypatch, [bytes([byte]) for byte in sent(*lines)], OWN) as boot:
-        assert list(boot.lines()) == lines
-
-
 def test_what_another_boot_says_is_left_out_and_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,20 +53,6 @@ def test_what_another_boot_says_is_left_out_and_named(
         assert list(boot.lines()) == [HELLO, *said()]
         assert boot.ending().why is None
     assert capsys.readouterr().err == "tockmark: this is the boot mem: load loop\n"
-
-
-def test_a_reboot_in_the_middle_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [*said()[:6], HELLO, *said()]
-    with session(monkeypatch, [sent(*lines)], OWN) as boot:
-        assert list(boot.lines()) == lines
-        assert boot.ending().why is None
-
-
-def test_several_apps_all_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = said("loop"), said("mem")
-    first = encoded("loop", [RECORDS["loop"][0].replace("apps=1", "apps=2"), "end ok"])
-    with session(monkeypatch, [sent(*first, *second)]) as boot:
-        assert list(boot.lines()) == [*first, *second]
 
 
 @pytest.mark.parametrize(
@@ -115,17 +94,6 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
         assert boot.ending().why == f"the kernel or an app printed a panic: {panic}"
 
 
-def test_a_panic_of_what_was_there_before_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["tockmark-kernel: panic: of the boot before", HELLO, *said()]
-    with session(monkeypatch, [sent(*lines)], OWN) as boot:
-        boot.watch.take(lines[0])
-        assert boot._patience == boot.first_s
-        assert not boot.ending().panicked
-        assert list(boot.lines()) == lines
-        assert boot.ending().why is None
-        assert not boot.ending().panicked
-
-
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
@@ -145,13 +113,6 @@ def test_a_board_that_never_falls_silent_ends_a_boot(
         for _ in boot.lines():
             pass
         assert re.match(why, boot.ending().why or "")
-
-
-def test_a_line_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    with session(monkeypatch, [b"x" * (2 * LONGEST + 3) + b"\n" + sent(*said())], OWN) as boot:
-        lines = list(boot.lines())
-    assert [len(line) for line in lines[:3]] == [LONGEST, LONGEST, 3]
-    assert lines[3:] == said()
 
 
 def test_a_port_that_comes_back_goes_on(
@@ -177,37 +138,6 @@ def test_a_port_that_comes_back_goes_on(
     assert len(lines) == len(said()) + 1
     assert capsys.readouterr().err.count("is gone: plug it in again within 60 s") == 1
     assert calls[0] is not calls[-1]
-
-
-def test_a_port_that_stays_away_ends_the_boot(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-
-    def gone(self: Port, path: str, baud: int) -> None:
-        raise TockmarkError(f"{path} is not there")
-
-    def unplug(self: Port) -> tuple[list[str], int]:
-        if opened:
-            monkeypatch.setattr(Port, "__init__", gone)
-            raise ports.GoneError(self.path)
-        opened.append(self.path)
-        return said()[:4], 1
-
-    monkeypatch.setattr(Port, "read", unplug)
-    with session(monkeypatch, [], OWN) as boot:
-        assert list(boot.lines()) == said()[:4]
-        ending = boot.ending().why
-    assert ending is not None
-    assert "was gone for 60 s; plug it in and go on with --resume" in ending
-
-
-def test_stopped_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    with session(monkeypatch, [sent(*said()[:5])], OWN) as boot:
-        lines = boot.lines()
-        assert [next(lines) for _ in range(5)] == said()[:5]
-        boot.stop()
-        assert list(lines) == []
-        assert boot.ending().killed
-        assert boot.ending().why == "it was stopped before its end"
 
 
 def test_a_port_that_cannot_be_had_is_one_line(
@@ -252,21 +182,6 @@ def test_a_port_that_cannot_be_had_is_one_line(
         os.close(side)
 
 
-def test_what_came_before_the_other_side_closed_is_read() -> None:
-    master, slave = pty.openpty()
-    tty.setraw(slave)
-    port = Port(os.ttyname(slave), 115_200)
-    os.write(master, b"one\ntw")
-    lines, count = port.read()
-    assert (lines, count) == (["one"], 6)
-    os.close(master)
-    with pytest.raises(ports.GoneError):
-        port.read()
-    assert port.rest() == ["tw"]
-    port.close()
-    os.close(slave)
-
-
 def test_lines_that_come_twice_are_one() -> None:
     once, twice = Watch(OWN), Watch(OWN)
     lines = [HELLO, *said()]
@@ -281,10 +196,6 @@ def test_who_reports_is_not_for_apps_to_say(app: str, over: bool) -> None:
     for line in encoded(app, ["begin proto=1 apps=9", "end ok"]):
         watch.take(line)
     assert watch.over is over
-
-
-def test_what_an_app_prints_is_kept_as_text() -> None:
-    assert Watch().take("#end x") == ["\\#end x"]
 
 
 @given(st.data())

@@ -16,7 +16,6 @@ from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import comparison
 from tockmark.show.table import Named
 from tockmark.site import pages as site_pages
 from tockmark.site import pictures
@@ -124,18 +123,6 @@ def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
     assert "ab" * 8 not in pages(drawn)["index.html"].text  # no sha256 on the first page
 
 
-def test_what_was_found_comes_first(drawn: Path) -> None:
-    page = (drawn / "index.html").read_text(encoding="utf-8")
-    order = ['class="told"', 'id="screen-first"', "<svg", 'id="moved"', 'id="comparisons"']
-    order += ['id="benchmarks"', 'id="kernels"', 'id="conditions"']
-    places = [page.find(words) for words in order]
-    assert places == sorted(places)
-    assert places[0] > 0
-    text = pages(drawn)["index.html"].text
-    assert "cw310, 24 MHz, i-cache on, interface version 2, apps in C" in text
-    assert "Nothing is known of how true these cycle counts are" in text
-
-
 def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> None:
     found = SiteSources([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
     found.asked = {"new", "old"}
@@ -145,32 +132,22 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     base, new = sorted(chosen, key=lambda one: one.name != "old")  # as the files were given
     pair = site.judged(base, new)
     assert pair.comparison is not None
+    assert pair.answer is not None
     page = (drawn / "compare" / "old-new.html").read_text(encoding="utf-8")
     lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)
     cells = [re.findall(r"(?:^|<td[^>]*>)(.*?)</t[hd]>", line) for line in lines]
     there = [[re.sub(r"<[^>]*>", "", cell).strip() for cell in line] for line in cells]
     told = {(one[0], one[-2], one[3]) for one in there}
     wanted = {
-        (one.row.label, ICACHE[one.row.icache], comparison.pair_cells(one)[-1])
-        for one in pair.comparison.pairs
+        (one.row.label, ICACHE[one.row.icache], one.verdict)
+        for one in pair.answer.rows
+        if one.before is not None
     }
     assert len(there) == len(pair.comparison.pairs) == len(wanted)
     assert told == wanted
-    relevant = [one[3].startswith("relevant") for one in there]
-    assert relevant == sorted(relevant, reverse=True)
-    assert any(relevant)
-
-
-def test_pictures_are_in_the_pages(drawn: Path) -> None:
-    assert '<figure id="picture-kernels"' in (drawn / "index.html").read_text()
-    page = (drawn / "benchmark" / "call.html").read_text()
-    assert '<figure id="picture-procedure-calls-call.args"' in page
-
-
-def test_the_same_results_make_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
-    given = [drawn.parent / "old.json", drawn.parent / "new.json"]
-    assert called(*given, "-o", tmp_path / "again").exit_code == 0
-    assert contents(tmp_path / "again") == contents(drawn)
+    worse = [one[3] == "worse" for one in there]
+    assert worse == sorted(worse, reverse=True)
+    assert {"worse", "better"} & {one[3] for one in there}
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -199,27 +176,6 @@ def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_errors_and_gaps_stand_in_the_pages_once(tmp_path: Path) -> None:
-    wrong = replace(
-        NEW,
-        rows=tuple(
-            structs.replace(row, faults=("torn",)) if row.id == "syscall.command" else row
-            for row in NEW.rows
-        ),
-        skipped=tuple(Absent("ipc.ping", "ipc", {"n": n}, True, "none") for n in (1, 2)),
-    )
-    done = called(stored(tmp_path / "wrong.json", wrong), "-o", tmp_path / "out")
-    assert done.exit_code == 1
-    assert "wrong is incomplete: wrong: all: syscall.command: torn" in done.output
-    read = pages(tmp_path / "out")
-    assert "wrong is incomplete: wrong: all: syscall.command: torn" in read["index.html"].text
-    page = (tmp_path / "out" / "kernel" / "made-up-kernel.html").read_text()
-    assert page.count("ipc.ping: none") == 1
-    assert page.count(">150, error: torn</td>") == 1  # the cache on
-    assert page.count(">210, error: torn</td>") == 1  # and off
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_the_baseline_is_that_of_the_same_machine_and_interface(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -245,28 +201,6 @@ def test_the_baseline_is_that_of_the_same_machine_and_interface(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_study_is_beside(tmp_path: Path) -> None:
-    assert called(stored(tmp_path / "r.json", NEW), "-o", tmp_path / "out").exit_code == 0
-    text = pages(tmp_path / "out")["study.html"].text
-    assert "4.6883 ms" in text
-    assert "are the first sample, in which a buffer is shared" in text
-    assert "43\u202f626" in text
-    only = ("--only", "syscall.command")
-    assert called(tmp_path / "r.json", "-o", tmp_path / "some", *only).exit_code == 0
-    assert "study.html" not in pages(tmp_path / "some")
-
-
-@pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("many", [1, 3])
-def test_any_number_of_results(tmp_path: Path, many: int) -> None:
-    given = [stored(tmp_path / f"{i}.json", of_kernel(NEW, f"kernel {i}")) for i in range(many)]
-    assert called(*given, "-o", tmp_path / "out").exit_code == 0
-    assert check_links(tmp_path / "out")
-    made_ = [name for name in pages(tmp_path / "out") if name.startswith("compare/")]
-    assert len(made_) == many * (many - 1) // 2
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_results_that_cannot_be_compared_say_why(tmp_path: Path) -> None:
     other = stored(tmp_path / "other.json", of_kernel(NEW, "other", "nexysvideo"))
     mine = stored(tmp_path / "mine.json", NEW)
@@ -274,15 +208,3 @@ def test_results_that_cannot_be_compared_say_why(tmp_path: Path) -> None:
     text = pages(tmp_path / "out")["index.html"].text
     assert "mine and other: other cannot be compared: machine is cw310 on one side" in text
     check_links(tmp_path / "out")
-
-
-def test_one_search_one_skip_link_and_every_region_is_named(drawn: Path) -> None:
-    for path in drawn.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        assert text.index('class="skip"') < text.index("<header>")
-        assert text.count('role="search"') == 1
-        regions = re.findall(r'<div class="wide"[^>]*>', text)
-        assert all('tabindex="0"' in one and 'role="region"' in one for one in regions)
-        assert all(re.search(r'aria-label="[^"]+"', one) for one in regions)
-        assert text.count("<table") + text.count("<svg") + text.count("<pre") == len(regions)
-        assert re.search(r"<title>[^<]+</title>", text)

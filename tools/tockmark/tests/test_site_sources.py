@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a site is made from: each file is taken for what it is, and nothing else is overwritten."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tockmark.errors import TockmarkError
 from tockmark.profile import file as profiles
 from tockmark.profile.file import FORMAT, VERSION, Chain, Share, StoredProfile
 from tockmark.site import model, pictures, render
-from tockmark.site.model import Addresses, Site
+from tockmark.site.model import Site
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, contents
 from tockmark.tests.test_site import NEW, called, of_kernel, stored
@@ -33,21 +32,6 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     assert found.strangers == []
     site = Site(found, catalogue.load())
     assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
-
-
-def test_a_folder_is_searched_through(tmp_path: Path) -> None:
-    stored(tmp_path / "in" / "deep" / "a.json", NEW)
-    stored(tmp_path / "in" / "a.json", of_kernel(NEW, "other"))
-    (tmp_path / "in" / "a.log").write_text("#boot x\n")
-    (tmp_path / "in" / "README.md").write_text("# what this is\n")
-    (tmp_path / "in" / "strange.bin").write_bytes(b"\0\1")
-    (tmp_path / "in" / "round").symlink_to(tmp_path / "in")
-    done = called(tmp_path / "in", tmp_path / "in" / "deep", "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.output
-    assert done.output.count("left out") == 1
-    assert "strange.bin is of no known format; left out" in done.output
-    found = model.gather([tmp_path / "in"])
-    assert [one.name for one in found.results] == ["a", "deep/a"]
 
 
 @pytest.mark.parametrize(
@@ -74,15 +58,6 @@ def test_a_file_by_name_that_cannot_be_used_ends_it(tmp_path: Path, content: str
         assert isinstance(done.exception, TockmarkError)
         assert done.exception.code == 2
         assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    with pytest.raises(TockmarkError, match="there is no result here"):
-        model.gather([tmp_path / "in"])
-    (tmp_path / "in" / "x.json").write_text("{}")
-    with pytest.raises(TockmarkError, match=r"x\.json is of no known format"):
-        model.gather([tmp_path / "in"])
 
 
 def test_a_site_replaces_a_site_whole_and_nothing_else(tmp_path: Path) -> None:
@@ -113,24 +88,6 @@ def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
     assert not (tmp_path / "out" / "index.html").exists()
 
 
-def test_a_site_that_cannot_be_written_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    render.write_site(out, {"index.html": "old"})
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_text", full)
-        with pytest.raises(TockmarkError, match="what was there before is untouched"):
-            render.write_site(out, {"index.html": "new"})
-    assert (out / "index.html").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    shutil.rmtree(out)
-
-
 def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -> None:
     evil = "<script>f</script>"
     profile = StoredProfile(
@@ -159,13 +116,3 @@ def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -
     assert page.count('aria-label="flame graph"') == 1
     assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
     check_links(tmp_path / "out")
-
-
-def test_addresses_are_apart_and_stay_in_their_folder() -> None:
-    made = Addresses()
-    names = ["A b", "a-b", "a/b", "../a", "<script>", "…", "", "CON" * 200]
-    found = [made.page("kernel", place, name) for place, name in enumerate(names)]
-    assert len(set(found)) == len(names)
-    assert all(one.startswith("kernel/") and ".." not in one for one in found)
-    assert all(one == one.lower() and one.isascii() and len(one) < 130 for one in found)
-    assert made.page("kernel", 0, "A b") == found[0]

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Slopes over passes: what one more costs, whatever a sample has besides."""
 
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Reading, Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
-from tockmark.tests.rows import app_of, recounted, stored
+from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Booted, Measured
 from tockmark.wire.rows import StoredRow
 
@@ -62,17 +59,3 @@ def test_like_is_compared_with_like() -> None:
     assert ratio(body(made()), body(made(factor=2))) == 2
     assert ratio(body(made()), body(made(passes=False))) == 1
     assert ratio(body(made(passes=False)), body(made(factor=2))) == 1
-
-
-def test_time_read_is_as_measured(tmp_path: Path) -> None:
-    result = made()
-    assert [row.net for row in result.rows] == [200, 80]
-    (tmp_path / "r.json").write_text(file.text(result))
-    assert file.load(tmp_path / "r.json") == result
-
-
-def test_a_row_that_lost_a_series_says_which() -> None:
-    row = body(made())
-    assert row.cycles is not None
-    assert row.lacks == []
-    assert recounted(row, cycles=row.one_shot.cycles).lacks == ["cycles of several passes"]

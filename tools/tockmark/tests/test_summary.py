@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The first screen: it fits, names the kernels, and its figures are those of the rows."""
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 from math import exp, log
@@ -66,19 +65,6 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         assert float(found[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("width", [80, 100])
-@pytest.mark.parametrize("many", [1, 3])
-def test_a_figure_stands_in_the_fifth_line(
-    named: list[tuple[str, Result]], width: int, many: int
-) -> None:
-    lines = table.first_screen(named[:many], KNOWN, width).splitlines()
-    assert re.search(r" [0-9]+", lines[4].partition("command")[2])
-    assert lines[4].startswith("  command ")
-    assert "opt-level" in lines[0]
-    assert "24 MHz" in lines[0]
-    assert "i-cache" in " ".join(lines[:2])
-
-
 def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:
@@ -101,25 +87,6 @@ def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     there = ("y.json", replace(study[1], provenance=moved))
     assert table.short_names([there, here], 19) == ["Tock 1.x cw310", "Tock 1.x nexysvideo"]
     assert table.short_names([("a" * 30, named[0][1])] * 2, 24) == ["A", "B"]
-
-
-def test_one_result_has_a_column_for_each_cache_setting(named: list[tuple[str, Result]]) -> None:
-    text = table.first_screen(named[:1], KNOWN, 100)
-    assert "i-cache on" in text
-    assert "i-cache off" in text
-    assert len(cells(text, "command")) == 5
-
-
-def test_results_without_a_common_cache_setting_have_each_their_own(
-    named: list[tuple[str, Result]],
-) -> None:
-    off = replace(named[1][1], rows=tuple(r for r in named[1][1].rows if r.icache is False))
-    on = replace(named[0][1], rows=tuple(r for r in named[0][1].rows if r.icache))
-    text = table.first_screen([("on", on), ("off", off)], KNOWN, 100)
-    assert "; i-cache on;" in " ".join(text.split())
-    assert "; i-cache off" in " ".join(text.split())
-    assert "i-cache" not in text.splitlines()[0]
-    assert cells(text, "command")[-1] != "-"
 
 
 def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
@@ -147,48 +114,6 @@ def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
     text = table.first_screen([("a", good), ("b", wrong)], KNOWN, 100)
     assert cells(text, "command") == ["100", "4.17", "-48!", "-2", "-"]
     assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -48, below zero" in text
-
-
-@pytest.mark.parametrize("width", [80, 100])
-@pytest.mark.parametrize("many", [1, 2, 3])
-def test_long_labels_are_cut_so_that_it_fits(width: int, many: int) -> None:
-    ways = " ".join(f"way{i}=very-long" for i in range(9))
-    ids = [f"my.own {ways} size={size}" for size in (1, 2)]
-    result = of_samples.made(KNOWN, dict.fromkeys(ids, of_samples.steady(70000)))
-    named = [(f"{i}.json", result) for i in range(many)]
-    blocks = table.selected_blocks(select(KNOWN, "my.own", [("my.own", {})]), [result])
-    lines = table.first_screen(named, KNOWN, width, blocks).splitlines()
-    assert max(map(len, lines)) <= width
-    own = [line for line in lines if line.startswith("  my.own way0=very-long")]
-    ends = [
-        size for line in own for size in ("=1", "=2") if f"size{size} " in line.partition("…")[2]
-    ]
-    assert ends == ["=1", "=2"] * (len(own) // 2)
-    assert own
-
-
-def test_rows_that_no_result_has_are_left_out(named: list[tuple[str, Result]]) -> None:
-    some = [(name, result.only(select(KNOWN, "ipc"))) for name, result in named[1:]]
-    text = table.first_screen(some, KNOWN, 100)
-    assert "IPC" in text
-    assert "System calls" not in text
-    assert " memop " not in text
-    none = [(name, result.only(select(KNOWN, "icache"))) for name, result in named[1:]]
-    text = table.first_screen(none, KNOWN, 100)
-    assert "None of the rows of this screen is here; --all shows every row that is." in text
-    assert "IPC" not in text
-
-
-def test_a_kernel_whose_build_is_not_known_says_so() -> None:
-    bare = of_samples.made(KNOWN, {})
-    kernel = msgspec.structs.replace(bare.provenance.kernel, opt_level=None)
-    provenance = msgspec.structs.replace(bare.provenance, kernel=kernel)
-    text = table.first_screen([("a", replace(bare, provenance=provenance))], KNOWN, 100)
-    assert "one 1.0, opt-level unknown" in text
-    known = msgspec.structs.replace(kernel, opt_level="s", flags="lto=true panic=abort")
-    provenance = msgspec.structs.replace(bare.provenance, kernel=known)
-    text = table.first_screen([("a", replace(bare, provenance=provenance))], KNOWN, 100)
-    assert "one 1.0, opt-level s, lto=true panic=abort, sha256" in " ".join(text.split())
 
 
 def test_blocks_name_one_row_each_and_none_twice() -> None:

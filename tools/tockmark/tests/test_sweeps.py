@@ -42,31 +42,6 @@ def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     assert found.line.residual_sd > 100
 
 
-def test_jitter_is_no_bend(catalogue: Catalogue) -> None:
-    jitter = {k: 500 * k + (7 * k) % 5 for k in range(17)}
-    (found,) = sweeps.sweeps(result_of(catalogue, x=jitter), catalogue)
-    assert found.bend is None
-
-
-def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None:
-    rows = {
-        f"a.x width={width} size={size}": steady(width * size)
-        for width in (2, 4)
-        for size in range(1, 7)
-    }
-    found = sweeps.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
-    assert [(s.label, s.icache, round(s.line.slope, 6)) for s in found] == [
-        ("a.x width=2", True, 2),
-        ("a.x width=4", True, 4),
-        ("a.x width=2", False, 2),
-        ("a.x width=4", False, 4),
-    ]
-
-
-def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
-    assert sweeps.sweeps(result_of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
-
-
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     result = result_of(catalogue, x={s: 40 + 3 * s for s in range(8)})
     (tmp_path / "r.json").write_text(file.text(result))
@@ -89,9 +64,3 @@ def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
     (found,) = sweeps.sweeps(made(load(), rows), load())
     assert (found.sizes, found.line.slope, found.line.intercept) == (4, 1, 76)
-
-
-def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:
-    nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -500}
-    (found,) = sweeps.sweeps(result_of(catalogue, x=nets), catalogue)
-    assert (found.sizes, found.line.slope) == (4, 3)

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Tables: the numbers of a small made result, where a reader looks for them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from markupsafe import Markup
-from msgspec import structs
 
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.show import listing, table, text
+from tockmark.show import table, text
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, committed, encoded
 from tockmark.wire.boots import assemble
@@ -60,12 +58,6 @@ def test_one_result(log: list[str], catalogue: Catalogue) -> None:
     assert headings == sorted(headings)
 
 
-def test_both_cache_settings_side_by_side(log: list[str], catalogue: Catalogue) -> None:
-    text = table.every_row(made(log, catalogue, True, False), catalogue)
-    assert "i-cache on and off" in text
-    assert cells(text, "loop.empty")[-2:] == ["3001", "1.00"]
-
-
 def test_what_is_wrong_is_in_the_table(log: list[str], catalogue: Catalogue) -> None:
     torn = [line[:-1] if "loop.empty" in line else line for line in log]
     text = table.every_row(made(torn, catalogue), catalogue)
@@ -101,15 +93,6 @@ def test_json_has_the_same_rows(log: list[str], catalogue: Catalogue) -> None:
     ]
 
 
-def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
-    text = listing.list_text(catalogue, catalogue.benchmarks)
-    for benchmark in catalogue.benchmarks.values():
-        assert benchmark.id in text
-        assert f"Counted: {benchmark.counts}" in text
-    assert "mem.copy_asm  (size = 32, 64)" in text
-    assert "`tockmark run` is 6 boots, at most 3 M cycles" in " ".join(text.split())
-
-
 @pytest.mark.parametrize(
     "path",
     [path for path in committed(".json") if "-" in path.stem and path.parent == paths.RESULTS],
@@ -120,31 +103,6 @@ def test_every_committed_result_fits(path: Path) -> None:
     result = file.load(path)
     for shown in (table.every_row(result, known), table.event_counts(result, known)):
         assert max(map(len, shown.splitlines())) <= 100
-
-
-def test_side_by_side_fits_a_narrow_terminal() -> None:
-    paths_ = sorted(paths.RESULTS.glob("*-cw310.json"))
-    named = [(path.name, file.load(path)) for path in paths_]
-    shown = table.side_by_side(named, load(), 80)
-    assert max(map(len, shown.splitlines())) <= 80
-
-
-def below_zero(row: Row) -> Row:
-    assert row.cycles is not None
-    first, *further = row.samples
-    cycles = (9,) * len(row.cycles.samples)
-    return structs.replace(row, samples=({**first, "cycles": cycles}, *further))
-
-
-def test_an_error_is_marked_behind_the_last_digit() -> None:
-    result = file.load(paths.RESULTS / "tock-2.2-cw310.json")
-    rows = tuple(below_zero(row) if row.label == "syscall.memop" else row for row in result.rows)
-    events = table.event_counts(replace(result, rows=rows), load())
-    assert "\nsyscall.memop! " in events
-    assert "ERROR syscall.memop, i-cache on: net cycles is -" in events
-    assert text.aligned([-167, 2.5, 31, None], 1, ["!", "", "", ""]) == [
-        *("-167! ", "2.5", "31  ", "-  ")
-    ]
 
 
 def test_every_writer_of_a_table_escapes_by_itself() -> None:

@@ -14,20 +14,15 @@ from tockmark.profile.timeline import (
     ASLEEP,
     FILLS,
     KERNEL,
-    MOST_CYCLES,
     PMP_WRITES,
     RAISED,
     TAKEN,
     TRACKS,
     Counted,
-    Sampled,
     Slice,
     Timeline,
-    Window,
     chrome,
-    clipped,
     of_steps,
-    window_of,
 )
 from tockmark.rig.rv32 import ECALL, MRET, WFI
 
@@ -118,11 +113,6 @@ def test_who_runs_when() -> None:
     assert counted == {PMP_WRITES: [105], FILLS: [101, 101]}  # what reads a register writes none
 
 
-def test_it_sleeps_up_to_the_end() -> None:
-    slices, _, _ = Run().add(LOOP, WFI).told(end=200)
-    assert slices[-1] == (KERNEL, ASLEEP, 101, 200)
-
-
 @pytest.mark.parametrize(
     ("abi", "registers", "name"),
     [
@@ -147,18 +137,6 @@ def test_system_calls_have_names(abi: int, registers: dict[int, int], name: str)
     assert instants == [("app one", name, 101 + len(registers))]
 
 
-def test_an_upcall_goes_on_elsewhere_than_behind_the_call() -> None:
-    run = Run().add(APP, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 4)
-    run.add(APP + 8, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 0x40)
-    _, instants, _ = run.told()
-    assert [(name, at) for _, name, at in instants if name == "upcall"] == [("upcall", 107)]
-
-
-def test_an_upcall_to_an_app_that_ran_before_the_trace() -> None:
-    told = [Run().add(LOOP, MRET).add(pc).told()[1] for pc in (APP, APP + 4)]
-    assert told == [[("app one", "upcall", 101)], []]
-
-
 def test_interrupts_are_raised_taken_and_served() -> None:
     """The first rise is over before the second; an exception is no interrupt."""
     run = Run().add(APP, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 4)
@@ -174,20 +152,6 @@ def test_interrupts_are_raised_taken_and_served() -> None:
         (RAISED, "external", 112, 113),
         (RAISED, "pending", 115, 118),
     ]
-
-
-def test_a_window_cuts_slices_and_keeps_what_they_say() -> None:
-    given = [Slice(KERNEL, "a", 0, 10, {"cycles": 10}), Slice(KERNEL, "b", 10, 20)]
-    (one,) = clipped(given, 5, 10)
-    assert (one.begin, one.end, one.args) == (5, 10, {"cycles": 10})
-
-
-def test_a_sample_that_is_too_long_is_cut_and_that_is_said() -> None:
-    samples = [Sampled(n, value, 9000, 9000 + value) for n, value in enumerate((5, 40, 600_000))]
-    begin, end, said = window_of(Window(), samples)
-    assert end - begin == MOST_CYCLES
-    assert said == f"sample 3 of 3, the worst: cycles 0 to {end}, cut at 500,000 cycles"
-    assert "cut" not in window_of(Window(around="median"), samples)[2]
 
 
 def test_slices_side_by_side_stay_so_in_nanoseconds() -> None:

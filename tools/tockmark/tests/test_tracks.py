@@ -57,15 +57,6 @@ def test_an_alarm_has_its_stages_inside() -> None:
     ]
 
 
-def test_what_is_no_alarm_or_has_no_upcall_is_left_out() -> None:
-    """The first interrupt is another's, the second wakes nobody, the third's upcall is not seen."""
-    other, nobody, cut = (TIMER, OTHER), (TIMER, SERVE, OTHER), (TIMER, SERVE, QUEUE)
-    ran = (OTHER, *other, *nobody, *WHOLE, OTHER, *cut)
-    found = told(*ran, raised=(12, 32, 62, 122))
-    assert [one[1:] for one in found if one[1] == "alarm"] == [("alarm", 62, 110)]
-    assert told(*ran, raised=()) == []
-
-
 def test_alarms_that_overlap_have_a_track_each() -> None:
     both = (TIMER, SERVE, QUEUE, TIMER, SERVE, QUEUE, CHOOSE, UPCALL, CHOOSE, UPCALL, *WHOLE)
     found = [one for one in told(OTHER, *both, raised=(12, 45, 115)) if one[1] == "alarm"]
@@ -74,15 +65,6 @@ def test_alarms_that_overlap_have_a_track_each() -> None:
         ("alarms 2", "alarm", 45, 110),
         ("alarms", "alarm", 115, 160),
     ]
-
-
-def test_any_upcall_counts_where_no_app_has_the_one_that_is_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kernels = {place: names for place, names in POINTS.items() if not place[0]}
-    monkeypatch.setattr(chain, "_points", lambda *about: kernels)
-    found = told(OTHER, *WHOLE[:-1], OTHER, raised=(12,), upcalls=(55,))
-    assert found[0] == ("alarms", "alarm", 12, 55)
 
 
 def test_a_kernel_of_no_family_has_no_such_track(

@@ -12,9 +12,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.trees.builds import BuildError, Recipe, sides
-from tockmark.trees.repository import repository, worktree
+from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
+from tockmark.trees.builds import Recipe, sides
+from tockmark.trees.repository import repository
 
 
 @pytest.fixture
@@ -45,18 +45,6 @@ def test_both_sides_are_built_and_the_users_repository_is_as_it_was(user: User) 
         assert "worktrees" in os.listdir(user.tree / ".git")  # or the test would see nothing
     assert user.state() == before
     assert not list(paths.worktrees().rglob("tree"))
-
-
-@pytest.mark.parametrize("command", ["exit 7", "true", "kill -9 $$"])
-def test_it_is_as_it_was_after_a_build_that_failed(user: User, command: str) -> None:
-    before = user.state()
-    with (
-        pytest.raises(BuildError),
-        sides(user.tree, ["HEAD"], Recipe(command, ELF)) as (side,),
-    ):
-        side.upto(1)
-    assert user.state() == before
-    assert user.git("worktree", "list").count("\n") == 0
 
 
 def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
@@ -106,65 +94,12 @@ def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
     assert user.state() == before
 
 
-def test_what_runs_on_all_the_same_is_named(user: User) -> None:
-    """Where its watcher was killed, too."""
-    process, child = building(user)
-    begun = Path(f"/proc/{child}/stat").read_text().split()
-    shell = int(begun[3])
-    watcher = int(Path(f"/proc/{shell}/stat").read_text().split()[3])
-    process.send_signal(signal.SIGSTOP)  # it would end what the watcher lost
-    os.kill(watcher, signal.SIGKILL)
-    process.kill()
-    process.communicate()
-    try:
-        with (
-            pytest.raises(
-                TockmarkError, match=rf"^process {child} \(sleep 1000\) builds commits of "
-            ),
-            sides(user.tree, ["HEAD"], Recipe(COPY, ELF)),
-        ):
-            pass
-    finally:
-        os.kill(child, signal.SIGKILL)
-    with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
-        assert side.upto(1)
-
-
-def test_two_at_a_time_are_told_so(user: User) -> None:
-    with worktree(repository(user.tree)) as place:
-        place.check_out(head(user))
-        assert "another tockmark builds commits of" in refused(user)
-        assert place.path.is_dir()
-
-
 def runs(pid: int) -> bool:
     """Whether a process does anything yet; it may be dead and not yet taken note of."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_a_worktree_that_is_left_is_removed_whether_its_folder_is_there_or_not(user: User) -> None:
-    before = user.state()
-    for gone in (False, True):
-        with worktree(repository(user.tree)) as place:
-            path = place.path
-        user.git("worktree", "add", "--quiet", "--detach", str(path))
-        (user.tree / "notes").write_text("of the user's, in no commit")  # their hook ran
-        if gone:
-            path.rename(path.with_name("elsewhere"))
-        with worktree(repository(user.tree)):
-            pass
-        assert user.state() == before
-
-
-def test_another_worktree_of_the_users_stays(user: User, tmp_path: Path) -> None:
-    user.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "mine"))
-    (tmp_path / "mine").rename(tmp_path / "unplugged")  # as on a disk that is not there now
-    with sides(tmp_path / "tock", ["HEAD"], Recipe(COPY, ELF)) as (side,):
-        side.upto(1)
-    assert str(tmp_path / "mine") in user.git("worktree", "list")
 
 
 def test_an_environment_of_a_hook_leads_to_no_other_repository(
@@ -196,29 +131,6 @@ def test_what_will_not_do_is_refused_in_one_line(user: User, tmp_path: Path) -> 
     before = user.state()
     assert "has changes in no commit: k0" in refused(user)
     assert user.state() == before
-
-
-def test_a_submodule_is_refused(user: User) -> None:
-    sha = user.git("rev-parse", "HEAD")
-    user.git("update-index", "--add", "--cacheinfo", f"160000,{sha},lib")
-    user.git("commit", "--quiet", "-m", "third")
-    (user.tree / "lib").mkdir()
-    assert "has a submodule, lib" in refused(user)
-
-
-def test_of_a_shallow_clone_the_way_out_is_named(user: User, tmp_path: Path) -> None:
-    clone = tmp_path / "clone"
-    user.git("clone", "--quiet", "--depth", "1", f"file://{user.tree}", str(clone))
-    shallow = User(clone, user.count)
-    assert "git fetch --unshallow" in refused(shallow, "HEAD~1")
-    with sides(clone, ["HEAD"], Recipe(COPY, ELF)) as (side,):
-        assert side.upto(1)[0].read_bytes() == elf(0, 8, 4)
-
-
-def test_a_bare_repository_will_do(user: User, tmp_path: Path) -> None:
-    user.git("clone", "--quiet", "--bare", str(user.tree), str(tmp_path / "bare.git"))
-    with sides(tmp_path / "bare.git", ["main"], Recipe(COPY, ELF)) as (side,):
-        assert side.upto(1)[0].read_bytes() == elf(0, 8, 4)
 
 
 # The line from one commit to another

@@ -4,21 +4,17 @@ judges it.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec import structs
 
-from tockmark.compare import gate, limits, pairs
+from tockmark.compare import pairs
 from tockmark.errors import TockmarkError
-from tockmark.result import file
-from tockmark.result.build import WAITED, Context, build
+from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
 from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
-from tockmark.tests.of_samples import CALM
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Booted, Measured
 
@@ -58,13 +54,6 @@ def test_only_instructions_are_kept(untimed: Result) -> None:
         assert not row.errors
 
 
-def test_a_row_that_waits_ran_and_is_skipped(untimed: Result) -> None:
-    assert [(gone.id, gone.why) for gone in untimed.skipped] == [("console.write", WAITED)]
-    assert not untimed.failed
-    assert not untimed.missing
-    assert "console.write" in {row.id for row in made("unchecked").rows}
-
-
 def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catalogue) -> None:
     shown = [
         table.every_row(untimed, known),
@@ -81,12 +70,6 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catal
     assert "not timing-valid" not in timed
 
 
-def test_nothing_that_is_forced_passes(untimed: Result, known: Catalogue) -> None:
-    sides = [("base", untimed)], ("new", untimed)
-    with pytest.raises(TockmarkError, match="new has no row whose net cycles can be held"):
-        gate.gate(*sides, limits.load_limits(None, known), known, CALM, force=True)
-
-
 @pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])
 def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -> None:
     with pytest.raises(TockmarkError, match="not timing-valid"):
@@ -100,28 +83,3 @@ def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
     board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
     provenance = msgspec.structs.replace(untimed.provenance, board=board)
     pairs.check_timed("new", replace(untimed, provenance=provenance))
-
-
-def test_where_apps_read_cycles_alone_rows_have_no_figures(
-    tmp_path: Path, known: Catalogue
-) -> None:
-    """They are kept, shown as what ran, and no file may bring figures back."""
-    rows = [stored(id_, {"cycles": [CYCLES] * 9}) for id_ in ("time.read", "syscall.command")]
-    app = app_of("syscall", rows, lang="c", abi="2", cyclecount="0x90008")
-    boots = Measured([Booted("syscall", False, "syscall", {"syscall": app})])
-    board = Board("made-up", "made-up", 24_000_000, "functional-only")
-    bare = build(boots, load(), Context(board=board), expected=())
-    assert not bare.provenance.has_figures
-    assert str(CYCLES) not in file.text(bare)
-    shown = table.first_screen([("made up", bare)], known)
-    assert shown.startswith("What ran, without figures")
-    path = tmp_path / "bare.json"
-    path.write_text(file.text(bare))
-    assert [row.id for row in file.load(path).rows] == ["time.read", "syscall.command"]
-    path.write_text(file.text(bare).replace('"functional-only"', '"unchecked"'))
-    with pytest.raises(TockmarkError, match="no samples, nor figures in their place"):
-        file.load(path)
-    counted = build(boots, load(), Context(board=structs.replace(board, timing="unchecked")), ())
-    path.write_text(file.text(counted).replace('"unchecked"', '"functional-only"'))
-    with pytest.raises(TockmarkError, match="figures of a target that counts nothing"):
-        file.load(path)

@@ -13,34 +13,29 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
+from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report, run
-from tockmark.latency.chain import Alarm, Clock, KernelFamily, Passings, Stage, WaitSpread, spread
+from tockmark.latency.chain import KernelFamily, Passings, Stage, WaitSpread
 from tockmark.latency.report import (
     CALL,
     CORE,
-    KINDS,
     LOOK,
     OFF,
     LoadFound,
     LongestStretch,
-    NeverCame,
     StackPart,
     StoredLatency,
     WorstAlarm,
 )
 from tockmark.latency.run import Follower
-from tockmark.profile.run import instructions
-from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
-from tockmark.rig import board as boards
 from tockmark.rig.image import NAME_BYTES
-from tockmark.rig.kernel import read_kernel
-from tockmark.rig.rv32 import MRET, WFI
+from tockmark.rig.rv32 import MRET
+from tockmark.show.answer import first_line, lines_of
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
 
-OWN = boards.load(boards.DEFAULT).kernels[2]
 FAMILY = KernelFamily(
     "toy",
     "main",
@@ -78,35 +73,11 @@ def test_what_is_passed_for_others_does_not_count() -> None:
     assert stages(100, *sorted((*WHOLE, *others), key=lambda one: one[1])) == (3, 7, 20, 60, 10)
 
 
-def test_a_point_that_was_passed_before_takes_no_time() -> None:
-    """The interrupt came while another was taken, and that one's trap found it, too."""
-    later = (("trap", 150),)  # another interrupt's, while the upcall waits
-    seen = sorted((*WHOLE[1:], *later), key=lambda one: one[1])
-    found = chain.alarm(FAMILY, passings(*seen), 100, 200)
-    assert found.stages == (0, 10, 20, 60, 10)
-    assert found.passed == (False, True, True, True, True)
-
-
 @given(st.lists(st.tuples(st.sampled_from([name for name, _ in WHOLE]), st.integers(0, 300))))
 def test_stages_add_up_to_the_whole_whatever_is_passed(seen: list[tuple[str, int]]) -> None:
     found = chain.alarm(FAMILY, passings(*sorted(seen, key=lambda one: one[1])), 100, 250)
     assert sum(found.stages) == found.whole == 150
     assert min(found.stages) >= 0
-
-
-def test_a_tick_is_a_cycle_by_the_first_alarms() -> None:
-    near = 2**32 - 3
-    found = chain.clock([near, 2, 4], [1000, 1500, 1700])
-    assert found == Clock(1000, near, 100)
-    assert found.cycle_of(14) == 1000 + 17 * 100
-    for rises in ([1000, 1500, 1701], [1000, 1500, 1500], [0, 1500, 1700]):
-        with pytest.raises(TockmarkError, match="do not rise at the ticks"):
-            chain.clock([near, 2, 4], rises)
-
-
-def test_a_spread_is_of_the_samples_themselves() -> None:
-    assert spread([3]) == chain.WaitSpread(3, 3, 3, 1)
-    assert spread(range(1, 201), 7) == chain.WaitSpread(100, 198, 200, 7)
 
 
 def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
@@ -170,33 +141,6 @@ def test_a_line_counts_from_the_rise_when_its_bytes_are_sent() -> None:
             chain.lines_sent(LINES, sent(rises), "beside ipc", 1, range(400, 450))
     with pytest.raises(TockmarkError, match="1 lines came to their upcalls, not 2"):
         chain.lines_sent(LINES, sent(911), "beside ipc", 2, range(400, 450))
-
-
-def test_the_writer_has_the_same_line() -> None:
-    source = (paths.ROOT / "apps" / "latency" / "writer.c").read_text()
-    assert f"enum {{ LINE = {run.LINE} }}" in source
-
-
-def test_a_point_that_is_gone_is_named() -> None:
-    program = Program(OWN)
-    for stage, said in (
-        (Stage("served", "", symbol="serve_.*"), "has no function serve_.*, where the stage"),
-        (Stage("queued", "", symbol="on_fault", inlined=("x",)), "has no line tables, by which"),
-        (Stage("served", "", symbol="gone", also_in="on_fault"), "has no line tables, by which"),
-        (
-            Stage("served", "", symbol="gone", also_in="too"),
-            "has no function gone, where the stage",
-        ),
-    ):
-        with pytest.raises(TockmarkError, match=re.escape(said)) as raised:
-            chain.addresses(program, stage)
-        assert f"'{stage.name}'" in str(raised.value)
-
-
-def test_a_kernel_of_no_family_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "families", lambda: [FAMILY])
-    with pytest.raises(TockmarkError, match=r"of no kernel whose stages are known \(toy\)"):
-        chain.family_of(Program(OWN))
 
 
 def test_the_stages_of_each_family_can_be_marks() -> None:
@@ -266,18 +210,6 @@ def test_the_kernel_switches_them_by_mstatus(off: int, on: int) -> None:
     assert found[OFF] == 50
 
 
-def test_a_sleep_ends_what_waits() -> None:
-    found = followed(
-        (5, M, 0x80, NOP),
-        (10, M, 0x44, WFI),
-        (900, M, 0x48, NOP),
-        (920, M, 0x80, NOP),
-        (925, U, 0x1000, NOP),
-    )
-    assert found[LOOK] == 20
-    assert found[CORE] == 9
-
-
 def test_a_deferred_call_waits_until_it_is_served() -> None:
     found = followed((5, M, 0x90, NOP), (9, M, 0x90, NOP), (45, M, 0x94, NOP), (70, M, 0x94, NOP))
     assert found[CALL] == 8
@@ -288,48 +220,6 @@ def test_a_process_has_the_core_until_another_runs() -> None:
         (5, M, 0x40, NOP), (9, U, 0x1004, NOP), (45, M, 0x40, NOP), (50, U, 0x2000, NOP)
     )
     assert found[CORE] == 44
-
-
-def test_every_kind_of_stretch_has_words() -> None:
-    assert [*KINDS] == [OFF, LOOK, CALL, CORE]
-    with pytest.raises(TockmarkError, match="another form"):
-        list(instructions(iter(["nonsense"])))
-
-
-def test_a_load_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = read_kernel(OWN)
-    names = [load.name for load in run.known_loads()]
-    assert [load.name for load in run.loads_for(own, None)] == names
-    with pytest.raises(TockmarkError, match="there is no load 'nonsense'; choose from: nothing"):
-        run.loads_for(own, ["nonsense"])
-    monkeypatch.setattr(Program, "code", lambda _: {0: "kernel::kernel::Kernel::kernel_loop"})
-    needing = {load.name for load in run.known_loads() if load.needs}
-    assert needing == {"new ipc", "faults"}
-    bearable = [load.name for load in run.loads_for(own, None)]
-    assert bearable == [name for name in names if name not in needing]
-    with pytest.raises(TockmarkError, match="no load 'faults' here: Tock's board"):
-        run.loads_for(own, ["nothing", "faults"])
-    with pytest.raises(TockmarkError, match="no load 'new ipc' here: this kernel has the old IPC"):
-        run.loads_for(own, ["new ipc"])
-
-
-def ended(*more: tuple[str, int]) -> list[str]:
-    seen = (("arm", 50), ("irq", 60), ("upcall", 90), ("arm", 100), ("irq", 103), *more)
-    return [Mark(0, at, name).encode() for name, at in seen]
-
-
-def test_an_alarm_that_never_comes_says_how_far_it_came() -> None:
-    found = chain.never_came(FAMILY, ended(("trap", 104), ("served", 110)), 1003, "behind")
-    assert found == (900, "served")
-    assert chain.never_came(FAMILY, ended(("chosen", 120)), 1003, "behind") == (900, "irq")
-    for lines in ([], ended()[:3], ended(("upcall", 120))):
-        with pytest.raises(TockmarkError, match="behind: the boot ended, and no alarm waited"):
-            chain.never_came(FAMILY, lines, 1003, "behind")
-
-
-def test_an_alarm_cannot_go_backwards() -> None:
-    with pytest.raises(AssertionError):
-        Alarm(5, (4, 6), (True, True))
 
 
 def beside(worst: int, name: str = "nothing", count: int = 9) -> LoadFound:
@@ -361,37 +251,6 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
     return replace_part(found, **changes)
 
 
-def test_the_answer_comes_first_and_names_the_stage() -> None:
-    said = report.text(stored(4800))
-    assert said.startswith(
-        "An app may keep another's alarm waiting 4,800 cycles (200 µs): beside nothing, 4,700 of it"
-        " in the stage 'served' (it is served)."
-    )
-    assert "4,800  main > serve" in said
-    assert "90  interrupts are off, beside nothing" in said
-
-
-def test_what_never_came_is_said_before_the_worst_that_came() -> None:
-    found = stored(4800, never=(NeverCame("behind", "an app before it", 48_000, "served"),))
-    assert report.text(found).startswith(
-        "An app may keep another's alarm waiting for ever: beside an app before it its upcall never"
-        " came within 48,000 cycles (2,000 µs), the stage 'served' was over.\n"
-        "Where it comes, an app may keep another's alarm waiting 4,800 cycles"
-    )
-    assert re.search("^behind +never$", report.text(found), re.MULTILINE)
-    both = stored(loads=(beside(4800), beside(900, "behind")))
-    (longer,) = moved(both, found)
-    assert (longer.verdict, longer.why) == ("longer", "never comes, served")
-    assert str(longer) == (
-        "the alarm beside an app before it, i-cache on, never comes within 48,000 cycles, and took"
-        " 900 at most"
-    )
-    assert report.waits_table([longer]).text()[-1].split()[:7] == [
-        *("wait.alarm", "load=behind", "worst", "on", "900", "never", "longer:")
-    ]
-    assert moved(found, both) == moved(found, found) == []
-
-
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "waits.json"
     path.write_text(report.text_of(stored()))
@@ -401,56 +260,30 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         report.load(path)
 
 
-def moved(base: StoredLatency, new: StoredLatency) -> list[report.WaitRow]:
-    return report.longer(report.wait_rows(base, new))
+def moved(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
+    """The waits that are a regression."""
+    return [row for row in report.wait_verdicts(base, new) if row.limit]
 
 
 def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
     (found,) = moved(stored(10_000), stored(12_000))
-    assert found.name == "wait.alarm load=nothing worst"
-    assert str(found) == (
-        "the worst alarm beside nothing, i-cache on: 10,000 → 12,000 cycles (+20.0 %), in the stage"
-        " served +2,000, most in serve"
-    )
+    assert found.row.name == "wait.alarm load=nothing of=worst icache=on"
+    assert (found.before, found.after, found.verdict) == (10_000, 12_000, Verdict.WORSE)
+    assert found.where == "served +2,000, most in serve"
     assert moved(stored(10_000), stored(10_500)) == []
     assert moved(stored(1000), stored(1200)) == []
     assert moved(stored(12_000), stored(10_000)) == []
-    (less, _) = report.wait_rows(stored(12_000), stored(10_000))
-    assert (less.verdict, less.why) == ("shorter", "served -2,000, most in serve")
+    (less, _) = report.wait_verdicts(stored(12_000), stored(10_000))
+    assert (less.verdict, less.where) == (Verdict.BETTER, "served -2,000, most in serve")
 
 
-def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
-    """With a rule and a stage of its own; where only the worst was traced it names no function."""
-    base, new = stored(90_000), stored(90_000)
-    (load,) = new.loads
-    stages = {**load.stages, "taken": WaitSpread(90, 2000, 100, 9)}
-    slow = replace_part(load, whole=WaitSpread(100, 2110, 90_000, 9), stages=stages)
-    worst, most = report.wait_rows(base, replace_part(new, loads=(slow,)))
-    assert (worst.verdict, most.verdict) == (report.SAME, report.LONGER)
-    assert (most.before, most.after, most.grown, most.function) == (110, 2110, 1905, None)
-    assert str(most).startswith("99 % of the alarms beside nothing, i-cache on, come within 110 → ")
-    back = report.wait_rows(replace_part(new, loads=(slow,)), base)
-    assert [one.verdict for one in back] == [report.SAME, report.SHORTER]
-    assert (back[1].stage, back[1].grown) == ("taken", -1905)
-
-
-def test_the_rows_are_a_table_and_records() -> None:
-    rows = report.wait_rows(stored(10_000), stored(12_000))
-    *_, worst, most = report.waits_table(rows).text()
-    assert worst.split() == [
-        *("wait.alarm", "load=nothing", "worst", "on", "10,000", "12,000", "+20.0", "%"),
-        *("longer:", "served", "+2,000,", "most", "in", "serve"),
-    ]
-    assert most.split()[2:] == ["99", "%", "on", "110", "110", "0", "%"]
-    said = "the worst alarm beside nothing, i-cache on: 10,000 → 12,000"
-    assert report.dearest([*rows, *rows]).startswith(said)
-    assert report.dearest([*rows, *rows]).endswith("most in serve; 1 more row waits longer")
-    assert report.waits_answer(stored(), stored(), rows[1:]) == (
-        "no alarm waits longer by more than 5%; toy against toy"
-    )
-    told = report.waits_records(rows)
-    assert [one["verdict"] for one in told] == ["longer", "as before"]
-    assert [one["row"] for one in told] == [one.name for one in rows]
+def test_waits_stand_in_the_table_of_an_answer() -> None:
+    rows = report.wait_verdicts(stored(10_000), stored(12_000))
+    answer = Answer(in_order(rows))
+    assert answer.exit_code == REGRESSION
+    assert first_line(answer) == "Regression: cycles worse on 1 row (+20.0 %); 2 rows"
+    (line,) = (line for line in lines_of(answer, 120) if " worse !!" in line)
+    assert line.endswith("served +2,000, most in serve")
 
 
 @pytest.mark.parametrize(
@@ -465,4 +298,4 @@ def test_the_rows_are_a_table_and_records() -> None:
 )
 def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        report.wait_rows(stored(), stored(**changes))
+        report.wait_verdicts(stored(), stored(**changes))

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from tockmark.compare.limits import Level
+from tockmark.compare.limits import Limit
+from tockmark.compare.verdict import MOVED, RowVerdict
 from tockmark.judge import engine
 from tockmark.judge.engine import Judged
 from tockmark.result import file
@@ -68,18 +69,23 @@ def links_of(result: Result) -> list[Link]:
 def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     """What became of the trials of a kernel: a row of the table."""
     found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
-    codes = Counter(one.gated.exit_code for one in found)
+    codes = Counter(one.answer.exit_code for one in found)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
-    if warned := sum(one.gated.level is Level.SOFT for one in found):
+    if warned := sum(one.answer.limit is Limit.SOFT for one in found):
         ended += f", in {warned} with a warning"
     looks = [[*one.looked_again, 0, 0] for one in found]
     figures = [
-        [len(one.moved) for one in found],
+        [sum(map(_figures, one.answer.rows)) for one in found],
         [look[0] for look in looks],
         [look[1] for look in looks],
-        [len(one.gated.unsure) for one in found],
+        [sum(row.in_doubt for row in one.answer.rows) for one in found],
     ]
     return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
+
+
+def _figures(row: RowVerdict) -> int:
+    """How many figures of a row surely moved: instructions, cycles, both or none."""
+    return bool(row.moved) + (row.verdict in MOVED)
 
 
 def _spanned(figures: Sequence[int]) -> str:

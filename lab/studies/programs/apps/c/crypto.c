@@ -29,7 +29,7 @@ static uint32_t server;
 static struct tm_process service;
 
 /* By RFC 8439, from the text, key and nonce that `prepare` gives: of the ciphertext a sum, and the
- * tag (tests/test_crypto.py computes them by code of its own). */
+ * tag (lab/tests/test_crypto.py computes them by code of its own). */
 static const struct known {
     uint32_t size, sum;
     uint8_t tag[16];

@@ -35,7 +35,12 @@ def tree(tmp_path: Path) -> Path:
 
 
 def sample(tree: Path, *options: str) -> str:
-    command = [sys.executable, "-m", "tockmark.tests.patch_sample", str(tree), *options]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("patch_sample.py")),
+        str(tree),
+        *options,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How many commits of a checkout of Tock take the patch: a seeded sample.
 
-    python -m tockmark.tests.patch_sample TREE --seed 1 --count 100 --rev master -o FILE
+    python lab/tests/patch_sample.py TREE --seed 1 --count 100 --rev master -o FILE
 
 The sample is of the commits that `git log --first-parent` shows for the two years up to REV, or
 with `--refs "refs/pull/*/head"` of what such refs name in that time. Each one's sources are

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from test_faults import KNOWN, Stream, check
 
 from tockmark.rig import board as boards
 from tockmark.rig import sim
@@ -17,7 +18,6 @@ from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot
-from tockmark.tests.test_faults import KNOWN, Stream, check
 from tockmark.tests.wire import Wire
 
 BOARD = boards.load("sim-pty").configured({"uart-cycles": 64})

@@ -12,12 +12,12 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from tockmark.cli.options import incomplete_code, say_first
 from tockmark.errors import INCOMPLETE, OK
+from tockmark.paths import ROOT
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues
@@ -29,7 +29,7 @@ from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode, decode_boot_mark
 from tockmark.wire.uart_line import UartLine, decode_line
 
-LOG = Path(__file__).with_name("four-boots.log")  # of our kernel, as `run` wrote it
+LOG = ROOT / "tools/tockmark/tests/four-boots.log"  # of our kernel, as `run` wrote it
 RECORDED = ("time", "loop", "call")  # boots of it, the cache on
 FAULTS = int(os.environ.get("TOCKMARK_FAULTS", "400"))  # damaged streams
 KNOWN = catalogues.load()
