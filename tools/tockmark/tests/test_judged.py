@@ -18,9 +18,9 @@ from tockmark import paths
 from tockmark.compare.limits import Limit
 from tockmark.compare.spread import Spread
 from tockmark.compare.verdict import JUDGED, MOVED, RowVerdict, Verdict
-from tockmark.judge import engine, evidence, report
+from tockmark.judge import engine, report
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Grown, Sizes, deepest_in, rows_to_profile
+from tockmark.judge.report import Depth, Grown, Sizes, deepest_in, rows_to_profile
 from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
@@ -339,12 +339,12 @@ def test_a_stack_is_as_deep_as_its_pointer_was_low() -> None:
 def test_a_symbol_counts_if_no_other_link_would_change_it(
     base: SymbolSize | None, new: SymbolSize | None, more: bool
 ) -> None:
-    assert evidence.is_more(Growth("f", base, new)) is more
+    assert report.is_more(Growth("f", base, new)) is more
 
 
 def test_stretches_without_a_symbol_are_no_news() -> None:
-    assert not evidence.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(7, 901)))
-    assert evidence.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(5, 990)))
+    assert not report.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(7, 901)))
+    assert report.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(5, 990)))
 
 
 def test_what_a_symbol_did_is_told() -> None:
@@ -354,7 +354,7 @@ def test_what_a_symbol_did_is_told() -> None:
 
 
 def test_the_sections_are_told_by_change() -> None:
-    found = evidence.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
+    found = report.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
     assert [(one.name, one.change) for one in found] == [("a", 20), ("gone", -9), ("new", 2)]
 
 
@@ -383,8 +383,8 @@ def test_an_unsure_row_that_is_not_in_doubt_is_no_news() -> None:
 def test_functions_are_named_as_people_know_them() -> None:
     names = "<a::B<c> as d::E>::run (src/x.rs)", "{closure#0} (kernel/src/y.rs)"
     one, other = (stored(names, counts) for counts in ((1, 9), (4, 11)))
-    assert evidence.where_words(profile_diff(one, other)) == "run, closure in y.rs"
-    assert evidence.where_words(profile_diff(one, one)) == ""
+    assert report.where_words(profile_diff(one, other)) == "run, closure in y.rs"
+    assert report.where_words(profile_diff(one, one)) == ""
 
 
 @pytest.mark.parametrize(
