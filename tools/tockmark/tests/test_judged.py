@@ -17,9 +17,9 @@ from msgspec import structs
 from tockmark.compare.limits import Limit
 from tockmark.compare.spread import Spread
 from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict
-from tockmark.judge import engine, evidence, report
+from tockmark.judge import engine, report
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Grown, Sizes, rows_to_profile
+from tockmark.judge.report import Depth, Grown, Sizes, rows_to_profile
 from tockmark.profile.diff import Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
@@ -278,4 +278,4 @@ def test_the_rows_to_profile_are_of_different_benchmarks() -> None:
 def test_a_symbol_counts_if_no_other_link_would_change_it(
     base: SymbolSize | None, new: SymbolSize | None, more: bool
 ) -> None:
-    assert evidence.is_more(Growth("f", base, new)) is more
+    assert report.is_more(Growth("f", base, new)) is more
