@@ -18,6 +18,7 @@ import variants
 from elftools.elf.elffile import ELFFile
 from products import make
 
+from tockmark.compare.verdict import Verdict
 from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report, run
 from tockmark.latency.chain import Stage
@@ -148,9 +149,10 @@ def test_a_planted_delay_is_found_in_its_stage(
     (before,), (after,) = undelayed[load].loads, found.loads
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
     if load == "nothing":
-        longer = report.longer(report.wait_rows(undelayed[load], found))
-        assert [row.of for row in longer] == [*report.WHICH]
-        assert {row.stage for row in longer} == {stage}
+        rows = report.wait_verdicts(undelayed[load], found)
+        longer = [row for row in rows if row.verdict is Verdict.WORSE]
+        assert [row.row.params["of"] for row in longer] == [*report.WHICH]
+        assert all(row.where.startswith(f"{stage} ") for row in longer)
     assert found.by == stage
     assert f"in the stage '{stage}'" in answer(found)
     # An alarm beside others may be due when some of it is over.
@@ -231,18 +233,14 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == REGRESSION, done.stderr
     said = json.loads(done.stdout)
-    worst, most = said["waits"]
-    assert [one["row"] for one in (worst, most)] == [
-        f"wait.alarm load=nothing {of}" for of in report.WHICH
-    ]
-    for wait in (worst, most):
-        assert (wait["verdict"], wait["stage"]) == ("longer", "bottom half")
+    waits = [row for row in said["rows"] if row["id"] == "wait.alarm"]
+    assert {row["params"]["of"] for row in waits} == {*report.WHICH}
+    for wait in waits:
+        assert (wait["verdict"], wait["limit"]) == ("worse", "hard")
+        assert wait["where"].startswith("bottom half +")
         assert DELAY <= wait["after"] - wait["before"] < DELAY * 1.1
-        assert DELAY <= wait["grown"] < DELAY * 1.1
-    assert worst["function"] == "planted"
-    assert said["verdict"] == "regression"
-    assert "the worst alarm beside nothing, i-cache off" in said["told"]
-    assert not said["moved"]
-    (row,) = re.findall(r"\| wait.alarm load=nothing worst \|.*", comment.read_text())
-    assert "longer: bottom half" in row
+    assert said["limit"] == "hard"
+    assert {row["verdict"] for row in said["rows"] if row not in waits} <= {"same", "not judged"}
+    shown = comment.read_text().partition("<details>")[0]
+    (row,) = re.findall(r"\| `wait.alarm load=nothing of=worst` \|.*", shown)
     assert row.endswith("most in planted |")

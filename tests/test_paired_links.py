@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 import scratch
@@ -126,12 +127,15 @@ def judge(tree: Path, folder: Path, build: str) -> tuple[int, dict[str, object]]
 def test_the_planted_cost_comes_out_to_the_cycle(tree: Path, tmp_path: Path) -> None:
     code, said = judge(tree, tmp_path, CARGO + HANDED)
     assert code == 3
-    moved = {(one["row"], one["series"]): one["change"] for one in said["moved"]}  # type: ignore[attr-defined]
+    rows: list[dict[str, Any]] = said["rows"]  # type: ignore[assignment]
+    moved = [row for row in rows if row["instructions"] and row["instructions"]["moved"]]
     assert moved
-    for (row, series), change in moved.items():
-        assert row.startswith("syscall.allow_rw")
-        cost = change["new"] - change["base"]
+    for row in moved:
+        assert row["id"] == "syscall.allow_rw"
+        assert row["instructions"]["moved"] == NOPS
         # A NOP of 2 bytes takes a cycle, for 8 bytes come from flash in 4.
-        assert cost == NOPS if series == "instret" else NOPS <= cost <= NOPS + 4
+        assert NOPS <= row["after"] - row["before"] <= NOPS + 4
+    others = [row for row in rows if row["id"] != "syscall.allow_rw"]
+    assert {row["verdict"] for row in others} <= {"same", "unsure", "not judged"}
     notes = " ".join(said["notes"])  # type: ignore[arg-type]
     assert "functions begin at the same address on both sides" in notes

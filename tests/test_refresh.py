@@ -41,6 +41,6 @@ def test_an_exit_code_is_shown(tmp_path: Path) -> None:
     rows = tuple(map(slower, result.rows))
     worse = file.text(of_another_kernel(replace(result, rows=rows)))
     (tmp_path / "worse.json").write_text(worse, encoding="utf-8")
-    command = f"tockmark ci gate {base} {tmp_path / 'worse.json'}"
+    command = f"tockmark compare {base} {tmp_path / 'worse.json'} --limits"
     page = f"<!-- output: {command} -->\n<!-- end of output -->\n"
     assert "\nexit code 3\n```\n" in refreshed(page)

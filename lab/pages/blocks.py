@@ -19,7 +19,7 @@ import msgspec
 from markupsafe import Markup
 
 from tables import Block, markdown, refreshed
-from tockmark.compare.limits import Level
+from tockmark.compare.limits import Limit
 from tockmark.paths import DOCS, ROOT
 from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
@@ -87,7 +87,7 @@ def links(argument: str) -> str:
     rows: dict[str, list[str]] = {}
     for one in tries:
         name = one["what"].rpartition(", ")[0].strip("`")
-        came = [str(one["came"].get(level.words.word, 0)) for level in (Level.SOFT, Level.HARD)]
+        came = [str(one["came"].get(limit.word, 0)) for limit in (Limit.SOFT, Limit.HARD)]
         rows.setdefault(name, [name]).extend([str(one["count"]), *came])
     heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
     return markdown(heads, list(rows.values()), words=(0,))

@@ -12,9 +12,10 @@ from matplotlib.ticker import FuncFormatter
 
 from committed import CommittedResult, between, committed, number, retired
 from tables import markdown
-from tockmark.compare import pairs, rule
+from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
+from tockmark.compare.spread import known_spread
 from tockmark.result.model import Row
 from tockmark.result.stats import median
 from tockmark.show import text
@@ -51,8 +52,8 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     --only 'kernel icache=on'` has it."""
     known = catalogues.load()
     only = select(known, f"kernel icache={ICACHE[icache]}")
-    limits = rule.known_spread(base.result)
-    found = pairs.compare(base.result, new.result, "", known, Margins(), limits, only=only)
+    one, two = (side.result.only(only) for side in (base, new))
+    found = pairs.compare(one, two, "", known, Margins(), known_spread(base.result))
     assert found.mean is not None
     return found.mean
 
@@ -91,7 +92,7 @@ def interval(found: Mean) -> str:
 
 def ends(found: Mean) -> str:
     """Return where a mean may lie, over the links."""
-    return f"{found.low:.2f}–{found.high:.2f}"
+    return f"{found.change.low:.2f}–{found.change.high:.2f}"
 
 
 def condition() -> str:

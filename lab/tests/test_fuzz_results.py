@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutated result files: refused in one line, or taken by every verb; and none passes the gate that
-should not.
+"""Mutated result files: refused in one line, or taken by every verb; and none passes limits that
+it should not.
 
 TOCKMARK_FUZZ=100000 makes so many mutations; each is that of its seed, which a failure prints.
 """
@@ -16,19 +16,19 @@ import jsonschema
 import msgspec
 from mutate import change, mutated
 
-from tockmark.compare import gate, limits, pairs, sweeps
-from tockmark.compare.answer import answer, certain
+from tockmark.compare import limits, pairs, sweeps
+from tockmark.compare.verdict import Answer, answer
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export, listing, table
 from tockmark.suite.catalogue import load
-from tockmark.suite.selection import Selection
+from tockmark.tests import of_samples
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import CALM
 from tockmark.tests.told import Tell, tell
 
-Answer = TypeVar("Answer")
+Made = TypeVar("Made")
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "200"))
 KNOWN = load()
 TEXT = json.dumps(WHOLE)
@@ -41,8 +41,9 @@ def strictly(data: object) -> None:
     json.dumps(data, allow_nan=False)
 
 
-def gated(base: Result, new: Result) -> gate.Gated:
-    return gate.gate([("base", base)], ("new", new), RULES, KNOWN, CALM)
+def within(base: Result, new: Result) -> Answer:
+    """What limits say of a result."""
+    return of_samples.judged(base, new, KNOWN, limits=RULES)
 
 
 def shown(result: Result, good: Result) -> None:
@@ -63,21 +64,22 @@ def shown(result: Result, good: Result) -> None:
 
 
 def compared(one: Result, two: Result) -> None:
-    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, True, Selection(KNOWN))
-    comparison.compare_text([("one", one), ("two", two)], [found])
-    strictly(comparison.compare_json("one", [found]))
+    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, True)
+    both = [(found, answer(found))]
+    comparison.compare_text([("one", one), ("two", two)], both)
+    strictly(comparison.compare_json("one", both))
 
 
 def judged(one: Result, two: Result) -> None:
-    judgement = gated(one, two)
-    found = answer(judgement, certain(judgement))
+    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, strict=True)
+    both = [(found, answer(found, RULES))]
     for every in (False, True):
-        comparison.gate_text(["one"], "two", found, 80, every)
-    comparison.gate_markdown(["one"], "two", found)
-    strictly(comparison.gate_json(["one"], "two", found))
+        comparison.judged_text("one", both, 80, every)
+    comparison.judged_markdown("one", both)
+    strictly(comparison.compare_json("one", both))
 
 
-def one_line(where: str, work: Callable[..., Answer], *given: object) -> Answer | None:
+def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | None:
     """Return what the work gives; None if it is refused in one line."""
     try:
         return work(*given)
@@ -115,10 +117,13 @@ def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(
     tell(record_property, "mutated results", COUNT, range(COUNT), came)
 
 
-# What a gate must not let pass, found without it: rows whose samples are all alike but the first,
+# What limits must not let pass, found without it: rows whose samples are all alike but the first,
 # so that a net is a difference of two numbers.
 READ = 169
-HARD = {"cycles": 0.02, "instret": 0.01}  # beyond this share, and two counts, as `gate` has it
+HARD = {
+    "cycles": 0.02,
+    "instret": 0.01,
+}  # beyond this share, and two counts, by the default limits
 NETS = {"syscall.command": 156, "syscall.memop": 224, "made.up": 90, "upcall.nothing": 1200}
 
 
@@ -151,7 +156,7 @@ def grown(rng: random.Random, data: dict[str, Any]) -> bool:
     return beyond
 
 
-def test_no_mutated_result_passes_the_gate_that_should_not(
+def test_no_mutated_result_passes_the_limits_that_should_not(
     tmp_path: Path, record_property: Tell
 ) -> None:
     """A change beyond a hard limit, alone or under a mutation of what is said of the run; or a file
@@ -160,7 +165,7 @@ def test_no_mutated_result_passes_the_gate_that_should_not(
     base, path = tmp_path / "base.json", tmp_path / "new.json"
     base.write_text(json.dumps(clean()))
     good = file.load(base)
-    assert gated(good, good).exit_code == 0
+    assert within(good, good).exit_code == 0
     bad = passed = 0
     false = []  # the seeds of those that pass and should not
     for seed in range(COUNT):
@@ -171,14 +176,14 @@ def test_no_mutated_result_passes_the_gate_that_should_not(
             change(rng, data["provenance" if wrong else rng.choice(["provenance", "rows"])])
             wrong |= not schema.is_valid(data)
         path.write_text(json.dumps(data), encoding="utf-8")
-        found = one_line(f"seed {seed}", lambda: gated(good, file.load(path)))
+        found = one_line(f"seed {seed}", lambda: within(good, file.load(path)))
         clear = found is not None and found.exit_code == 0
         bad += wrong
         passed += clear
         false += [seed] if wrong and clear else []
     came = {"that should not pass": bad, "false passes": len(false)}
     came["that passed, and may"] = passed - len(false)
-    tell(record_property, "mutated results before the gate", COUNT, range(COUNT), came)
+    tell(record_property, "mutated results against limits", COUNT, range(COUNT), came)
     assert not false, f"{len(false)} pass, seed {false[0]} the first"
     assert bad > COUNT / 4
     assert passed > COUNT / 20

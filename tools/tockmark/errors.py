@@ -10,14 +10,14 @@ import sys
 OK = 0
 INCOMPLETE = 1  # something failed or is missing; what was good is kept
 UNUSABLE = 2  # unusable input, or wrong usage
-REGRESSION = 3  # beyond a hard limit of `gate`
+REGRESSION = 3  # beyond a hard limit
 INTERRUPTED = 130  # Ctrl-C, as shells have it; what was good is kept
 
 MEANING = {  # in the help; a verb may say more precisely what it means by a code
     OK: "all is well",
     INCOMPLETE: "something failed or is missing; what was good is kept",
     UNUSABLE: "unusable input, or wrong usage",
-    REGRESSION: "a regression (gate, judge)",
+    REGRESSION: "a regression (compare --limits, judge, latency)",
     INTERRUPTED: "Ctrl-C",
 }
 KEPT = "Ctrl-C; what was built and simulated is kept: the same command goes on from there"

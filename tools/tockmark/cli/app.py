@@ -21,17 +21,19 @@ PROGRAM = Program(
             "compare": "read",
             "bisect": "checkout",
         },
-        "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},
+        "Show": {
+            "table": "read",
+            "site": "draw",
+            "list": "read",
+            "export": "read",
+            "help": "read",
+        },
         "Prepare": {"doctor": "doctor", "patch": "checkout"},
     },
     groups={
         "board": Group(
             "Images for boards, and what boards print.",
             dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
-        ),
-        "ci": Group(
-            "What continuous integration asks for.",
-            {"gate": "read", "export": "read"},
         ),
     },
 )

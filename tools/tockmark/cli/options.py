@@ -112,6 +112,15 @@ Force = Annotated[
 Limits = Annotated[
     Path | None, Option(help="TOML file with limits; docs/reading-results.md has the default.")
 ]
+DEFAULT_LIMITS = "default"
+OptionalLimits = Annotated[
+    str | None,
+    Option(
+        metavar="[FILE]",
+        help="Judge growth by limits: those of a .toml file, or the default ones, which"
+        " docs/reading-results.md has.",
+    ),
+]
 
 
 def rows_of(results: Iterable[Result]) -> list[tuple[str, Params]]:

@@ -11,6 +11,7 @@ from typer import Argument, Exit, Option
 
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
+from tockmark.compare.verdict import Answer, in_order
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, say
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import report as latency_report
@@ -24,6 +25,8 @@ from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import named, read_kernel
+from tockmark.show import text
+from tockmark.show.answer import first_line, lines_of
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import only_one
@@ -225,9 +228,7 @@ def latency_verb(
     ] = None,
     base: Annotated[
         Path | None,
-        Option(
-            "--against", help="What was stored of another kernel: say whose alarms wait longer."
-        ),
+        Option("--against", help="What was stored of another kernel: say which waits are worse."),
     ] = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
@@ -256,8 +257,9 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        rows = latency_report.wait_rows(before, found)
+        answer = Answer(in_order(latency_report.wait_verdicts(before, found)))
         if not as_json:
-            print("\n".join(["", *latency_report.waits_table(rows).text()]), flush=True)
-        say(latency_report.waits_answer(before, found, rows))
-        raise Exit(REGRESSION if latency_report.longer(rows) else OK)
+            lines = lines_of(answer, text.width_of_terminal(), every=True)
+            print("\n".join(["", *lines]), flush=True)
+        say(f"{first_line(answer)}; {found.kernel.title} against {before.kernel.title}")
+        raise Exit(answer.exit_code)

@@ -58,6 +58,7 @@ class About:
 
     examples: tuple[str, ...]
     exits: dict[int, str]
+    alone: Mapping[str, str]  # the value of options that are given without their .toml file
 
 
 P = ParamSpec("P")
@@ -66,16 +67,19 @@ _debug = False
 
 
 def verb(
-    *examples: str, exits: Mapping[int, str] | None = None
+    *examples: str,
+    exits: Mapping[int, str] | None = None,
+    alone: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare the function NAME_verb as the verb NAME. `exits` replaces the usual meanings of exit
-    codes, and adds others."""
+    codes, and adds others. `alone` maps options that take a .toml file, or nothing, to the value
+    that nothing stands for."""
 
     def declared(function: Callable[P, None]) -> Callable[P, None]:
         usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
         meanings = sorted((usual | dict(exits or {})).items())
         _ABOUT[f"{function.__module__}.{function.__name__}"] = About(
-            examples, {code: meaning for code, meaning in meanings if meaning != NEVER}
+            examples, {code: meaning for code, meaning in meanings if meaning != NEVER}, alone or {}
         )
         return function
 
@@ -217,6 +221,14 @@ class _Verb(TyperCommand):
     """A verb whose help ends in examples and exit codes."""
 
     about: ClassVar[About]
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        alone = self.about.alone
+        given = [
+            f"{arg}={alone[arg]}" if arg in alone and not following.endswith(".toml") else arg
+            for arg, following in zip(args, [*args[1:], ""], strict=False)
+        ]
+        return super().parse_args(ctx, given)
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         with formatter.section("Examples"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that read what is there: table, compare, gate, history and export read results,
+"""The verbs that read what is there: table, compare, history and export read results,
 list the catalogue, help the pages of docs/.
 """
 
@@ -16,9 +16,10 @@ from tockmark import paths
 from tockmark.cli import options
 from tockmark.cli.app import PROGRAM
 from tockmark.cli.program import verb
-from tockmark.compare import gate, pairs, rule, sweeps
-from tockmark.compare.answer import answer, certain
+from tockmark.compare import pairs, sweeps
 from tockmark.compare.limits import load_limits, load_margins
+from tockmark.compare.spread import known_spread
+from tockmark.compare.verdict import answer
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
@@ -30,7 +31,7 @@ from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import near_to, of_names, select
 
 WIDEST = 100  # columns of a page
-WIDE = 120  # of a table of gate
+WIDE = 120  # of a table that is judged by limits
 LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
 ExportForm = StrEnum(  # type: ignore[misc]
     "ExportForm", {name.upper(): name for name in export.FORMS}
@@ -112,11 +113,16 @@ def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
 @verb(
     "tockmark compare old.json new.json",
     "tockmark compare a.json b.json c.json --baseline b --margin 2% --only 'syscall.*'",
+    "tockmark compare old.json new.json --limits",
+    "tockmark compare old.json new.json --limits limits.toml --markdown summary.md"
+    " --allow-missing 'ipc,syscall.command_absent'",
     "tockmark compare --by lang both.json",
+    alone={"--limits": options.DEFAULT_LIMITS},
     exits={
-        OK: "compared, whatever the verdicts",
-        INCOMPLETE: "a result is incomplete",
+        OK: "compared, whatever the verdicts; with --limits, at most beyond a soft limit",
+        INCOMPLETE: "a result is incomplete; or with --limits, apps or machine differ",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
+        REGRESSION: "with --limits, beyond a hard limit, or a row is gone",
     },
 )
 def compare_verb(
@@ -135,40 +141,75 @@ def compare_verb(
     by: Annotated[
         str | None, Option(help="Compare one result with itself by this factor: lang, Rust with C.")
     ] = None,
+    limits: options.OptionalLimits = None,
+    markdown: Annotated[
+        Path | None, Option(help="Write a summary for a pull request to this file, too.")
+    ] = None,
+    allow_missing: Annotated[
+        str | None,
+        Option(
+            metavar="ROWS",
+            help="Rows that need not be there by --limits, or not as samples of the same make;"
+            " terms as --only takes them.",
+        ),
+    ] = None,
+    every: options.EveryRow = False,
     as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
-    """Say of each row whether results differ, and whether that matters."""
+    """Say of each row whether results differ, and whether that matters.
+
+    With --limits, a row that grew by more than a hard limit is a regression: the exit code is 3."""
+    named = _by(by, _baseline_first(files, baseline))
+    known = catalogue_of([result for _, result in named])
+    others = options.rows_of(result for _, result in named)
+    margins = load_margins(margin, known, others)
+    allowed = None
+    if limits is not None:
+        file = None if limits == options.DEFAULT_LIMITS else Path(limits)
+        allowed = load_limits(file, known, others)
+    missing = select(known, allow_missing, others) if allow_missing else None
+    _, results = options.selected(known, only, (result for _, result in named))
+    (name, base), *news = zip((name for name, _ in named), results, strict=True)
+    spread, strict = known_spread(base), limits is not None
+    comparisons = [
+        pairs.compare(base, new, other, known, margins, spread, force, strict)
+        for other, new in news
+    ]
+    found = [(one, answer(one, allowed, missing)) for one in comparisons]
+    if as_json:
+        options.show(comparison.compare_json(name, found))
+    elif limits is None:
+        options.show(comparison.compare_text([(name, base), *news], found))
+    else:
+        width = text.width_of_terminal(WIDE)
+        options.show(comparison.judged_text(name, found, width, every))
+    if markdown is not None:
+        write_whole({markdown: comparison.judged_markdown(name, found)})
+    if limits is None:
+        raise Exit(options.incomplete_code(*results))
+    raise Exit(max(one.exit_code for _, one in found))
+
+
+def _baseline_first(files: Sequence[Path], baseline: str | None) -> list[tuple[str, Result]]:
+    """Load the files, with the baseline in front."""
     if baseline is not None:
         meant = [file for file in files if baseline in (str(file), file.name, file.stem)]
         if len(meant) != 1:
             raise TockmarkError(f"'{baseline}' names {len(meant)} of the files", "name one of them")
         files = [*meant, *(file for file in files if file not in meant)]
-    if len(files) < 2 and by is None:
-        raise TockmarkError(
-            "one result alone cannot be compared", "give two files or more, or --by lang"
-        )
-    named: Sequence[tuple[str, Result]] = [(paths.shown(file), load(file)) for file in files]
-    if by is not None:
-        named = _by(by, named)
-    results = [result for _, result in named]
-    known = catalogue_of(results)
-    chosen = load_margins(margin, known, options.rows_of(results))
-    wanted, _ = options.selected(known, only, results)
-    base = named[0][1]
-    found = [
-        pairs.compare(base, new, name, known, chosen, rule.known_spread(base), force, wanted)
-        for name, new in named[1:]
-    ]
-    if as_json:
-        options.show(comparison.compare_json(named[0][0], found))
-    else:
-        options.show(comparison.compare_text(named, found))
-    raise Exit(options.incomplete_code(*results))
+    return [(paths.shown(file), load(file)) for file in files]
 
 
-def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
-    """Take one result for several that differ in this factor alone."""
+def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
+    """Return the results to compare: one result may stand for several that differ in a factor
+    alone."""
+    if factor is None:
+        if len(named) < 2:
+            raise TockmarkError(
+                "one result alone cannot be compared", "give two files or more, or --by lang"
+            )
+        return named
     of_names("by", factor, ["lang"])
     if len(named) > 1:
         raise TockmarkError(
@@ -182,63 +223,6 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
             f"{name} has rows in {LANGS[result.langs[0]]} alone", "`tockmark run --lang c,rust`"
         )
     return found
-
-
-@verb(
-    "tockmark ci gate base.json new.json",
-    "tockmark ci gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
-    "tockmark ci gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
-    exits={
-        OK: "pass, or beyond a soft limit alone",
-        INCOMPLETE: "the new result is incomplete, or apps or machine differ",
-        UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
-        REGRESSION: "regression: beyond a hard limit, or a row is gone",
-    },
-)
-def gate_verb(
-    files: Annotated[
-        list[Path], Argument(metavar="BASE... NEW", help="Result files, the new one last.")
-    ],
-    limits: options.Limits = None,
-    markdown: Annotated[
-        Path | None, Option(help="Write a summary for a pull request to this file, too.")
-    ] = None,
-    only: options.Only = None,
-    allow_missing: Annotated[
-        str | None,
-        Option(
-            metavar="ROWS",
-            help="Rows of BASE that NEW need not have, or not as samples of the same make; terms as"
-            " --only takes them.",
-        ),
-    ] = None,
-    every: options.EveryRow = False,
-    as_json: options.AsJson = False,
-    force: options.Force = False,
-) -> None:
-    """Let a new result pass, or not, by limits on the growth of its rows.
-
-    The layouts of several BASE files count together."""
-    if len(files) < 2:
-        raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
-    results = [load(file) for file in files]
-    known = catalogue_of(results)
-    allowed = load_limits(limits, known, options.rows_of(results))
-    missing = allow_missing and select(known, allow_missing, options.rows_of(results))
-    _, results = options.selected(known, only, results)
-    *bases, new = zip(map(paths.shown, files), results, strict=True)
-    spread = rule.known_spread(bases[-1][1])
-    gated = gate.gate(bases, new, allowed, known, spread, force, missing or None)
-    names = [name for name, _ in bases]
-    found = answer(gated, certain(gated))
-    if as_json:
-        options.show(comparison.gate_json(names, new[0], found))
-    else:
-        width = text.width_of_terminal(WIDE)
-        options.show(comparison.gate_text(names, new[0], found, width, every))
-    if markdown is not None:
-        write_whole({markdown: comparison.gate_markdown(names, new[0], found)})
-    raise Exit(gated.exit_code)
 
 
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
@@ -258,8 +242,8 @@ def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
 
 
 @verb(
-    "tockmark ci export results/a.json --format csv -o a.csv",
-    "tockmark ci export results/a.json --format bmf > a.bmf",
+    "tockmark export results/a.json --format csv -o a.csv",
+    "tockmark export results/a.json --format bmf > a.bmf",
     exits={INCOMPLETE: "a row has an error, and is in csv alone"},
 )
 def export_verb(

@@ -203,17 +203,17 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
     pairs: list[AgreePair] = []
     lone: dict[str, list[Lone]] = {name: [] for name in LONE}
-    for pair in pair_up([sim], board):
+    for pair in pair_up(sim, board):
         row = pair.row
         if row.icache not in icaches or row.lang not in langs:
             continue
-        if not (pair.bases and pair.new):
+        if not (pair.base and pair.new):
             where, why = _why_alone(pair)
-            lone[where].append(Lone(row.name, why))
+            lone[where].append(Lone(row, why))
             continue
         one, two = alike(row, pair.new)
         if why_not := _unusable(one, two):
-            lone["unusable"].append(Lone(one.name, why_not))
+            lone["unusable"].append(Lone(one, why_not))
         else:
             bound = last_that_means(one, bounds)
             pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
@@ -263,7 +263,7 @@ def _why_alone(pair: RowPair) -> tuple[str, str]:
     kind, why = pair.gone or ("not measured", None)
     if pair.gone is None and pair.row.clock == "sim":
         return SKIPPED, NO_CLOCK
-    side = "only_sim" if pair.bases else "only_board"
+    side = "only_sim" if pair.base else "only_board"
     return SKIPPED if kind == "skipped" else side, why or kind
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How much a row may differ, as files say it: the margins of `compare`, the limits of `gate`, and
+"""How much a row may differ, as files say it: the margins and limits of `compare` and `judge`, and
 how far the simulator may be from the board, as boards/earlgrey-sim/bounds.toml states it.
 
 Each file has entries for some rows; where several mean a row, the last one counts.
@@ -27,7 +27,6 @@ from tockmark.suite.selection import Selection, select
 from tockmark.wire.rows import SERIES
 
 T = TypeVar("T")
-Tone = Literal["good", "doubtful", "bad"]  # the colour of a word
 Rows = Iterable[tuple[str, Params]]  # that results have besides the catalogue's
 
 
@@ -122,56 +121,18 @@ def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) ->
 # Limits
 
 
-class Level(IntEnum):
-    """How bad a change is by its limits; findings are shown worst first."""
+class Limit(IntEnum):
+    """Which limit a change is beyond with its whole range."""
 
-    PASS = 0
-    BETTER = 1  # below by more than the soft limit: time for a new base
-    SOFT = 2
-    HARD = 3
+    NONE = 0
+    SOFT = 1
+    HARD = 2
 
     @property
-    def words(self) -> "LevelWords":
-        """What is said of it."""
-        return LEVELS[self]
+    def word(self) -> str:
+        return self.name.lower()
 
 
-@dataclass(frozen=True)
-class LevelWords:
-    """All that is said of a level, wherever it is shown."""
-
-    word: str
-    title: str
-    tone: Tone
-    sign: str  # in a comment on a pull request
-    of_row: str  # of one row that moved
-    of_findings: str = ""  # what those of a level have in common
-
-
-LEVELS = {
-    Level.PASS: LevelWords(
-        "pass", "Pass", "good", "✅", "within", "of more instructions, but surely less time"
-    ),
-    Level.BETTER: LevelWords(
-        "better", "Pass", "good", "✅", "better", "lower by more than the soft limit"
-    ),
-    Level.SOFT: LevelWords(
-        word="warning",
-        title="Warning",
-        tone="doubtful",
-        sign="⚠️",
-        of_row="warning",
-        of_findings="beyond a soft limit, or not there",
-    ),
-    Level.HARD: LevelWords(
-        word="regression",
-        title="Regression",
-        tone="bad",
-        sign="❌",
-        of_row="regression",
-        of_findings="beyond a hard limit, or not there",
-    ),
-}
 DEFAULTS = """\
 [[limit]]
 rows = ["*"]
@@ -198,7 +159,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Limit:
+class SeriesLimits:
     """The limits of one series of the rows that are selected. Growth by no more than `slack` counts
     is never too much."""
 
@@ -206,18 +167,22 @@ class Limit:
     hard: Bound | None
     slack: float
 
-    def allowed(self, bound: Bound, base: float) -> float:
-        """Return the growth that is no breach of one of them."""
-        return max(bound.allowed(base), self.slack)
+    def exceeded(self, share: float, base: float) -> Limit:
+        """Return the limit that growth by a share of `base` counts exceeds."""
+        for bound, limit in ((self.hard, Limit.HARD), (self.soft, Limit.SOFT)):
+            if bound and share * base > max(bound.allowed(base), self.slack):
+                return limit
+        return Limit.NONE
 
 
-Limits = Mapping[str, Sequence[tuple[Selection, Limit]]]  # by series, as the result calls them
+# By series, as the result calls them.
+Limits = Mapping[str, Sequence[tuple[Selection, SeriesLimits]]]
 
 
 def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> Limits:
     """Read the limits of a file, or the default ones, for rows of the catalogue and `others`."""
     others = list(others)
-    limits: dict[str, list[tuple[Selection, Limit]]] = {series: [] for series in SERIES}
+    limits: dict[str, list[tuple[Selection, SeriesLimits]]] = {series: [] for series in SERIES}
     todo = "docs/reading-results.md shows such a file"
     with _refusing(path, "holds no limits", todo, TockmarkError):
         data = toml(DEFAULTS if path is None else path.read_text(encoding="utf-8"))
@@ -235,7 +200,7 @@ def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> L
     return limits
 
 
-def _entry(entry: object) -> tuple[list[str], dict[str, Limit]]:
+def _entry(entry: object) -> tuple[list[str], dict[str, SeriesLimits]]:
     """Return the terms of a [[limit]], and its limits by series."""
     if not isinstance(entry, dict):
         raise ValueError(f"{entry!r} is no [[limit]]")
@@ -249,12 +214,12 @@ def _entry(entry: object) -> tuple[list[str], dict[str, Limit]]:
     return rows, limits
 
 
-def _limit(entry: object) -> Limit:
+def _limit(entry: object) -> SeriesLimits:
     if not isinstance(entry, dict):
         raise ValueError(f"{entry!r} is not a limit")
     _known_keys(entry, ["soft", "hard", "slack"], " in a limit")
     soft, hard = (_bound(entry[name]) if name in entry else None for name in ("soft", "hard"))
-    return Limit(soft, hard, _counts(entry.get("slack", 0)))
+    return SeriesLimits(soft, hard, _counts(entry.get("slack", 0)))
 
 
 def _bound(value: object) -> Bound:

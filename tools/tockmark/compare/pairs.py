@@ -17,26 +17,21 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from msgspec import structs
 
-from tockmark.compare.limits import Level, Margins
+from tockmark.compare.limits import Margins
 from tockmark.compare.rule import (
     Change,
     Rule,
-    Spread,
     Value,
-    Verdict,
-    by_benchmark,
     change,
     counts_in_mean,
-    logs_of,
-    pooled,
     touches,
     value_of,
 )
+from tockmark.compare.spread import Spread, by_benchmark, logs_of
 from tockmark.errors import TockmarkError, say
 from tockmark.result.model import GONE, Result, Row, alike
-from tockmark.result.provenance import BootRun, same_simulator
+from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -46,9 +41,9 @@ from tockmark.suite.catalogue import (
     Catalogue,
     Key,
     Lang,
+    RowName,
     aside,
 )
-from tockmark.suite.selection import Selection
 from tockmark.wire.rows import SERIES
 
 REFUSED = ("machine", "clock", "timing", "counter")
@@ -158,56 +153,15 @@ def say_uncounted(name: str, result: Result) -> None:
         say(f"{name} was read by {COUNTERS[counter]}, without instructions: cycles alone count")
 
 
-def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
-    """Refuse a simulated result that hides what it ran, which the base tells, and one that has
-    other counts of the very same boots: a simulator would give the same ones again."""
-    (name, before), (other, after) = base, new
-    if not (before.simulated and after.simulated):
-        return
-    if before.provenance.layouts and not after.provenance.layouts:
+def check_kind(base: Result, new: Result, name: str) -> None:
+    """Refuse to judge a board's result by a simulator's, or the reverse: less is asked of a
+    board's."""
+    if base.simulated != new.simulated:
+        kind = {True: "a simulator's", False: "a board's"}
         raise TockmarkError(
-            f"{other} does not say which links and boots it ran, as {name} does",
-            "give a result as `tockmark run` wrote it, not what `parse` made of its log",
+            f"{name} is {kind[new.simulated]}, but the baseline is {kind[base.simulated]}",
+            "`tockmark board agree` compares the two; --force judges one by the other all the same",
         )
-    if row := _other_counts(before, after):
-        raise TockmarkError(
-            f"{other} and {name} have the same kernel, apps and simulator, but other counts of"
-            f" {row.name} in the boot {row.boot}",
-            "`tockmark-lab verify` says which of them is not what it was",
-        )
-
-
-def _other_counts(base: Result, new: Result) -> Row | None:
-    """Return the first row whose samples differ though the same was simulated."""
-    one, two = base.provenance, new.provenance
-    boards = [structs.replace(said.board, simulator_sha256=None) for said in (one, two)]
-    if boards[0] != boards[1] or not same_simulator(
-        one.board.simulator_sha256, two.board.simulator_sha256
-    ):
-        return None
-    same = [
-        (place, other)
-        for place, layout in enumerate(one.layouts)
-        for other, again in enumerate(two.layouts)
-        if layout.sha256 and (layout.sha256, layout.seed) == (again.sha256, again.seed)
-    ]
-    linked = {(boot.boot, boot.lang): _linked(boot) for boot in one.boots}
-    boots = {(b.boot, b.lang) for b in two.boots if linked.get((b.boot, b.lang)) == _linked(b)}
-    rows = {(row.boot, row.key): row for row in base.rows if (row.boot, row.lang) in boots}
-    for row in new.rows if same else ():
-        before = rows.get((row.boot, row.key))
-        for place, other in same if before is not None else ():
-            assert before is not None
-            there = place in before.layouts and other in row.layouts
-            there = there and not _of_other_parts((base, before), (new, row))
-            if there and before.samples[place] != row.samples[other]:
-                return row
-    return None
-
-
-def _linked(boot: BootRun) -> list[object]:
-    """Return what a boot's apps were linked of, from which kernel and places make their code."""
-    return [slot.parts_sha256 or slot for slot in boot.slots]
 
 
 def _hashed(name: str | None, sha256: str | None) -> str:
@@ -215,9 +169,8 @@ def _hashed(name: str | None, sha256: str | None) -> str:
 
 
 T = TypeVar("T")
-Side = tuple[Result, Row]  # a row, and the result in which it stands
-NO_MARGINS = Margins()  # given: the defaults count
-Usable = tuple[Sequence[Side], Side]  # a row of the bases, and of the new result
+Side = tuple[Result, Row]  # a row, and the result that has it
+NO_MARGINS = Margins()  # the defaults count
 
 
 def tables(
@@ -239,31 +192,28 @@ def tables(
 
 @dataclass(frozen=True)
 class RowPair:
-    """A row wherever it stands: in the bases that have it, and in the new result."""
+    """A row of two results: of both, or of one."""
 
-    bases: tuple[Side, ...]
+    base: Row | None
     new: Row | None
-    # What the side without it says of it: that it is failed, skipped or missing, and why.
+    # What the result without the row says of it: failed, skipped or missing, and why.
     gone: tuple[str, str | None] | None = None
 
     @property
     def row(self) -> Row:
         """Return the row of the first side that has it."""
-        row = self.bases[0][1] if self.bases else self.new
+        row = self.base or self.new
         assert row is not None
         return row
 
 
-def pair_up(bases: Sequence[Result], new: Result, loosely: bool = False) -> list[RowPair]:
-    """Pair rows by id, parameters, cache setting and language: those of the bases first. `loosely`:
+def pair_up(base: Result, new: Result, loosely: bool = False) -> list[RowPair]:
+    """Pair rows by id, parameters, cache setting and language: those of the base first. `loosely`:
     where each side has one setting or language only, and not the same one, that is the very factor
     to compare, and rows pair whatever it is."""
 
-    def settings(results: Sequence[Result], place: int) -> set[object]:
-        return {key[place] for result in results for key in result.table}
-
     def compared(place: int) -> bool:
-        one, two = settings(bases, place), settings([new], place)
+        one, two = ({key[place] for key in result.table} for result in (base, new))
         return len(one) == len(two) == 1 and one != two
 
     places = [0, 1, *(place for place in (2, 3) if not (loosely and compared(place)))]
@@ -271,32 +221,30 @@ def pair_up(bases: Sequence[Result], new: Result, loosely: bool = False) -> list
     def keyed(result: Result) -> dict[object, Row]:
         return {tuple(key[place] for place in places): row for key, row in result.table.items()}
 
-    before: dict[object, list[Side]] = {}
-    for base in bases:
-        for key, row in keyed(base).items():
-            before.setdefault(key, []).append((base, row))
-    after = keyed(new)
-    lost, never = _gone([new]), _gone(bases)
+    before, after = keyed(base), keyed(new)
+    lost, never = _gone(new), _gone(base)
     return [
-        *(RowPair(tuple(s), after.get(key), lost.get(s[0][1].key)) for key, s in before.items()),
-        *(RowPair((), row, never.get(row.key)) for key, row in after.items() if key not in before),
+        *(RowPair(row, after.get(key), lost.get(row.key)) for key, row in before.items()),
+        *(
+            RowPair(None, row, never.get(row.key))
+            for key, row in after.items()
+            if key not in before
+        ),
     ]
 
 
-def _gone(results: Iterable[Result]) -> dict[Key, tuple[str, str | None]]:
-    """Return the rows that results say are not there, in which of their lists, and why."""
-    return {
-        gone.key: (kind, gone.why)
-        for result in results
-        for kind in GONE
-        for gone in getattr(result, kind)
-    }
+def _gone(result: Result) -> dict[Key, tuple[str, str | None]]:
+    """Return the rows that a result says are not there, in which of its lists, and why."""
+    return {gone.key: (kind, gone.why) for kind in GONE for gone in getattr(result, kind)}
 
 
 def booted_otherwise(base: Side, new: Side) -> str | None:
-    """Return why two rows cannot be held against each other for what else their boots ran, if so;
-    what readings cost is measured first of all."""
-    if base[1].is_overhead or not _of_other_parts(base, new):
+    """Return why two rows cannot be held against each other for what else their boots ran, if so:
+    with the cache on, what ran before decides which way of a set is filled next, and that moves
+    samples. What readings cost is measured first of all."""
+    parts = [result.provenance.part(row.boot, row.lang) for result, row in (base, new)]
+    icaches = {base[1].icache, new[1].icache}
+    if base[1].is_overhead or parts[0] == parts[1] or icaches == {False}:
         return None
     return (
         "its boot ran other rows of the group on one side, which moves samples with the i-cache on:"
@@ -304,41 +252,41 @@ def booted_otherwise(base: Side, new: Side) -> str | None:
     )
 
 
-def _of_other_parts(base: Side, new: Side) -> bool:
-    """Return whether two cached boots ran different benchmarks of a group: what ran before decides
-    which way of a set of the cache is filled next, and that moves samples."""
-    parts = [result.provenance.part(row.boot, row.lang) for result, row in (base, new)]
-    return parts[0] != parts[1] and {base[1].icache, new[1].icache} != {False}
-
-
 @dataclass(frozen=True)
 class Lone:
-    """A row that cannot be held against another, and why, if that is known."""
+    """A row that cannot be held against another, and why."""
 
-    name: str
+    row: RowName
     why: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.row.name
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean of the ratios of the benchmarks that touch the kernel."""
+    """How the geometric mean of the benchmarks that touch the kernel changed."""
 
-    ratio: float
-    low: float
-    high: float
-    verdict: Verdict
+    change: Change
     benchmarks: int
+
+    @property
+    def ratio(self) -> float:
+        assert self.change.ratio is not None
+        return self.change.ratio
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of both sides, and how its series changed. A row of the apps' own has no verdict."""
+    """One row of both sides, and how its series changed."""
 
     row: Row  # the base's
+    new: Row
     values: dict[str, tuple[Value, Value]]  # of both sides, by the series
     changes: dict[str, Change]
     margin: float
-    judged: bool
+    judged: bool  # it touches the kernel; the apps' own rows show the noise
 
     @property
     def cycles(self) -> Change:
@@ -348,70 +296,22 @@ class Pair:
     def instret(self) -> Change | None:
         return self.changes.get("instret")
 
-    def time_beside(self, series: str) -> Change | None:
-        """Return how its cycles changed, which is said beside its instructions."""
-        return self.cycles if series == "instret" else None
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """Return what is said of its cycles."""
-        return self.verdicts.get("cycles")
-
-    @property
-    def retired(self) -> Verdict | None:
-        """Return what is said of its instructions."""
-        return self.verdicts.get("instret")
-
-    @cached_property
-    def verdicts(self) -> dict[str, Verdict]:
-        """Return what is said of each series; nothing of a row that has no verdict."""
-        return {
-            series: found.verdict(self.margin if series == "cycles" else self.margin / 2)
-            for series, found in self.changes.items()
-            if self.judged
-        }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is to be said of one row, and how bad it is: that it is gone, unless it is `Moved`."""
-
-    level: Level
-    row: Row  # the base's
-    why: str
-
-    @property
-    def place(self) -> tuple[int, float]:
-        """Return its place in a list: the worst come first, and among these the largest."""
-        return -self.level, -math.inf
-
-
-@dataclass(frozen=True)
-class Moved(Finding):
-    """One series of a row that moved."""
-
-    series: str
-    change: Change  # of one operation
-    time: Change | None = None  # of instructions: how its cycles changed
-
-    @property
-    def place(self) -> tuple[int, float]:
-        return -self.level, -self.change.size
-
 
 @dataclass(frozen=True)
 class Comparison:
     """One result against its base, row by row."""
 
     name: str
+    base: Result
+    new: Result
     factors: list[Factor]
     pairs: list[Pair]
-    only_base: list[Lone]
-    only_new: list[Lone]
-    unusable: list[Lone]  # on both sides, but not with figures that can be compared
+    gone: list[Lone]  # rows that the new result does not have as the base does
+    added: list[Row]  # rows that only the new result has
+    unusable: list[Lone]  # rows of which the base has no good figure
+    few: list[Lone]  # rows whose samples are too few for a verdict
     margin: float  # of rows without one of their own
     rule: Rule
-    links: tuple[int, int]  # of the kernels, the base's first
 
     @cached_property
     def sections(self) -> list[tuple[str, list[Pair]]]:
@@ -419,14 +319,14 @@ class Comparison:
         return tables(self.pairs, self.rule.catalogue, lambda pair: pair.row)
 
     @property
-    def in_order(self) -> list[Pair]:
-        """Return the pairs in the order of the tables."""
-        return [pair for _, pairs in self.sections for pair in pairs]
-
-    @property
     def judged(self) -> list[Pair]:
         """Return the pairs that have a verdict."""
         return [pair for pair in self.pairs if pair.judged]
+
+    @property
+    def links(self) -> tuple[int, int]:
+        """Return the number of links of the kernels, the base's first."""
+        return self.base.links, self.new.links
 
     @property
     def mean(self) -> Mean | None:
@@ -456,15 +356,6 @@ class Comparison:
         many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
         return f"{many} a side" if len(links) == 1 else many
 
-    def moved(self) -> list[Moved]:
-        """Return what is relevant, the instructions of a row before its cycles."""
-        return [
-            Moved(Level.PASS, pair.row, "", series, pair.changes[series], pair.time_beside(series))
-            for pair in self.in_order
-            for series in reversed(SERIES)
-            if pair.verdicts.get(series) is Verdict.RELEVANT
-        ]
-
     def _geometric_mean(self, lang: Lang) -> Mean | None:
         """Return the mean of the logarithms in each layout, with how far these means spread: one
         link may move many rows together. It is of the rows that every layout has, whose base is in
@@ -483,9 +374,7 @@ class Comparison:
         base = _mean_value([(row, value) for row, value, _ in found], self.rule.chance)
         new = _mean_value([(row, value) for row, _, value in found], self.rule.chance)
         mean = change(base, new, self.rule.known.of_mean(rows))
-        assert mean.ratio is not None
-        many = len({row.id for row in rows})
-        return Mean(mean.ratio, mean.low, mean.high, mean.verdict(self.margin), many)
+        return Mean(mean, len({row.id for row in rows}))
 
 
 def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
@@ -506,105 +395,101 @@ def compare(
     new: Result,
     name: str,
     catalogue: Catalogue,
-    chosen: Margins,
+    margins: Margins,
     known: Spread,
     force: bool = False,
-    only: Selection | None = None,
+    strict: bool = False,
 ) -> Comparison:
     """Compare a result, called `name`, with the baseline. `known` says how far rows spread over
-    links, and `only` limits it to some rows."""
+    links. `strict`: the comparison shall be judged by limits, so refuse other cores and a board
+    against a simulator."""
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
-    check_factors(factors, name, force, cores=True)
-    check_origin(("the baseline", base), (name, new))
+    check_factors(factors, name, force, cores=not strict)
+    if strict and not force:
+        check_kind(base, new, name)
     say_uncounted(name, new)
-    one, two = (result.only(only) if only else result for result in (base, new))
-    rows = pair_up([one], two, loosely=True)
-    usable: list[Usable] = []
-    unusable = []
-    for pair in rows:
-        if pair.bases and pair.new:
-            before, after = alike(pair.row, pair.new)
-            sides = {"baseline": before.unsound, "new": after.unsound}
-            why = next((f"{side}: {why}" for side, why in sides.items() if why), None)
-            if why := why or booted_otherwise((base, before), (new, after)):
-                unusable.append(Lone(before.name, why))
+    usable: list[tuple[Row, Row]] = []
+    gone, added, unusable = [], [], []
+    for pair in pair_up(base, new, loosely=True):
+        if pair.base is None:
+            added.append(pair.row)
+        elif pair.base.unsound:
+            unusable.append(Lone(pair.row, f"the baseline's {pair.base.unsound}"))
+        elif pair.new is None:
+            gone.append(Lone(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"]))))
+        else:
+            before, after = alike(pair.base, pair.new)
+            why = after.unsound or booted_otherwise((base, before), (new, after))
+            if why:
+                gone.append(Lone(before, why))
             else:
-                usable.append(([(base, before)], (new, after)))
+                usable.append((before, after))
     if not usable:
         raise TockmarkError(
             f"{name} has no good row that the baseline has, too", "`tockmark table` shows both"
         )
-    return comparison([base], (name, new), rows, usable, unusable, catalogue, known, chosen)
+    rule, pairs, few = _pairs(base, new, usable, catalogue, known, margins)
+    if few and not any(pair.judged for pair in pairs):
+        raise TockmarkError(
+            f"{name} has no row with a verdict: {few[0].why}", "measure again without --samples"
+        )
+    return Comparison(
+        name=name,
+        base=base,
+        new=new,
+        factors=factors,
+        pairs=pairs,
+        gone=gone,
+        added=added,
+        unusable=unusable,
+        few=few,
+        margin=margins.general(base.simulated and new.simulated),
+        rule=rule,
+    )
 
 
-def comparison(
-    bases: Sequence[Result],
-    new: tuple[str, Result],
-    rows: Sequence[RowPair],
-    usable: Sequence[Usable],
-    unusable: list[Lone],
+def _pairs(
+    base: Result,
+    new: Result,
+    usable: Sequence[tuple[Row, Row]],
     catalogue: Catalogue,
     known: Spread,
-    chosen: Margins = NO_MARGINS,
-) -> Comparison:
-    """Say how the usable rows changed. The layouts of several bases count as those of one."""
-    name, result = new
-    simulated = all(one.simulated for one in (*bases, result))
-    every = [
-        (sides, {series: found for series in SERIES if (found := _values(sides, side, series))})
-        for sides, side in usable
+    margins: Margins,
+) -> tuple[Rule, list[Pair], list[Lone]]:
+    """Return the rule for the usable rows, how each changed, and those with too few samples."""
+    simulated = base.simulated and new.simulated
+    values_of_rows = [
+        {
+            series: (one, two)
+            for series in SERIES
+            if (one := value_of(base, before, series)) is not None
+            and (two := value_of(new, after, series)) is not None
+        }
+        for before, after in usable
     ]
     vary = sum(
         one.varies or two.varies
-        for sides, values in every
-        if touches(sides[-1][1], catalogue) == "kernel"
+        for (before, _), values in zip(usable, values_of_rows, strict=True)
+        if touches(before, catalogue) == "kernel"
         for one, two in values.values()
     )
-    both = [(sides[-1][1], row) for sides, (_, row) in usable]
-    rule = Rule.for_rows(both, catalogue, known, vary)
-    pairs = []
+    rule = Rule.for_rows(usable, catalogue, known, vary)
+    pairs: list[Pair] = []
     few: list[Lone] = []
-    for sides, values in every:
-        row = sides[-1][1]
-        if rule.judges(row) and (why := rule.too_few(itertools.chain(*values.values()))):
-            few.append(Lone(row.name, why))
+    for (row, after), values in zip(usable, values_of_rows, strict=True):
+        judged = rule.judges(row)
+        if judged and (why := rule.too_few(itertools.chain(*values.values()))):
+            few.append(Lone(row, why))
             continue
-        before, after = values.get("instret", (None, None))
-        other = bool(before and after and before.nets != after.nets)
-        changes: dict[str, Change] = {
+        counts = values.get("instret")
+        other = counts is not None and counts[0].nets != counts[1].nets
+        changes = {
             series: rule.change(row, series, *values[series], other)
             for series in rule.series(row)
             if series in values
         }
-        margin = chosen.of_row(row, simulated)
-        pairs.append(Pair(row, values, changes, margin, rule.judges(row)))
-    if few and not any(pair.judged for pair in pairs):
-        raise TockmarkError(
-            f"{name} has no row with a verdict: {few[0].why}",
-            "measure again without --samples",
-        )
-    links = {base.provenance.kernel.sha256: base.links for base in bases}
-    return Comparison(
-        name=name,
-        factors=differing_factors(bases[0], result),
-        pairs=pairs,
-        only_base=[Lone(pair.row.name) for pair in rows if pair.new is None],
-        only_new=[Lone(pair.row.name) for pair in rows if not pair.bases],
-        unusable=[*unusable, *few],
-        margin=chosen.general(simulated),
-        rule=rule,
-        links=(sum(links.values()), result.links),
-    )
-
-
-def _values(bases: Sequence[Side], new: Side, series: str) -> tuple[Value, Value] | None:
-    """Return what both sides say of a series of a row; None if one of them says nothing."""
-    before = [
-        (value, result.provenance.kernel.sha256)
-        for result, row in bases
-        if (value := value_of(result, row, series)) is not None
-    ]
-    after = value_of(*new, series)
-    return (pooled(before), after) if before and after is not None else None
+        margin = margins.of_row(row, simulated)
+        pairs.append(Pair(row, after, values, changes, margin, judged))
+    return rule, pairs, few

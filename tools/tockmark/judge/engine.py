@@ -4,34 +4,37 @@
 Every row is measured in one link of each side. That decides the instructions, which do not depend
 on the layout. Of cycles some rows may be beyond a limit, or it is their layout: these alone are
 measured in two links a side, and what is still in doubt in four, as far as links can be had; of
-paired links so are those that one pair alone says moved, with the cache on. The rule is gate's
-throughout: here is only decided what is run. What was simulated once is kept by its image, so a
-judgement that was interrupted, or is made again, simulates only what is not there yet.
+paired links so are those that one pair alone says moved, with the cache on. The verdict is that of
+compare/verdict.py throughout: here is only decided what is run. What was simulated once is kept by
+its image, so a judgement that was interrupted, or is made again, simulates only what is not there
+yet. How long alarms wait is measured by the first links, with each setting of the cache.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from tockmark.compare import gate, rule
-from tockmark.compare.answer import certain
-from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Limits
-from tockmark.compare.paired import paired as paired_spread
-from tockmark.compare.pairs import Moved
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
+from tockmark.compare.spread import Spread, known_spread, paired_spread
+from tockmark.compare.verdict import MOVED, Answer, RowVerdict, answer
+from tockmark.errors import INTERRUPTED, TockmarkError, say
 from tockmark.files import write_whole
+from tockmark.latency.chain import check_points
+from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
+from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
 from tockmark.paths import shown
+from tockmark.profile.run import kernel_of
 from tockmark.result import file
 from tockmark.result.build import joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
+from tockmark.rig.kernel import KernelElf
 from tockmark.rig.results import by_layout
 from tockmark.rig.run import RunOptions
-from tockmark.suite.catalogue import Boot
+from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.trees.builds import Links
 
@@ -58,18 +61,17 @@ class Side(Protocol):
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict, and the results that it was reached by."""
+    """The answer, and the results that it was reached by."""
 
     names: tuple[str, str]
-    results: tuple[Result, Result]
-    gated: Gated
+    comparison: Comparison
+    answer: Answer
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
     paired: bool = False
 
-    @cached_property
-    def moved(self) -> list[Moved]:
-        """Return all that moved for certain, as `certain` says."""
-        return certain(self.gated, self.paired)
+    @property
+    def results(self) -> tuple[Result, Result]:
+        return self.comparison.base, self.comparison.new
 
 
 def judge(
@@ -78,7 +80,7 @@ def judge(
     wanted: Selection,
     limits: Limits,
     most: int = LINKS,
-    known: rule.Spread | None = None,
+    known: Spread | None = None,
     paired: bool = False,
 ) -> Judged:
     """Measure both sides until no row is in doubt, or `most` links of each are measured. `known` is
@@ -90,15 +92,17 @@ def judge(
     count = 1
     while True:
         old, new = (joined(of_side) for of_side in of_both)
-        spread = known or rule.known_spread(old)
+        spread = known or known_spread(old)
         if paired:
             spread = paired_spread(spread, wanted.catalogue)
-        gated = gate.gate([(names[0], old)], (names[1], new), limits, wanted.catalogue, spread)
-        if not gated.comparison.judged:
+        comparison = compare(old, new, names[1], wanted.catalogue, NO_MARGINS, spread, strict=True)
+        if not comparison.judged:
             raise TockmarkError(
                 "no row that a kernel touches was measured on both sides", "leave out --only"
             )
-        again = [*gated.unsure, *(_by_one_pair(gated) if paired else ())]
+        found = answer(comparison, limits)
+        again = [row for row in found.rows if row.in_doubt]
+        again += _by_one_pair(comparison, found) if paired else ()
         if not again or count >= most:
             break
         count = min(2 * count, most)
@@ -112,16 +116,17 @@ def judge(
             break
         doubts.append(len(doubtful))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    return Judged(names, (old, new), gated, tuple(doubts), paired)
+    return Judged(names, comparison, found, tuple(doubts), paired)
 
 
-def _by_one_pair(gated: Gated) -> list[Moved]:
+def _by_one_pair(comparison: Comparison, found: Answer) -> list[RowVerdict]:
     """Return what one pair alone says that moved with the cache on, where which way of a set is
     filled next now and then counts for more than is usual."""
+    alone = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
     return [
-        one
-        for one in certain(gated, paired=True)
-        if one.series == "cycles" and one.row.icache is not False and one.change.links == 1
+        row
+        for row in found.that_are(*MOVED)
+        if row.row.icache is not False and row.row.key in alone
     ]
 
 
@@ -218,3 +223,41 @@ def _beside(results: Sequence[Result]) -> Result:
     }
     known = results[0].provenance.beside([one.provenance for one in results[1:]])
     return replace(results[0], provenance=known, **lists)
+
+
+def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, ...]:
+    """Return the loads of these names, separated by commas; none if nothing is asked for.
+    TockmarkError if there is no such load, a kernel cannot bear it or its stages are not known."""
+    if names is None:
+        return ()
+    for kernel in kernels:
+        check_points(kernel_of(kernel))
+    loads, _ = (loads_for(kernel, names.split(",")) for kernel in kernels)
+    return loads
+
+
+def compared_waits(
+    kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
+) -> list[RowVerdict]:
+    """Return what is said of the waits of alarms beside each load; both sides' waits are kept in
+    `folder`. TockmarkError if an alarm did not come, or a stage is not there."""
+    found: list[RowVerdict] = []
+    for icache in options.icaches if loads else ():
+        base, head = _measured(kernels, loads, options, icache, folder)
+        found += wait_verdicts(base, head)
+    return found
+
+
+def _measured(
+    kernels: Sequence[KernelElf],
+    loads: tuple[RunLoad, ...],
+    options: RunOptions,
+    icache: bool,
+    folder: Path,
+) -> Iterator[StoredLatency]:
+    for side, kernel in zip(("base", "head"), kernels, strict=True):
+        say(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
+        asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
+        one = measure(asked, lambda text: say(f"  {text}"))
+        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": text_of(one)})
+        yield one

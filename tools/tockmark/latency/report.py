@@ -5,12 +5,13 @@ first; and which waits of one kernel are longer than another's.
 Two kernels are compared by two rows beside each load, of the worst alarm and of the time that 99 %
 of them stay within. Each is one of the alarms that came at the same phases: on one kernel it comes
 out the same each time, so there is no chance to reckon with. What differs from kernel to kernel
-without anybody's doing is the layout of the code, for which there is a margin (docs/method.md).
+without anybody's doing is the layout of the code, for which there is a margin (docs/method.md). A
+wait that is longer by more is beyond a hard limit.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -18,12 +19,14 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import documents
+from tockmark.compare.limits import Limit
+from tockmark.compare.verdict import RowVerdict, Verdict
 from tockmark.documents import Count, Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.latency.chain import ALARM, UART, WaitSpread
 from tockmark.result.provenance import Kernel
-from tockmark.show.text import Table, TableColumn, bad, change, figures, good
-from tockmark.suite.catalogue import ICACHE
+from tockmark.show.text import Table, TableColumn, figures
+from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 
 FORM, VERSION = "tockmark-latency", 1
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
@@ -46,15 +49,10 @@ KINDS = {
 ELSEWHERE = ("elsewhere",)  # the stack of all that is left
 MARGIN = 0.05  # a wait that is longer by so much of it is a finding
 LEAST = 200  # and by so many cycles
-LONGER, SHORTER, SAME = "longer", "shorter", "as before"
-WORST, MOST = "worst", "99 %"
+WORST, MOST = "worst", "99%"
 WHICH: dict[str, Callable[[WaitSpread], int]] = {
     WORST: lambda one: one.worst,
     MOST: lambda one: one.most_of,
-}
-WORDS = {
-    WORST: "the worst {} beside {}, i-cache {}:",
-    MOST: "99 % of the {}s beside {}, i-cache {}, come within",
 }
 
 
@@ -208,61 +206,18 @@ def _parts(parts: Iterable[StackPart]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class WaitRow:
-    """How long an alarm, or a line, waits beside a load, before and after, and the stage that
-    changed most the same way: grew, or shrank where it waits no longer than before."""
+class WaitName(RowName):
+    """What a wait is called: `wait.alarm load=console of=worst`."""
 
-    chain: str
-    load: str
-    what: str  # the load in words
-    of: str  # one of WHICH
-    icache: bool
-    before: int
-    after: int
-    stage: str
-    grown: int
-    function: str | None = None  # that did so most, where the worst was traced on both kernels
-    never: bool = False  # it does not come any more: `after` is how long that was watched
-
-    @property
-    def name(self) -> str:
-        return f"wait.{self.chain} load={self.load} {self.of}"
-
-    @property
-    def verdict(self) -> str:
-        """One of LONGER, SHORTER and SAME."""
-        if self.never:
-            return LONGER
-        least, most = sorted((self.before, self.after))
-        if most - least <= max(LEAST, self.before * MARGIN):
-            return SAME
-        return LONGER if most == self.after else SHORTER
-
-    @property
-    def why(self) -> str:
-        """Name the stage, and the function if it is known."""
-        if self.never:
-            return f"never comes, {self.stage}"
-        most = f", most in {self.function}" if self.function else ""
-        return f"{self.stage} {self.grown:+,}{most}"
-
-    def __str__(self) -> str:
-        noun, where = NOUN[self.chain], ICACHE[self.icache]
-        if self.never:
-            return (
-                f"the {noun} beside {self.what}, i-cache {where}, never comes within"
-                f" {self.after:,} cycles, and took {self.before:,} at most"
-            )
-        words = WORDS[self.of].format(noun, self.what, where)
-        return (
-            f"{words} {self.before:,} → {self.after:,} cycles"
-            f" ({change(self.before, self.after)}), in the stage {self.why}"
-        )
+    id: str
+    params: Params
+    icache: bool | None
+    lang: Lang = "c"
 
 
-def wait_rows(base: StoredLatency, new: StoredLatency) -> list[WaitRow]:
-    """Return the waits of both beside each load. TockmarkError if the files are not of the same
-    machine, stages and alarms."""
+def wait_verdicts(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
+    """Return what is said of the waits beside each load. TockmarkError if the files are not of the
+    same machine, stages and alarms."""
     for what, one, other in (
         ("kernels with other stages", base.family, new.family),
         ("other chains", base.chain, new.chain),
@@ -274,43 +229,58 @@ def wait_rows(base: StoredLatency, new: StoredLatency) -> list[WaitRow]:
     ):
         if one != other:
             raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
-    return list(_rows(base, new))
+    return list(_verdicts(base, new))
 
 
-def _rows(base: StoredLatency, new: StoredLatency) -> Iterator[WaitRow]:
+def _verdicts(base: StoredLatency, new: StoredLatency) -> Iterator[RowVerdict]:
     known = {load.name: load for load in base.loads}
     for lost in new.never:
-        if (old := known.get(lost.name)) is not None:
-            before, after = old.whole.worst, lost.cycles
-            what = new.chain, lost.name, lost.what, WORST, new.icache
-            yield WaitRow(*what, before, after, lost.ended, after - before, never=True)
+        if lost.name in known:
+            why = f"never comes within {lost.cycles:,} cycles, the stage {lost.ended} was over"
+            name = _name(new, lost.name, WORST)
+            yield RowVerdict(name, Verdict.GONE, limit=Limit.HARD, why=why)
     for load in new.loads:
-        if (old := known.get(load.name)) is None:  # it never came on the other
-            continue
-        traced = base.worst.load == new.worst.load == load.name
-        for of, value in WHICH.items():
-            row = _row(new, old, load, of, value)
-            if traced and of == WORST:
-                grew = row.before < row.after
-                ends = (base.worst, new.worst) if grew else (new.worst, base.worst)
-                row = replace(row, function=_function(*ends))
-            yield row
+        if (old := known.get(load.name)) is not None:  # else it never came on the other
+            for of, value in WHICH.items():
+                traced = base.worst.load == new.worst.load == load.name and of == WORST
+                worst = (base.worst, new.worst) if traced else None
+                yield judge_wait(_name(new, load.name, of), old, load, value, worst)
 
 
-def _row(
-    new: StoredLatency, old: LoadFound, load: LoadFound, of: str, value: Callable[[WaitSpread], int]
-) -> WaitRow:
-    grown = {name: value(one) - value(old.stages[name]) for name, one in load.stages.items()}
-    before, after = value(old.whole), value(load.whole)
-    most = max if before < after else min
-    stage = most(grown, key=grown.__getitem__)
-    what = new.chain, load.name, load.what, of, new.icache
-    return WaitRow(*what, before, after, stage, grown[stage])
+def judge_wait(
+    name: RowName,
+    old: LoadFound,
+    new: LoadFound,
+    value: Callable[[WaitSpread], int],
+    worst: tuple[WorstAlarm, WorstAlarm] | None = None,
+) -> RowVerdict:
+    """Judge one wait, and name the stage that changed most the same way: grew, or shrank where it
+    waits no longer than before. `worst` alarms that were traced on both kernels name the function,
+    too."""
+    before, after = value(old.whole), value(new.whole)
+    verdict = Verdict.SAME
+    if abs(after - before) > max(LEAST, before * MARGIN):
+        verdict = Verdict.WORSE if after > before else Verdict.BETTER
+    grown = {name: value(one) - value(old.stages[name]) for name, one in new.stages.items()}
+    stage = (max if before < after else min)(grown, key=grown.__getitem__)
+    where = f"{stage} {grown[stage]:+,}"
+    if worst and (function := _function(*worst if before < after else reversed(worst))):
+        where += f", most in {function}"
+    share = after / before - 1 if before else None
+    return RowVerdict(
+        name,
+        verdict,
+        before,
+        after,
+        share,
+        None if share is None else (share, share),
+        limit=Limit.HARD if verdict is Verdict.WORSE else Limit.NONE,
+        where="" if verdict is Verdict.SAME else where,
+    )
 
 
-def longer(rows: Sequence[WaitRow]) -> list[WaitRow]:
-    """Return those that wait longer by the margin."""
-    return [row for row in rows if row.verdict == LONGER]
+def _name(found: StoredLatency, load: str, of: str) -> WaitName:
+    return WaitName(f"wait.{found.chain}", {"load": load, "of": of}, found.icache)
 
 
 def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
@@ -332,48 +302,3 @@ def _counts(one: StoredLatency, other: StoredLatency) -> dict[str, int]:
     """Return how many alarms came beside each load, of those beside which they come on both."""
     both = {load.name for load in other.loads}
     return {load.name: load.whole.count for load in one.loads if load.name in both}
-
-
-def waits_table(rows: Sequence[WaitRow]) -> Table:
-    """Return the rows for their reader; those that wait longer or shorter say in which stage."""
-    columns = figures({"base": 10, "head": 10, "": 9})
-    found = Table(
-        [
-            TableColumn("how long it waits", 36, 0, left=True),
-            TableColumn("i$", 3),
-            *columns,
-            TableColumn("most in the stage", 36, 2, left=True),
-        ]
-    )
-    colours: dict[str, Callable[[str], str]] = {LONGER: bad, SHORTER: good, SAME: str}
-    for one in rows:
-        moved = colours[one.verdict](change(one.before, one.after))
-        why = "" if one.verdict == SAME else f"{one.verdict}: {one.why}"
-        after = "never" if one.never else f"{one.after:,}"
-        moved = "" if one.never else moved
-        found.add(one.name, ICACHE[one.icache], f"{one.before:,}", after, moved, why)
-    return found
-
-
-def waits_records(rows: Sequence[WaitRow]) -> list[dict[str, object]]:
-    """Return the rows for other programs."""
-    return [{"row": row.name, **asdict(row), "verdict": row.verdict} for row in rows]
-
-
-def waits_answer(base: StoredLatency, new: StoredLatency, rows: Sequence[WaitRow]) -> str:
-    """Return the verdict."""
-    against = f"{new.kernel.title} against {base.kernel.title}"
-    none = f"no {NOUN[new.chain]} waits longer by more than {MARGIN:.0%}"
-    return f"{dearest(rows) or none}; {against}"
-
-
-def dearest(rows: Sequence[WaitRow]) -> str:
-    """Say which wait is longer by most, a worst one if there is any, and how many more are longer;
-    empty if none is."""
-    found = longer(rows)
-    if not found:
-        return ""
-    one = max(found, key=lambda row: (row.never, row.of == WORST, row.after - row.before))
-    more = len(found) - 1
-    others = f"; {more} more row{'s wait' if more > 1 else ' waits'} longer" if more else ""
-    return f"{one}{others}"

@@ -29,6 +29,7 @@ ENDINGS = {
     *(".rs", ".S", ".inc", ".c", ".h", ".cc", ".sv", ".vlt", ".ld", ".toml", ".lock", ".py", ".mk"),
     *("", ".txt"),
 }
+READ_ONLY_BY_VERBS = {"bounds.toml", "simulators.toml"}  # beside the simulator's sources
 TODO = "run `make build`, and `make profile` or `make setup-qemu` for what these make"
 
 
@@ -78,7 +79,8 @@ def _files(kind: str) -> Iterator[Path]:
         below = top.rglob("*") if top.is_dir() else [top]
         for path in below:
             hidden = any(part.startswith(".") for part in path.relative_to(top).parts)
-            if path.suffix in ENDINGS and not hidden and path.is_file():
+            is_source = path.suffix in ENDINGS and path.name not in READ_ONLY_BY_VERBS
+            if is_source and not hidden and path.is_file():
                 yield path
 
 

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How the answer of `judge` and `gate` looks: the verdict in one line, then what a change costs by
-operation in a table, as text, Markdown and JSON.
+"""How an answer looks: one line that says what moved, then what a change costs by operation in a
+table, as text, Markdown and JSON.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
-from tockmark.compare.answer import Answer, Certainty, Line
-from tockmark.compare.gate import BY_CONTROL
-from tockmark.compare.limits import SERIES_WORDS, Level
-from tockmark.compare.pairs import Comparison, Moved
-from tockmark.result.model import Row
+from tockmark.compare.limits import SERIES_WORDS, Limit
+from tockmark.compare.verdict import JUDGED, Answer, RowVerdict, Verdict
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, LANGS
@@ -24,164 +20,109 @@ NAME = 18  # columns of an operation, at least
 NAMES = 34  # and at most
 WHERE = 12  # columns of where, at least, with the blanks before it; else there is no room for it
 WIDE = 10  # a ratio, beyond which an interval says nothing
-BEYOND = {Level.HARD: "!!", Level.SOFT: "!"}  # marks a figure that is beyond a limit
-TONES: dict[Level, Callable[[str], str]] = {
-    Level.HARD: text.bad,
-    Level.SOFT: text.doubtful,
-    Level.BETTER: text.good,
-    Level.PASS: str,
+IDENTITY = ("id", "params", "icache", "lang")  # what names a row in JSON
+BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # marks a figure beyond a limit
+TITLES = {Limit.NONE: "Pass", Limit.SOFT: "Warning", Limit.HARD: "Regression"}
+SIGNS = {Limit.NONE: "✅", Limit.SOFT: "⚠️", Limit.HARD: "❌"}  # in a comment on a pull request
+TONES: dict[Limit, Callable[[str], str]] = {
+    Limit.HARD: text.bad,
+    Limit.SOFT: text.doubtful,
+    Limit.NONE: str,
+}
+COLOURS: dict[Verdict, Callable[[str], str]] = {
+    Verdict.WORSE: text.bad,
+    Verdict.BETTER: text.good,
+    Verdict.UNSURE: text.doubtful,
 }
 LEGEND = (
-    "base → head: medians over links; the estimate is of their means. sure: the whole range is"
-    " beyond a limit, or in paired links is not 0. unsure: it is not, so it may be the layout."
-    " unchanged: cycles as before. instr: instructions more or fewer, which no layout changes. !!:"
-    " beyond the hard limit, !: the soft one."
+    "base → head: medians over links; the estimate is of their means. worse, better: the whole"
+    " range is beyond the margin, or a limit. unsure: it is not, so it may be the layout. same: it"
+    " is inside the margin. instr: instructions more or fewer, which no layout changes. !!: beyond"
+    " the hard limit, !: the soft one."
 )
 
 
+def coloured(word: str, verdict: Verdict) -> str:
+    """Colour a word that is said of a row with this verdict."""
+    return COLOURS.get(verdict, str)(word)
+
+
 def first_line(answer: Answer) -> str:
-    """Say the verdict, and what it is of: instructions first, for they are sure."""
-    gated = answer.gated
-    judged, many = len(gated.comparison.judged), gated.comparison.links_said
-    gone = len(gated.gone)
-    found = [f"{gone} row{'s' if gone > 1 else ''} not there"] if gone else []
-    counted = _instructions(answer)
-    costs = [of for of in (counted, _cycles(answer)) if of]
+    """Say how a judgement by limits ended, and what moved."""
+    return f"{TITLES[answer.limit]}: {headline(answer)}"
+
+
+def headline(answer: Answer) -> str:
+    """Say what moved, and of how many rows: instructions first, for they are sure."""
+    gone, judged = answer.that_are(Verdict.GONE), len(answer.that_are(*JUDGED))
+    moved = [f"{_rows(len(gone))} gone"] if gone else []
+    moved += filter(None, (_instructions(answer, judged), _cycles(answer, judged)))
+    of_all = [_rows(judged), *([answer.links] if answer.links else [])]
     if not answer.moved:
-        still = "for certain" if costs else "beyond its layout spread"
-        found.append(f"nothing moved {still} ({judged} rows, {many})")
-    found += costs
-    if answer.moved:
-        found.append(f"{judged} row{'s' if judged > 1 else ''}, {many}")
-    return f"{gated.level.words.title}: {'; '.join(found)}"
+        moved.insert(len(gone) > 0, f"nothing surely moved ({', '.join(of_all)})")
+        return "; ".join(moved)
+    return "; ".join([*moved, ", ".join(of_all)])
 
 
-def _instructions(answer: Answer) -> str:
+def _instructions(answer: Answer, judged: int) -> str:
     """Say on how many rows there are more instructions, and on how many fewer."""
     said: list[str] = []
     for sign in (1, -1):
-        counts = [round(line.more) for line in answer.lines if line.more * sign > 0]
+        counts = [round(row.moved) for row in answer.that_are(*JUDGED) if row.moved * sign > 0]
         if counts:
             low, high = sorted((min(counts), max(counts)), key=abs)
             ((usual, often),) = Counter(counts).most_common(1)
             span = f"{low:+d} … {high:+d}" if 2 * often < len(counts) else f"{usual:+d}"
-            said.append(f"{span}{'' if said else ' instructions'} on {_rows(len(counts), answer)}")
+            unit = "" if said else " instructions"
+            said.append(f"{span}{unit} on {_rows(len(counts), judged)}")
     return ", ".join(said)
 
 
-def _cycles(answer: Answer) -> str:
-    """Say on how many rows the cycles are surely more, surely fewer, and unsure."""
-    sure = answer.that_are(Certainty.SURE)
+def _cycles(answer: Answer, judged: int) -> str:
+    """Say on how many rows the cycles are worse, better, and perhaps worse."""
+    doubtful = [row for row in answer.that_are(Verdict.UNSURE) if row.in_doubt]
     said = [
-        f"{words} on {_rows(len(found), answer)} ({_span(found)})"
-        for words, found in (
-            ("surely more", [line for line in sure if line.dearer]),
-            ("surely fewer", [line for line in sure if not line.dearer]),
-            ("unsure", [line for line in answer.that_are(Certainty.UNSURE) if line.is_news]),
+        f"{words} on {_rows(len(rows), judged)}{_behind(rows, '(', ')')}"
+        for words, rows in (
+            ("worse", answer.that_are(Verdict.WORSE)),
+            ("better", answer.that_are(Verdict.BETTER)),
+            ("perhaps worse", doubtful),
         )
-        if found
+        if rows
     ]
     return f"cycles {', '.join(said)}" if said else ""
 
 
-def _rows(count: int, answer: Answer) -> str:
-    if count == len(answer.gated.comparison.judged):
+def _rows(count: int, judged: int = 0) -> str:
+    if count == judged:
         return f"all {count} rows" if count > 1 else "the one row"
-    return f"{count} row{'s' if count > 1 else ''}"
-
-
-CACHE_WORDS = {False: " with the cache off", True: " with the cache on", None: ""}
-NAMED = 3  # parts of the suite in which only some rows moved; of more, how many there are is said
-
-
-def headline(
-    comparison: Comparison,
-    moved: Sequence[Moved] | None = None,
-    gone: int = 0,
-) -> str:
-    """Say in one line what moved of the rows that were judged, and how many are gone. Without
-    `moved` that is what is relevant."""
-    moved = comparison.moved() if moved is None else moved
-    judged = [pair.row for pair in comparison.judged]
-    still = f"({len(judged)} rows, {comparison.links_said})"
-    lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
-    if not moved:
-        return f"{lost}nothing moved beyond its layout spread {still}"
-    parts = [_part(moved, judged, "instret", lower) for lower in (False, True)]
-    for icache in CACHE_WORDS:
-        found = [one for one in moved if one.row.icache is icache]
-        there = [row for row in judged if row.icache is icache]
-        parts += [_part(found, there, "cycles", lower) for lower in (False, True)]
-    return lost + "; ".join([*filter(None, parts), f"nothing else moved {still}"])
-
-
-def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: bool) -> str:
-    """Say what moved in one direction, and where; cycles are of one cache setting."""
-    same = [one for one in moved if one.series == series and one.change.lower is lower]
-    if not same:
-        return ""
-    ratios = [one.change.ratio for one in same if one.change.ratio]
-    typical = text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
-    if series == "cycles":
-        return f"cycles{CACHE_WORDS[same[0].row.icache]} {typical}{_where(same, judged)}"
-    counts = [round(one.change.new - one.change.base) for one in same]
-    ((count, many),) = Counter(counts).most_common(1)
-    change = f"{count:+d} instructions"
-    if 2 * many < len(counts):
-        change = f"{min(counts, key=abs):+d} instructions or more"
-    return f"{change} ({typical}){_where(same, [row for row in judged if row.instret])}"
-
-
-def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
-    """Say which rows moved of those that could have: whole groups, or how many."""
-    keys = {one.row.key for one in same}
-    groups: dict[str, list[bool]] = {}
-    for row in judged:
-        groups.setdefault(row.id.partition(".")[0], []).append(row.key in keys)
-    whole = [name for name, found in groups.items() if all(found)]
-    some = [
-        f"{sum(found)} of {len(found)} rows of {name}"
-        for name, found in groups.items()
-        if any(found) and not all(found)
-    ]
-    if len(whole) == len(groups):
-        return " on every row"
-    if len(some) > NAMED:
-        many = sum(sum(found) for found in groups.values() if not all(found))
-        some = [f"{many} other rows" if whole else f"{many} rows"]
-    groups_named = [f"all of {', '.join(whole)}"] if whole else []
-    return f" on {' and '.join([*groups_named, ', '.join(some)] if some else groups_named)}"
+    return f"{count} row{'s' if count != 1 else ''}"
 
 
 def limits_line(answer: Answer) -> str:
-    """Count what is beyond each limit, and what moved within all."""
-    counts = Counter((one.level, one.series) for one in answer.moved)
+    """Count the figures that are beyond each limit."""
+    counts = Counter((row.limit, "cycles") for row in answer.that_are(Verdict.WORSE))
+    counts += Counter(
+        (row.instructions.limit, "instret") for row in answer.rows if row.instructions
+    )
     said = []
-    for level in (Level.HARD, Level.SOFT, Level.BETTER, Level.PASS):
+    for limit in (Limit.HARD, Limit.SOFT):
         found = [
-            f"{counts[level, series]} of {word}"
+            f"{counts[limit, series]} of {word}"
             for series, word in SERIES_WORDS.items()
-            if counts[level, series]
+            if counts[limit, series]
         ]
         if found:
-            said.append(f"{LIMIT_WORDS[level]}: {', '.join(found)}")
+            said.append(f"beyond the {limit.word} limit: {', '.join(found)}")
     return f"figures {'; '.join(said)}." if said else "no figure is beyond a limit."
-
-
-LIMIT_WORDS = {
-    Level.HARD: "beyond the hard limit",
-    Level.SOFT: "beyond the soft limit",
-    Level.BETTER: "lower by more than the soft limit",
-    Level.PASS: "moved within the limits",
-}
 
 
 @dataclass(frozen=True)
 class GroupShown:
-    """What a table shows of a group: lines of their own, and all others in one."""
+    """What a table shows of a group: rows with a line of their own, and all others in one line."""
 
-    shown: list[Line]
-    folded: list[Line]
+    shown: list[RowVerdict]
+    folded: list[RowVerdict]
 
 
 def parts(answer: Answer, most: int | None) -> dict[str, GroupShown]:
@@ -205,9 +146,11 @@ def parts(answer: Answer, most: int | None) -> dict[str, GroupShown]:
     return found
 
 
-def _split(news: list[Line], count: int, lines: list[Line]) -> tuple[list[Line], list[Line]]:
-    shown = news[:count]
-    return shown, [line for line in lines if line not in shown]
+def _split(
+    news: list[RowVerdict], count: int, lines: list[RowVerdict]
+) -> tuple[list[RowVerdict], list[RowVerdict]]:
+    shown = {id(line) for line in news[:count]}
+    return news[:count], [line for line in lines if id(line) not in shown]
 
 
 def lines_of(answer: Answer, width: int, every: bool = False) -> list[str]:
@@ -230,7 +173,7 @@ def _lines(found: Mapping[str, GroupShown], answer: Answer, width: int) -> list[
         if part.folded:
             lines += text.wrap(f"  {_in_one(group, part)}", width=width)
     if count := sum(len(part.folded) for part in found.values()):
-        lines.append(f"{count} of {len(answer.lines)} rows are folded; --all shows them")
+        lines.append(f"{count} of {len(answer.rows)} rows are folded; --all shows them")
     return lines
 
 
@@ -238,7 +181,7 @@ def screen(answer: Answer, width: int, every: bool = False) -> list[str]:
     """Return the verdict, the table, and how to read it, as lines of text."""
     lines = [*text.wrap(first_line(answer), width=width), "", *lines_of(answer, width, every), ""]
     lines += text.wrap(text.sentence(limits_line(answer)), width=width)
-    if any(line.is_news for line in answer.lines):
+    if any(line.is_news for line in answer.rows):
         lines += text.wrap(LEGEND, width=width)
     return [*lines, ""]
 
@@ -246,22 +189,21 @@ def screen(answer: Answer, width: int, every: bool = False) -> list[str]:
 def _in_one(group: str, part: GroupShown) -> str:
     """Say of a group in one line what has no line of its own."""
     said = []
-    for certainty in Certainty:
-        found = [line for line in part.folded if line.certainty is certainty]
+    for verdict in Verdict:
+        found = [line for line in part.folded if line.verdict is verdict]
         if found:
-            said.append(f"{len(found)} {certainty}{_behind(found)}")
+            said.append(f"{len(found)} {verdict}{_behind(found)}")
     return f"{'further rows of ' if part.shown else ''}{group}: {', '.join(said)}"
 
 
-def _behind(lines: Sequence[Line]) -> str:
+def _behind(lines: Sequence[RowVerdict], left: str = "", right: str = "") -> str:
     span = _span(lines)
-    return f" {span}" if span else ""
+    return f" {left}{span}{right}" if span else ""
 
 
-def _span(lines: Sequence[Line]) -> str:
+def _span(lines: Sequence[RowVerdict]) -> str:
     """Say from where to where estimates go."""
-    found = [0 if line.is_stray else line.estimate for line in lines]
-    known = [share for share in found if share is not None]
+    known = [line.estimate for line in lines if line.estimate is not None]
     if not known:
         return ""
     low, high = _points(min(known)), _points(max(known))
@@ -288,53 +230,54 @@ HEADS = (
 )
 
 
-def from_to(line: Line) -> str:
+def from_to(line: RowVerdict) -> str:
     """Write the cycles of both sides: whole ones from 100 up, unless these are equal."""
-    if line.cycles is None:
+    if line.before is None or line.after is None:
         return text.NONE
-    ends = line.cycles.base, line.cycles.new
+    ends = (line.before, line.after)
     said = [f"{end:.0f}" if end >= 100 else text.number(end) for end in ends]
-    if said[0] == said[1] and ends[0] != ends[1]:
+    if said[0] == said[1] and line.before != line.after:
         said = [text.number(end) for end in ends]
     return " → ".join(said)
 
 
-def estimate(line: Line) -> tuple[str, str]:
+def estimate(line: RowVerdict) -> tuple[str, str]:
     """Write by how much the cycles changed, and in which range this may lie."""
-    change, share = line.cycles, line.estimate
-    if change is None or share is None:
-        return text.NONE if change is None else "no ratio", ""
-    said = f"{_points(share)} %"
-    if change.low == change.high == change.ratio:
+    if line.estimate is None:
+        return text.NONE if line.before is None else "no ratio", ""
+    said = f"{_points(line.estimate)} %"
+    if line.range is None or line.range == (line.estimate, line.estimate):
         return said, ""
-    if not math.isfinite(change.high):
+    low, high = line.range
+    if not math.isfinite(high):
         return said, "(range unknown)"
-    if change.high > WIDE:
+    if high + 1 > WIDE:
         return said, "(range too wide)"
-    return said, f"({_points(change.low - 1)} … {_points(change.high - 1)})"
+    return said, f"({_points(low)} … {_points(high)})"
 
 
-def operation(line: Line) -> str:
+def operation(line: RowVerdict) -> str:
     """Return what a row is called, without its cache setting."""
     lang = "" if line.row.lang == "c" else f" {LANGS[line.row.lang]}"
     return line.row.label + lang
 
 
-def cells(line: Line) -> tuple[str, ...]:
+def cells(line: RowVerdict) -> tuple[str, ...]:
     """Write a line by the columns of HEADS."""
-    certainty = f"{line.certainty} {BEYOND.get(line.level, '')}".rstrip()
-    more = f"{line.more:+.0f}{BEYOND.get(line.level_of_more, '')}" if line.more else "0"
-    if line.instret is None:
-        more = text.NONE
+    verdict = f"{line.verdict} {BEYOND[line.limit]}".rstrip()
+    count = line.instructions
+    more = text.NONE
+    if count:
+        more = f"{count.moved:+.0f}{BEYOND[count.limit]}" if count.moved else "0"
     cache = "" if line.row.icache is None else ICACHE[line.row.icache]
-    behind = "; ".join(filter(None, (line.where, line.why.replace(BY_CONTROL, "by control"))))
-    return operation(line), cache, from_to(line), *estimate(line), certainty, more, behind
+    behind = "; ".join(filter(None, (line.where, line.why)))
+    return operation(line), cache, from_to(line), *estimate(line), verdict, more, behind
 
 
-def _table(lines: Sequence[Line], width: int) -> Table:
+def _table(lines: Sequence[RowVerdict], width: int) -> Table:
     """Make a table whose columns are as wide as these lines need; the operation takes what is left,
     and so does where, if that is enough."""
-    there = [cells(line) for line in lines if line.certainty is not Certainty.GONE]
+    there = [cells(line) for line in lines if line.before is not None]
     wide = [max(map(len, column)) for column in zip(*there, strict=True)] or [0] * len(HEADS)
     wide[0] = max((len(operation(line)) for line in lines), default=0)
     wide[1:-1] = [max(a, len(b)) for a, b in zip(wide[1:-1], HEADS[1:-1], strict=True)]
@@ -358,21 +301,22 @@ def _table(lines: Sequence[Line], width: int) -> Table:
     return Table(columns)
 
 
-def _line(line: Line, table: Table, width: int) -> str:
-    """Write a line in the columns of a table of text, coloured by its limits. Of what is gone the
-    reason stands in the place of figures."""
-    if line.certainty is Certainty.GONE:
-        name, cache, *_, certainty, _, why = cells(line)
+def _line(line: RowVerdict, table: Table, width: int) -> str:
+    """Write a line in the columns of a table of text, coloured by its limits. A row without figures
+    has the reason in their place."""
+    if line.before is None:
+        name, cache, *_, verdict, _, why = cells(line)
         first, second = table.columns[:2]
         known = first.padded(text.shortened(name, first.width)) + second.padded(cache)
-        tone = TONES[line.level]
-        return f"{known} {tone(text.shortened(f'{certainty}: {why}', width - len(known) - 1))}"
+        said = f"{verdict}: {why}" if why else verdict
+        return f"{known} {TONES[line.limit](text.shortened(said, width - len(known) - 1))}"
     found = [
         SHORTENED[n](cell, column.width) if n in SHORTENED else cell
         for n, (cell, column) in enumerate(zip(cells(line), table.columns, strict=False))
     ]
-    for at, level in ((3, line.level), (5, line.level), (6, line.level_of_more)):
-        found[at] = TONES[level](found[at])
+    counted = line.instructions.limit if line.instructions else Limit.NONE
+    for at, limit in ((3, line.limit), (5, line.limit), (6, counted)):
+        found[at] = TONES[limit](found[at])
     return table.line(found)
 
 
@@ -389,8 +333,7 @@ SHORTENED = {0: text.shortened, 7: _first_of}  # cells that may be longer than t
 
 def heading(answer: Answer) -> str:
     """Return the first line of a comment on a pull request."""
-    sign = answer.gated.level.words.sign
-    return f"### {sign} tockmark: {text.prose(first_line(answer))}"
+    return f"### {SIGNS[answer.limit]} tockmark: {text.prose(first_line(answer))}"
 
 
 def comment(answer: Answer) -> list[str]:
@@ -401,7 +344,7 @@ def comment(answer: Answer) -> list[str]:
     lines += [*(f"- {one}" for one in rest), *([""] if rest else [])]
     lines += [f"{text.prose(text.sentence(limits_line(answer)))} {text.prose(LEGEND)}", ""]
     if rest:
-        lines += folded(f"All {len(answer.lines)} rows", _markdown(answer.lines))
+        lines += folded(f"All {len(answer.rows)} rows", _markdown(answer.rows))
     return lines
 
 
@@ -411,37 +354,44 @@ def folded(summary: str, lines: list[str]) -> list[str]:
     return ["<details>", f"<summary>{summary}</summary>", "", *lines, *end, "</details>", ""]
 
 
-def _markdown(lines: Sequence[Line]) -> list[str]:
+def _markdown(lines: Sequence[RowVerdict]) -> list[str]:
     words = (HEADS[0], "(range)", "verdict", "where")
     columns = [TableColumn(head, left=head in words, names=head == HEADS[0]) for head in HEADS]
     return Table(columns, [cells(line) for line in lines]).markdown()
 
 
-def records(lines: Sequence[Line]) -> object:
-    """Return lines for other programs, as docs/command-line.md has them."""
-    return text.as_json([_record(line) for line in lines])
-
-
-def _record(line: Line) -> dict[str, object]:
-    change, count = line.cycles, line.instret
-    share = line.estimate
-    known = change is not None and share is not None
+def answer_json(answer: Answer) -> dict[str, object]:
+    """Return an answer for other programs, as docs/command-line.md has it."""
     return {
-        "row": line.row.name,
-        "group": line.group,
-        "verdict": line.certainty,
-        "level": line.level.words.word,
-        "base": change and change.base,
-        "head": change and change.new,
-        "estimate": share,
-        "low": change.low - 1 if change and known else None,
-        "high": change.high - 1 if change and known else None,
+        "told": headline(answer),
+        "limit": answer.limit.word,
+        "exit_code": answer.exit_code,
+        "rows": text.as_json([_record(row) for row in answer.rows]),
+        "warnings": answer.warnings,
+        "notes": answer.notes,
+    }
+
+
+def _record(line: RowVerdict) -> dict[str, object]:
+    row, count = line.row, line.instructions
+    low, high = line.range or (None, None)
+    return {
+        "row": row.name,
+        **{name: getattr(row, name) for name in IDENTITY},
+        "verdict": line.verdict,
+        "limit": line.limit.word,
+        "before": line.before,
+        "after": line.after,
+        "estimate": line.estimate,
+        "low": low,
+        "high": high,
+        "in_doubt": line.in_doubt,
         "instructions": count
         and {
-            "base": count.base,
-            "head": count.new,
-            "moved": line.more,
-            "level": line.level_of_more.words.word,
+            "before": count.before,
+            "after": count.after,
+            "moved": count.moved,
+            "limit": count.limit.word,
         },
         "where": line.where,
         "why": line.why,

@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the verbs `compare`, `gate` and `agree` show: text, JSON, and Markdown for a pull request.
-Each begins with what happened in one line: what moved, in the order of trust, and that nothing else
-did.
+"""What the verbs `compare` and `agree` show: text, JSON, and Markdown for a pull request. Each
+begins with what happened in one line.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 
-from tockmark.compare import limits, rule
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
-from tockmark.compare.answer import Answer, Certainty
-from tockmark.compare.pairs import Comparison, Factor, Finding, Moved, Pair, factors_of, tables
-from tockmark.compare.rule import Change, Verdict
+from tockmark.compare.pairs import Comparison, Factor, Mean, factors_of, tables
+from tockmark.compare.verdict import (
+    JUDGED,
+    MEANING,
+    Answer,
+    RowVerdict,
+    Verdict,
+    of_change,
+)
 from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.show.answer import (
+    IDENTITY,
+    answer_json,
+    coloured,
     comment,
-    first_line,
     heading,
     headline,
-    records,
     screen,
 )
 from tockmark.show.text import Table, TableColumn, figures
@@ -32,38 +36,43 @@ from tockmark.suite.catalogue import Catalogue, aside
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
-TONES = {"good": text.good, "doubtful": text.doubtful, "bad": text.bad}
-APP = "app"  # in the place of a verdict
+MARKS = {
+    Verdict.WORSE: ">",
+    Verdict.BETTER: "<",
+    Verdict.UNSURE: "?",
+    Verdict.SAME: "=",
+    Verdict.NOT_JUDGED: "-",
+}
 LABEL = TableColumn(left=True)
-IDENTITY = ("id", "params", "icache", "lang")  # what names a row in JSON
 # What a reader must know of the baseline.
 BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
+Compared = Sequence[tuple[Comparison, Answer]]
 
 
-def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparison]) -> str:
+def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str:
     """Show all comparisons with the first of the named results."""
     base, *letters = text.letters(len(named))
     lines: list[str] = []
-    for letter, comparison in zip(letters, comparisons, strict=True):
-        lines += text.wrap(f"{letter}: {headline(comparison)}")
+    for letter, (_, answer) in zip(letters, compared, strict=True):
+        lines += text.wrap(f"{letter}: {headline(answer)}")
     known = factors_of(named[0][1])
     facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
-    facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison in comparisons]
+    facts += [differing_lines(one.factors, text.LINE - 4) for one, _ in compared]
     lines.append("")
     for letter, (name, result), said in zip([base, *letters], named, facts, strict=True):
         lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
         if why := result.incomplete:
             said.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
         lines += [f"    {line}" for line in said]
-    lines += ["", *_legend(comparisons), ""]
-    if len(comparisons) == 1:
-        lines += _detailed(comparisons[0])
+    lines += ["", *_legend(compared), ""]
+    if len(compared) == 1:
+        lines += _detailed(*compared[0])
     else:
-        for at in range(0, len(comparisons), SIDE_BY_SIDE):
+        for at in range(0, len(compared), SIDE_BY_SIDE):
             some = slice(at, at + SIDE_BY_SIDE)
-            lines += _side_by_side(dict(zip(letters[some], comparisons[some], strict=True)))
-    for letter, comparison in zip(letters, comparisons, strict=True):
-        lines += totals(comparison, letter)
+            lines += _side_by_side(dict(zip(letters[some], compared[some], strict=True)))
+    for letter, (comparison, answer) in zip(letters, compared, strict=True):
+        lines += totals(comparison, answer, letter)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -80,74 +89,83 @@ def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
     return out
 
 
-def _legend(comparisons: list[Comparison]) -> list[str]:
-    first = comparisons[0]
-    found = [
+def _legend(compared: Compared) -> list[str]:
+    first, _ = compared[0]
+    several = len(compared) > 1  # whose table has marks in the place of words
+    return [
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
         f"Lower is better. Margin: {text.percent(first.margin)}, unless a row has its own;"
         " instructions have half.",
         f"Spread over links: {first.rule.known.title}",
         "",
+        *(
+            f"{verdict}{f' ({mark})' if several else ''}: {MEANING[verdict]}"
+            for verdict, mark in MARKS.items()
+        ),
+        *([] if several else ["range: of the change, over layouts"]),
+        *([] if several else ["instr: change of the instructions; < or > where that is sure"]),
     ]
-    said = rule.VERDICTS.items()
-    if len(comparisons) > 1:  # whose table has marks in the place of words
-        return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in said)]
-    found += [f"{verdict or APP}: {words.meaning}" for verdict, words in said]
-    found.append("interval: of the change, over layouts")
-    relevant = "< lower or > higher behind it if that is relevant"
-    return [*found, f"instr: change of the instructions; {relevant}"]
 
 
-def _detailed(comparison: Comparison) -> list[str]:
+def _rows_of(comparison: Comparison, answer: Answer) -> list[tuple[str, list[RowVerdict]]]:
+    """Return the rows of both sides as tables have them."""
+    both = [row for row in answer.rows if row.before is not None]
+    known = {row.row.key: row for row in both}
+    sections = [
+        (title, [known[pair.row.key] for pair in pairs if pair.row.key in known])
+        for title, pairs in comparison.sections
+    ]
+    return [(title, rows) for title, rows in sections if rows]
+
+
+def _detailed(comparison: Comparison, answer: Answer) -> list[str]:
     """Show one contender with all columns."""
-    widths = {"A": 7, "B": 7, "change": 8, "interval": 15, "instr": 8}
-    columns = [LABEL, *figures(widths), TableColumn("verdict", 16, 2, left=True)]
+    widths = {"A": 7, "B": 7, "change": 8, "range": 15, "instr": 8}
+    columns = [LABEL, *figures(widths), TableColumn("verdict", 10, 2, left=True)]
     lines: list[str] = []
-    for section, pairs in comparison.sections:
+    for section, rows in _rows_of(comparison, answer):
         table = Table(columns, ends_at=text.LINE)
-        for pair in pairs:
-            *values, verdict = pair_cells(pair)
-            coloured = _coloured(verdict, pair.cycles, pair.verdict)
-            table.add(pair.row.label, *values, coloured)
+        for row in rows:
+            *values, verdict = verdict_cells(row)
+            table.add(row.row.label, *values, coloured(verdict, row.verdict))
         lines += [*table.text(section), ""]
     return lines
 
 
-def pair_cells(pair: Pair) -> tuple[str, ...]:
-    """Write what is said of a row: cycles of both sides, their change and its interval, that of the
-    instructions, and the verdict."""
-    cycles, instret, verdict = pair.cycles, _change(pair.instret), pair.verdict or APP
-    interval = text.NONE
-    if pair.judged and cycles.ratio is not None and math.isfinite(cycles.high):
-        interval = " … ".join(text.points(end - 1, "+") for end in (cycles.low, cycles.high))
-    relevant = pair.retired is Verdict.RELEVANT
-    instret += _mark(pair.instret, pair.retired) if relevant else " "
-    if verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
-        verdict = f"{verdict}, {'lower' if cycles.lower else 'higher'}"
-    sides = map(text.trimmed, (cycles.base, cycles.new))
-    return (*sides, _change(cycles), interval, instret, verdict)
+def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
+    """Write what is said of a row: cycles of both sides, their change and its range, the change of
+    the instructions, and the verdict."""
+    interval, instret = text.NONE, text.NONE
+    if row.verdict in JUDGED and row.range and math.isfinite(row.range[1]):
+        interval = " … ".join(text.points(end, "+") for end in row.range)
+    if count := row.instructions:
+        share = count.after / count.before - 1 if min(count.before, count.after) > 0 else None
+        instret = _change(share, count.before, count.after)
+        instret += ("<" if count.moved < 0 else ">") if count.moved else " "
+    sides = map(_count, (row.before, row.after))
+    return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
-def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
+def _side_by_side(compared: dict[str, tuple[Comparison, Answer]]) -> list[str]:
     """Show several contenders by their letters, each beside the baseline with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
-    found: dict[str, dict[str, dict[str, Pair]]] = {}
-    for letter, comparison in comparisons.items():
+    found: dict[str, dict[str, dict[str, RowVerdict]]] = {}
+    for letter, (comparison, answer) in compared.items():
         columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
-        for section, pairs in comparison.sections:
-            for pair in pairs:
-                there = found.setdefault(section, {}).setdefault(pair.row.label, {})
-                there[letter] = pair
+        for section, rows in _rows_of(comparison, answer):
+            for row in rows:
+                there = found.setdefault(section, {}).setdefault(row.row.label, {})
+                there[letter] = row
     lines: list[str] = []
-    for section, rows in found.items():
+    for section, by_label in found.items():
         table = Table(columns, ends_at=text.LINE)
-        for label, there in rows.items():
-            cells = [label, text.trimmed(next(iter(there.values())).cycles.base)]
-            for letter in comparisons:
+        for label, there in by_label.items():
+            cells = [label, _count(next(iter(there.values())).before)]
+            for letter in compared:
                 if one := there.get(letter):
-                    cells += [text.trimmed(one.cycles.new), _change(one.cycles)]
-                    cells.append(_mark(one.cycles, one.verdict))
+                    cells += [_count(one.after), _change(one.estimate, one.before, one.after)]
+                    cells.append(coloured(MARKS[one.verdict], one.verdict))
                 else:
                     cells += [text.NONE, text.NONE, ""]
             table.add(*cells)
@@ -155,162 +173,102 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
     return lines
 
 
-def totals(comparison: Comparison, letter: str) -> list[str]:
+def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
     """Count the verdicts, and say the mean and what was left out of a comparison with A."""
-    counts = Counter(pair.verdict for pair in comparison.judged)
-    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in Verdict}
-    lower = sum(p.cycles.lower for p in comparison.judged if p.verdict is Verdict.RELEVANT)
-    said[Verdict.RELEVANT] += f" ({lower} lower, {counts[Verdict.RELEVANT] - lower} higher)"
-    own = len(comparison.pairs) - len(comparison.judged)
-    lines = text.wrap(
-        f"{letter} against A, {counts.total()} rows: {', '.join(said.values())}; and {own} of the"
-        " apps"
-    )
+    counts = Counter(row.verdict for row in answer.rows)
+    said = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(said)}")
     moved = [row.name for row in comparison.rule.moved]
     lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
     built = next((one for one in comparison.factors if one.name == "opt-level"), None)
     levels = f", opt-level {built.new} by {built.base}" if built else ""
     for lang, mean in comparison.means.items():
-        known = math.isfinite(mean.high)
-        span = f"{mean.low:.4f} to {mean.high:.4f}" if known else "spread unknown"
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
+        known = math.isfinite(mean.change.high)
+        span = f"{mean.change.low:.4f} to {mean.change.high:.4f}" if known else "spread unknown"
         lines += text.wrap(
             f"geometric mean of {letter}/A over {many} the kernel, each counted once{aside(lang)}"
-            f"{levels}: {mean.ratio:.4f} ({span}): {mean.verdict}"
+            f"{levels}: {mean.ratio:.4f} ({span}): {of_change(mean.change, comparison.margin)}"
         )
     if not comparison.means:
         lines.append(
             "no geometric mean: no row with a ratio is of a benchmark that touches the kernel"
         )
-    lines += text.listed("only in A", [one.name for one in comparison.only_base])
-    lines += text.listed(f"only in {letter}", [one.name for one in comparison.only_new])
-    for why in dict.fromkeys(one.why for one in comparison.unusable):
-        same = [one.name for one in comparison.unusable if one.why == why]
-        lines += text.wrap(f"not compared: {', '.join(same)}: {why}")
+    lines += text.listed(f"new in {letter}", [row.row.name for row in answer.that_are(Verdict.NEW)])
+    without = [row for row in answer.rows if row.before is None and row.why]
+    for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
+        names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
+        lines += text.wrap(f"{verdict} ({len(names)}): {', '.join(names)}: {why}")
     return [*lines, ""]
 
 
-def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
+def compare_json(baseline: str, compared: Compared) -> object:
     """Return the comparisons as JSON has them."""
-    found = [
-        {
-            "name": comparison.name,
-            "told": headline(comparison),
-            "factors": comparison.factors,
-            "margin": comparison.margin,
-            "rows": [
-                {
-                    "section": section,
-                    **{name: getattr(pair.row, name) for name in IDENTITY},
-                    "margin": pair.margin,
-                    "cycles": {**asdict(pair.cycles), "verdict": pair.verdict},
-                    "instret": pair.instret and {**asdict(pair.instret), "verdict": pair.retired},
-                }
-                for section, pairs in comparison.sections
-                for pair in pairs
-            ],
-            "geometric_mean": None,
-            **{
-                "geometric_mean" + ("" if lang == "c" else f"_{lang}"): mean
-                for lang, mean in comparison.means.items()
-            },
-            "spread": comparison.rule.known.title,
-            "links": comparison.links,
-            "apps_moved": [row.name for row in comparison.rule.moved],
-            "only_baseline": [one.name for one in comparison.only_base],
-            "only_this": [one.name for one in comparison.only_new],
-            "not_compared": [f"{one.name}: {one.why}" for one in comparison.unusable],
-        }
-        for comparison in comparisons
-    ]
-    return text.as_json({"baseline": baseline, "comparisons": found})
-
-
-def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str:
-    """Colour a word or a mark for a verdict."""
-    if verdict is Verdict.RELEVANT and changed:
-        return text.good(word) if changed.lower else text.bad(word)
-    return text.doubtful(word) if rule.VERDICTS[verdict].doubtful else word
-
-
-def _mark(changed: Change | None, verdict: Verdict | None) -> str:
-    if verdict is Verdict.RELEVANT and changed:
-        return _coloured("<" if changed.lower else ">", changed, verdict)
-    return _coloured(rule.VERDICTS[verdict].mark, changed, verdict)
-
-
-def _change(changed: Change | None) -> str:
-    if changed is None:
-        return text.NONE
-    if changed.ratio is None:
-        return "0 %" if changed.base == changed.new else "no ratio"
-    return "0 %" if changed.ratio == 1 else text.percent(changed.ratio - 1, sign="+")
-
-
-# How a gate's judgement is shown.
-
-
-def gate_text(names: list[str], new: str, found: Answer, width: int, every: bool) -> str:
-    """Show the judgement as text of so many columns, with all rows if `every` is true."""
-    gated = found.gated
-    lines = screen(found, width, every)
-    lines += [f"base    {name}" for name in names] + [f"new     {new}"]
-    lines += differing_lines(gated.comparison.factors)
-    for warning in gated.warnings:
-        lines += text.wrap(f"warning: {warning}")
-    for note in gated.notes:
-        lines += text.wrap(f"note: {note}")
-    lines += text.wrap(f"spread over links: {gated.comparison.rule.known.title}")
-    return "\n".join(lines) + "\n"
-
-
-def gate_markdown(names: list[str], new: str, found: Answer) -> str:
-    """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
-    gated = found.gated
-    bases = ", ".join(map(text.quoted, names))
-    lines = [heading(found), "", f"{text.quoted(new)} against {bases}.", "", *comment(found)]
-    said = [*(f"Warning: {warning}" for warning in gated.warnings), *gated.notes]
-    said += [f"{one.name} differs: {one.base} → {one.new}" for one in gated.comparison.factors]
-    return "\n".join([*lines, *(f"- {text.prose(one)}" for one in said)]).rstrip() + "\n"
-
-
-def gate_json(names: list[str], new: str, found: Answer) -> object:
-    """Return the judgement as JSON has it."""
-    gated = found.gated
     return text.as_json(
-        {
-            "base": names,
-            "new": new,
-            "told": first_line(found),
-            "verdict": gated.level.words.word,
-            "exit_code": gated.exit_code,
-            "rows": gated.checked,
-            "answer": records(found.lines),
-            "in_doubt": records(found.that_are(Certainty.UNSURE)),
-            "findings": [
-                {
-                    "level": finding.level.words.word,
-                    "row": finding.row.name,
-                    "series": _series_word(finding),
-                    "why": finding.why,
-                    "change": finding.change if isinstance(finding, Moved) else None,
-                }
-                for finding in gated.findings
-            ],
-            "notes": gated.notes,
-            "perhaps_beyond": [f"{one.row.name} {_series_word(one)}" for one in gated.unsure],
-            "links": gated.comparison.links,
-            "spread": gated.comparison.rule.known.title,
-            "warnings": gated.warnings,
-            "factors": gated.comparison.factors,
-        }
+        {"baseline": baseline, "comparisons": [_comparison_json(*one) for one in compared]}
     )
 
 
-def _series_word(finding: Finding) -> str | None:
-    """Return what users call the series that moved; None if the whole row is gone."""
-    return limits.SERIES_WORDS[finding.series] if isinstance(finding, Moved) else None
+def _comparison_json(comparison: Comparison, answer: Answer) -> dict[str, object]:
+    return {
+        "name": comparison.name,
+        **answer_json(answer),
+        "factors": comparison.factors,
+        "margin": comparison.margin,
+        "spread": comparison.rule.known.title,
+        "links": comparison.links,
+        "apps_moved": [row.name for row in comparison.rule.moved],
+        "geometric_mean": {
+            lang: {**_mean_json(mean), "verdict": of_change(mean.change, comparison.margin)}
+            for lang, mean in comparison.means.items()
+        },
+    }
+
+
+def _mean_json(mean: Mean) -> dict[str, object]:
+    low, high = mean.change.low, mean.change.high
+    return {"ratio": mean.ratio, "low": low, "high": high, "benchmarks": mean.benchmarks}
+
+
+def _count(value: float | None) -> str:
+    return text.NONE if value is None else text.trimmed(value)
+
+
+def _change(share: float | None, before: float | None, after: float | None) -> str:
+    if before is None:
+        return text.NONE
+    if share is None:
+        return "0 %" if before == after else "no ratio"
+    return "0 %" if share == 0 else text.percent(share, sign="+")
+
+
+# How a comparison is shown that was judged by limits.
+
+
+def judged_text(baseline: str, compared: Compared, width: int, every: bool) -> str:
+    """Show judgements as text of so many columns, with all rows if `every` is true."""
+    lines = []
+    for comparison, answer in compared:
+        lines += screen(answer, width, every)
+        lines += [f"base    {baseline}", f"new     {comparison.name}"]
+        lines += differing_lines(comparison.factors)
+        lines += [line for one in answer.warnings for line in text.wrap(f"warning: {one}")]
+        lines += [line for one in answer.notes for line in text.wrap(f"note: {one}")]
+        lines += [*text.wrap(f"spread over links: {comparison.rule.known.title}"), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def judged_markdown(baseline: str, compared: Compared) -> str:
+    """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
+    lines = []
+    for comparison, answer in compared:
+        names = f"{text.quoted(comparison.name)} against {text.quoted(baseline)}."
+        lines += [heading(answer), "", names, "", *comment(answer)]
+        said = [*(f"Warning: {warning}" for warning in answer.warnings), *answer.notes]
+        said += [f"{one.name} differs: {one.base} → {one.new}" for one in comparison.factors]
+        lines += [*(f"- {text.prose(one)}" for one in said), ""]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 # How the agreement of a board with the simulator is shown: the counts first, then what is outside,

@@ -18,11 +18,12 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
-from tockmark.compare import agree, pairs, rule
+from tockmark.compare import agree, pairs
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
-from tockmark.compare.paired import paired
 from tockmark.compare.pairs import Comparison
+from tockmark.compare.spread import known_spread, paired_spread
+from tockmark.compare.verdict import Answer, answer
 from tockmark.documents import kind_of
 from tockmark.errors import TockmarkError, file_name
 from tockmark.files import reading
@@ -322,6 +323,7 @@ class SitePair:
     paired: bool = False  # whether each link of one has its twin in the other
     page: str | None = None
     comparison: Comparison | None = None
+    answer: Answer | None = None
     agreement: Agreement | None = None
     refused: str | None = None
 
@@ -470,9 +472,9 @@ class Site:
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, twins = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, twins)
-        known = rule.known_spread(base.result)
+        known = known_spread(base.result)
         if twins:
-            known = paired(known, self.catalogue)
+            known = paired_spread(known, self.catalogue)
         try:
             comparison = pairs.compare(
                 base.result, new.result, new.name, self.catalogue, Margins(), known
@@ -481,7 +483,13 @@ class Site:
             return replace(pair, refused=str(error).partition(";")[0])
         page = self.addresses.page("compare", (base.name, new.name), f"{base.name}-{new.name}")
         agreement = self._agreement(base, new)
-        return replace(pair, page=page, comparison=comparison, agreement=agreement)
+        return replace(
+            pair,
+            page=page,
+            comparison=comparison,
+            answer=answer(comparison),
+            agreement=agreement,
+        )
 
     def _agreement(self, base: Named, new: Named) -> Agreement | None:
         if base.result.simulated == new.result.simulated:

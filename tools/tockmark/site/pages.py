@@ -14,8 +14,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from tockmark.compare.pairs import Mean, Pair
-from tockmark.compare.rule import VERDICTS, Verdict
+from tockmark.compare.pairs import Comparison, Mean
+from tockmark.compare.verdict import JUDGED, MOVED, Answer, RowVerdict, Verdict, of_change
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.result.model import Result, Row, microseconds
@@ -243,10 +243,9 @@ def opt_level(result: Result) -> str:
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
 
 
-def moved(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return rows by how far they moved: those beyond the margin first, the largest change first;
-    those that no kernel touches last."""
-    return sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
+def moved(rows: Iterable[RowVerdict]) -> list[RowVerdict]:
+    """Return the rows of both sides by how far they moved, the worst first."""
+    return sorted((row for row in rows if row.before is not None), key=lambda row: row.place)
 
 
 # The section of a benchmark, on the page of its group.
@@ -529,9 +528,9 @@ def span(low: float, high: float) -> str:
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
-def sure(pair: Pair) -> bool:
+def sure(row: RowVerdict) -> bool:
     """Return whether the cycles of a row surely changed by more than the margin."""
-    return pair.verdict is Verdict.RELEVANT
+    return row.verdict in MOVED
 
 
 @dataclass(frozen=True)
@@ -540,18 +539,18 @@ class Topic:
 
     group: str
     lower: bool
-    moved: tuple[Pair, ...]
+    moved: tuple[RowVerdict, ...]
     rows: int  # of the group that have a verdict
 
     @property
     def size(self) -> float:
-        return max(pair.cycles.size for pair in self.moved)
+        return max(row.size for row in self.moved)
 
     @property
     def figure(self) -> SureFigure:
         """From the least end of the intervals to the greatest."""
-        changes = [pair.cycles for pair in self.moved]
-        ends = span(min(one.low for one in changes), max(one.high for one in changes))
+        ranges = [row.range for row in self.moved if row.range]
+        ends = span(1 + min(low for low, _ in ranges), 1 + max(high for _, high in ranges))
         return SureFigure(ends, f"{self.group} {'lower' if self.lower else 'higher'}")
 
     @property
@@ -564,37 +563,39 @@ class Topic:
 
 def topics(pair: SitePair) -> list[Topic]:
     """Return what surely moved with the setting that is told first, the largest change first."""
-    groups: dict[str, list[Pair]] = {}
+    groups: dict[str, list[RowVerdict]] = {}
     for one in _told_first(pair):
-        groups.setdefault(one.row.id.partition(".")[0], []).append(one)
+        groups.setdefault(one.group, []).append(one)
     found = [
-        Topic(group, lower, moved, len(some))
+        Topic(group, verdict is Verdict.BETTER, moved, len(some))
         for group, some in groups.items()
-        for lower in (False, True)
-        if (moved := tuple(one for one in some if sure(one) and one.cycles.lower is lower))
+        for verdict in MOVED
+        if (moved := tuple(one for one in some if one.verdict is verdict))
     ]
     return sorted(found, key=lambda topic: -topic.size)
 
 
-def _told_first(pair: SitePair) -> list[Pair]:
+def _told_first(pair: SitePair) -> list[RowVerdict]:
     """Return the rows with a verdict in the leading language, with the setting told first."""
-    judged = pair.comparison.judged if pair.comparison else []
-    langs = [one.row.lang for one in judged]
-    return [one for one in judged if one.row.lang == langs[0] and one.row.icache is pair.icache]
+    judged = pair.answer.that_are(*JUDGED) if pair.answer else []
+    langs = {one.row.lang for one in judged}
+    first = next((lang for lang in LANGS if lang in langs), None)
+    return [one for one in judged if one.row.lang == first and one.row.icache is pair.icache]
 
 
 def sentence(pair: SitePair) -> Sentence:
     """Say in one sentence what a pair has shown."""
-    found = pair.comparison
+    found, answer = pair.comparison, pair.answer
     assert found is not None
+    assert answer is not None
     base, new = pair.names
     slower, faster = (
         [one for one in topics(pair) if one.lower is lower] for lower in (False, True)
     )
     mean = found.mean
-    if mean and mean.verdict is Verdict.RELEVANT and bool(slower) is not bool(faster):
+    if mean and mean_verdict(mean, found) in MOVED and bool(slower) is not bool(faster):
         more = "fewer" if faster else "more"
-        ends = sorted(abs(end - 1) * 100 for end in (mean.low, mean.high))
+        ends = sorted(abs(end - 1) * 100 for end in (mean.change.low, mean.change.high))
         change = SureFigure(f"{digits(abs(mean.ratio - 1) * 100)} % {more} cycles", "mean")
         over = f"in the mean over {mean.benchmarks} benchmarks of the kernel"
         span_ = f"{digits(ends[0])} to {digits(ends[1])} %"
@@ -606,9 +607,7 @@ def sentence(pair: SitePair) -> Sentence:
             said += [start, *_listed(some)]
     if said:
         return [*said, f"{_flash(pair)}."]
-    if found.moved():
-        return [f"{text.sentence(headline(found))}."]
-    return [f"Nothing surely moved ({len(found.judged)} rows)."]
+    return [f"{text.sentence(headline(answer))}."]
 
 
 def _listed(some: Sequence[Topic]) -> Sentence:
@@ -673,31 +672,46 @@ def us_range(row: Row) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def moved_most(pair: SitePair) -> dict[str, list[Pair]]:
+def moved_most(pair: SitePair) -> dict[str, list[RowVerdict]]:
     """Return what surely moved most, slower and faster: of each group one row, since what moves the
     rows of a group is mostly one thing."""
-    found: dict[str, list[Pair]] = {}
-    for word, lower in (("Slower", False), ("Faster", True)):
-        moved = [one for one in _told_first(pair) if sure(one) and one.cycles.lower is lower]
-        best: dict[str, Pair] = {}
-        for one in sorted(moved, key=lambda one: -one.cycles.size):
-            best.setdefault(one.row.id.partition(".")[0], one)
+    found: dict[str, list[RowVerdict]] = {}
+    for verdict in MOVED:
+        moved = [one for one in _told_first(pair) if one.verdict is verdict]
+        best: dict[str, RowVerdict] = {}
+        for one in sorted(moved, key=lambda one: -one.size):
+            best.setdefault(one.group, one)
         if best:
-            found[word] = list(best.values())[:EACH_WAY]
+            found[verdict.capitalize()] = list(best.values())[:EACH_WAY]
     return found
 
 
 def counts(pair: SitePair) -> dict[str, int]:
     """Count the verdicts of a comparison, by their words."""
-    judged = pair.comparison.judged if pair.comparison else []
-    found = Counter(one.verdict for one in judged)
+    found = Counter(one.verdict for one in pair.answer.rows) if pair.answer else Counter()
     return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
 
 
 def mean_words(mean: Mean) -> str:
     """Write a mean with its range."""
-    known = math.isfinite(mean.high)
-    return f"{signed(mean.ratio)} % ({span(mean.low, mean.high) if known else 'spread unknown'})"
+    low, high = mean.change.low, mean.change.high
+    known = span(low, high) if math.isfinite(high) else "spread unknown"
+    return f"{signed(mean.ratio)} % ({known})"
+
+
+def mean_verdict(mean: Mean, comparison: Comparison) -> Verdict:
+    """Return what is said of a mean."""
+    return of_change(mean.change, comparison.margin)
+
+
+def without_figures(answer: Answer) -> dict[str, list[str]]:
+    """Return the names of the rows that have no figures of both sides, by verdict and reason."""
+    found: dict[str, list[str]] = {}
+    for one in answer.rows:
+        if one.before is None:
+            words = f"{one.verdict}: {one.why}" if one.why else str(one.verdict)
+            found.setdefault(words, []).append(one.row.name)
+    return found
 
 
 def names_of_rows(catalogue: Catalogue) -> dict[RowKey, str]:

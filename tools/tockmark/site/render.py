@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from tockmark import __version__
-from tockmark.compare.rule import VERDICTS
+from tockmark.compare.verdict import MEANING
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
@@ -183,8 +183,8 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "ICACHE": ICACHE,
         "LANGS": LANGS,
         "MOST": MOST,
-        "VERDICTS": VERDICTS,
-        "pair_cells": comparison.pair_cells,
+        "MEANING": MEANING,
+        "verdict_cells": comparison.verdict_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
         "heading": heading,

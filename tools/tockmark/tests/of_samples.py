@@ -8,12 +8,16 @@ import msgspec
 import numpy as np
 from typer.testing import Result as Done
 
-from tockmark.compare.rule import Spread
+from tockmark.compare.limits import Limits, load_limits
+from tockmark.compare.pairs import NO_MARGINS, compare
+from tockmark.compare.spread import Spread
+from tockmark.compare.verdict import Answer, answer
 from tockmark.errors import TockmarkError
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
 from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, compress, decode
@@ -131,3 +135,17 @@ def exit_code(done: Done) -> int:
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code
+
+
+def judged(
+    base: Result,
+    new: Result,
+    catalogue: Catalogue,
+    known: Spread = CALM,
+    limits: Limits | None = None,
+    allowed: Selection | None = None,
+    force: bool = False,
+) -> Answer:
+    """Judge a result by another and by limits: the default ones unless others are given."""
+    compared = compare(base, new, "new", catalogue, NO_MARGINS, known, force, strict=True)
+    return answer(compared, limits or load_limits(None, catalogue), allowed)

@@ -87,19 +87,19 @@ def test_headings_name_it_and_instructions_are_a_dash(catalogue: Catalogue) -> N
     assert "read by CycleCount" in result(catalogue, "cyclecount").provenance.line
 
 
-@pytest.mark.parametrize("verb", [["compare"], ["ci", "gate"]])
+@pytest.mark.parametrize("limits", [[], ["--limits"]])
 def test_results_of_different_counters_are_not_compared(
-    verb: list[str], tmp_path: Path, catalogue: Catalogue
+    limits: list[str], tmp_path: Path, catalogue: Catalogue
 ) -> None:
     paths = []
     for counter in ("perf", "cyclecount"):
         path = tmp_path / f"{counter}.json"
         path.write_text(file.text(result(catalogue, counter)))
         paths.append(str(path))
-    done = CliRunner().invoke(app, [*verb, *paths])
+    done = CliRunner().invoke(app, ["compare", *paths, *limits])
     assert exit_code(done) == 2
     assert "counter is Perf on one side, CycleCount on the other" in str(done.exception)
-    same = CliRunner().invoke(app, [*verb, paths[1], paths[1]])
+    same = CliRunner().invoke(app, ["compare", paths[1], paths[1], *limits])
     assert f"{paths[1]} was read by CycleCount, without instructions" in same.output
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tockmark.compare import gate, limits, pairs, sweeps
+from tockmark.compare import limits, pairs, sweeps
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
@@ -21,7 +21,7 @@ from tockmark.result.model import Result
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
-from tockmark.tests.of_samples import CALM
+from tockmark.tests.of_samples import CALM, judged
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
@@ -155,9 +155,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
         lambda: pairs.compare(result, result, "b", KNOWN, limits.Margins(), CALM),
-        lambda: gate.gate(
-            [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
-        ),
+        lambda: judged(result, result, KNOWN),
         lambda: sweeps.sweeps(result, KNOWN),
     ]
     for judge in judges:

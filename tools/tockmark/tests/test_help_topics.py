@@ -27,7 +27,7 @@ def test_every_page_is_a_topic_with_its_title() -> None:
     ("topic", "told"),
     [
         ("findins", "did you mean findings?"),
-        ("gate", "it is a verb: `tockmark ci gate --help`"),
+        ("export", "it is a verb: `tockmark export --help`"),
         ("xyzzy", "`tockmark help` lists all"),
         ("../README", "`tockmark help` lists all"),
     ],

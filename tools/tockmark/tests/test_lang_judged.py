@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.cli import read
 from tockmark.cli.app import app
-from tockmark.compare import pairs, rule, sweeps
-from tockmark.compare.answer import answer, certain
-from tockmark.compare.gate import gate
-from tockmark.compare.limits import Margins, load_limits
+from tockmark.compare import pairs
+from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, compare
-from tockmark.compare.rule import Verdict, kernel_mean
+from tockmark.compare.rule import kernel_mean
+from tockmark.compare.spread import Spread, logs_of
+from tockmark.compare.verdict import Verdict, answer
 from tockmark.errors import OK, REGRESSION, UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import comparison, export, listing
+from tockmark.show import comparison, export
 from tockmark.suite.catalogue import load
-from tockmark.suite.selection import select
-from tockmark.tests.of_samples import CALM, CC, made, of_both, steady
+from tockmark.tests.of_samples import CALM, CC, judged, of_both, steady
 
 KNOWN = load()
 COMMAND = "syscall.command"
@@ -54,11 +54,13 @@ def compared(base: Result, new: Result) -> Comparison:
     return compare(base, new, "b", KNOWN, Margins(), CALM)
 
 
-def pairs_of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdict | None]]:
+def pairs_of(
+    comparison: Comparison, id_: str
+) -> list[tuple[str, float | None, float | None, Verdict]]:
     return [
-        (pair.row.name, pair.cycles.base, pair.cycles.new, pair.verdict)
-        for pair in comparison.pairs
-        if pair.row.id == id_
+        (row.row.name, row.before, row.after, row.verdict)
+        for row in sorted(answer(comparison).rows, key=lambda row: row.row.lang)
+        if row.row.id == id_
     ]
 
 
@@ -66,37 +68,28 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
     new = languages(1, 1.95)
     found = compared(both, new)
     assert pairs_of(found, COMMAND) == [
-        *((f"{COMMAND} icache={on}", 1000, 1000, Verdict.EQUIVALENT) for on in ("on", "off")),
-        *(
-            (f"{COMMAND} icache={on} lang=rust", 1300, 1950, Verdict.RELEVANT)
-            for on in ("on", "off")
-        ),
+        *((f"{COMMAND} icache={on}", 1000, 1000, Verdict.SAME) for on in ("on", "off")),
+        *((f"{COMMAND} icache={on} lang=rust", 1300, 1950, Verdict.WORSE) for on in ("on", "off")),
     ]
     assert {lang: mean.ratio for lang, mean in found.means.items()} == {
         "c": pytest.approx(1),
         "rust": pytest.approx(1.5),
     }
     assert found.mean is found.means["c"]
-    text = comparison.compare_text([("a", both), ("b", new)], [found])
+    text = comparison.compare_text([("a", both), ("b", new)], [(found, answer(found))])
     assert "Processor and system calls, i-cache on, Rust" in text
     assert "each counted once, Rust: 1.5000" in " ".join(text.split())
-    (told,) = json.loads(json.dumps(comparison.compare_json("a", [found])))["comparisons"]
-    assert told["geometric_mean"]["ratio"] == pytest.approx(1)
-    assert told["geometric_mean_rust"]["ratio"] == pytest.approx(1.5)
-
-
-def test_what_is_in_one_language_alone_is_compared_in_that(both: Result) -> None:
-    found = compared(both, made(KNOWN, costing(1), icache=(True, False)))
-    assert {pair.row.lang for pair in found.pairs} == {"c"}
-    assert f"{COMMAND} icache=on lang=rust" in [one.name for one in found.only_base]
-    assert found.factors == []  # the compiler of C is the same
+    made_json = comparison.compare_json("a", [(found, answer(found))])
+    (told,) = json.loads(json.dumps(made_json))["comparisons"]
+    assert told["geometric_mean"]["c"]["ratio"] == pytest.approx(1)
+    assert told["geometric_mean"]["rust"]["ratio"] == pytest.approx(1.5)
 
 
 def test_two_languages_of_one_result_pair(both: Result) -> None:
     c, rust = both.of_lang("c"), both.of_lang("rust")
     found = compared(c, rust)
-    assert pairs_of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.RELEVANT)
-    assert (found.only_base, found.only_new) == ([], [])
+    assert pairs_of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.WORSE)
+    assert (found.gone, found.added) == ([], [])
     assert [(f.name, f.base, f.new) for f in found.factors] == [
         ("compiler", CC["c"], CC["rust"]),
         ("language", "c", "rust"),
@@ -107,24 +100,8 @@ def test_two_languages_of_one_result_pair(both: Result) -> None:
     assert pairs.factors_of(both)["language"] == "c, rust"
 
 
-@pytest.mark.parametrize("times", [1, 3])
-def test_what_a_compiler_makes_says_nothing_of_the_noise(times: float) -> None:
-    """Between languages only the same code does, as of a body in assembly."""
-    rows = {COMMAND: steady(1000), "mem.read_sum size=64": steady(90), "call.void": steady(500)}
-    dearer = rows | {"mem.read_sum size=64": steady(round(90 * times))}
-    found = of_both(KNOWN, rows, dearer)
-    across = compared(found.of_lang("c"), found.of_lang("rust"))
-    assert across.rule.moved == ()
-    assert pairs_of(across, COMMAND)[0][-1] is Verdict.EQUIVALENT
-    within = compared(made(KNOWN, rows, icache=(False,)), made(KNOWN, dearer, icache=(False,)))
-    assert [row.id for row in within.rule.moved] == ["mem.read_sum"] * (times != 1)
-    moved = of_both(KNOWN, rows, rows | {"call.void": steady(510)})
-    warned = compared(moved.of_lang("c"), moved.of_lang("rust"))
-    assert [row.name for row in warned.rule.moved] == ["call.void icache=off"]
-
-
 def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Result) -> None:
-    known = rule.Spread("x", 4, {(COMMAND, frozenset(), True): rule.logs_of([1, 2, 4, 8])})
+    known = Spread("x", 4, {(COMMAND, frozenset(), True): logs_of([1, 2, 4, 8])})
     own = [row for row in both.rows if row.id == COMMAND and row.icache]
     assert [row.lang for row in own] == ["c", "rust"]
     assert known.of_row(own[0]) is not None
@@ -132,39 +109,15 @@ def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Resul
     assert known.of_mean(own[1:]) == known.of_row(own[1])
 
 
-def test_a_gate_finds_the_language_that_got_worse(both: Result) -> None:
-    limits = load_limits(None, KNOWN)
+def test_limits_find_the_language_that_got_worse(both: Result) -> None:
     worse = languages(1, 1.95)
-    gated = gate([("a", both)], ("b", worse), limits, KNOWN, CALM)
-    assert gated.exit_code == REGRESSION
-    rows = {finding.row.name for finding in gated.findings}
+    found = judged(both, worse, KNOWN)
+    assert found.exit_code == REGRESSION
+    rows = {row.row.name for row in found.rows if row.limit}
     assert rows == {f"{COMMAND} icache={on} lang=rust" for on in ("on", "off")}
-    found = answer(gated, certain(gated))
-    assert f"{COMMAND} Rust" in comparison.gate_text(["a"], "b", found, 100, every=False)
-    assert gate([("a", both)], ("b", both), limits, KNOWN, CALM).exit_code == OK
-
-
-def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -> None:
-    path = tmp_path / "limits.toml"
-    path.write_text(
-        '[[limit]]\nrows = ["*"]\ncycles = { hard = "2 %" }\n'
-        '[[limit]]\nrows = ["* lang=rust"]\ncycles = { hard = "200 %" }\n'
-    )
-    worse = languages(1, 1.95)
-    gated = gate([("a", both)], ("b", worse), load_limits(path, KNOWN), KNOWN, CALM)
-    assert gated.findings == []
-    margins = Margins(0.01, ((select(KNOWN, "* lang=rust"), 0.9),))
-    found = compare(both, worse, "b", KNOWN, margins, CALM)
-    assert Verdict.RELEVANT not in {pair.verdict for pair in found.pairs}
-
-
-def test_a_line_is_fitted_for_each_language(both: Result) -> None:
-    found = [sweep for sweep in sweeps.sweeps(both, KNOWN) if sweep.icache]
-    slopes = [round(sweep.line.slope, 3) for sweep in found]
-    assert len(slopes) == 2
-    assert slopes[1] == pytest.approx(1.3 * slopes[0], rel=0.01)
-    assert found[1].section.endswith(", i-cache on, Rust")
-    assert "i-cache on, Rust" in listing.fit_text(found)
+    told = comparison.judged_text("a", [(compared(both, worse), found)], 100, every=False)
+    assert f"{COMMAND} Rust" in told
+    assert judged(both, both, KNOWN).exit_code == OK
 
 
 @pytest.mark.parametrize("form", export.FORMS)
@@ -179,7 +132,7 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
 
 
 def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(read, "known_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
     alone.write_text(file.text(both.of_lang("c")))
@@ -191,7 +144,7 @@ def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch)
     assert "differs: language  c -> rust" in done.output
     told = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
     rows = [row for row in told["comparisons"][0]["rows"] if row["id"] == COMMAND]
-    assert [row["cycles"]["ratio"] for row in rows] == [pytest.approx(1.3)] * 2
+    assert [row["estimate"] for row in rows] == [pytest.approx(0.3)] * 2
     for words, says in (
         (["--by", "abi", str(path)], "there is no by 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.compare.paired import paired, stray
-from tockmark.compare.rule import Deviation, Spread, Value, change
+from tockmark.compare.rule import Value, change
+from tockmark.compare.spread import Deviation, Spread, paired_spread, stray
 from tockmark.result.model import Row, Series
 from tockmark.rig.elf import Elf, Symbol
 from tockmark.rig.elf import Section as Output
@@ -183,7 +183,7 @@ def row_of(name: str, icache: bool = False) -> Row:
 
 
 def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
-    spread = paired(Spread(), load())
+    spread = paired_spread(Spread(), load())
     off = spread.of_row(row_of("syscall.command"))
     assert off is not None
     same = change(Value((1000.0,)), Value((1000.0,)), off)

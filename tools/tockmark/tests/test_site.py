@@ -16,7 +16,6 @@ from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import comparison
 from tockmark.show.table import Named
 from tockmark.site import pages as site_pages
 from tockmark.site import pictures
@@ -133,20 +132,22 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     base, new = sorted(chosen, key=lambda one: one.name != "old")  # as the files were given
     pair = site.judged(base, new)
     assert pair.comparison is not None
+    assert pair.answer is not None
     page = (drawn / "compare" / "old-new.html").read_text(encoding="utf-8")
     lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)
     cells = [re.findall(r"(?:^|<td[^>]*>)(.*?)</t[hd]>", line) for line in lines]
     there = [[re.sub(r"<[^>]*>", "", cell).strip() for cell in line] for line in cells]
     told = {(one[0], one[-2], one[3]) for one in there}
     wanted = {
-        (one.row.label, ICACHE[one.row.icache], comparison.pair_cells(one)[-1])
-        for one in pair.comparison.pairs
+        (one.row.label, ICACHE[one.row.icache], one.verdict)
+        for one in pair.answer.rows
+        if one.before is not None
     }
     assert len(there) == len(pair.comparison.pairs) == len(wanted)
     assert told == wanted
-    relevant = [one[3].startswith("relevant") for one in there]
-    assert relevant == sorted(relevant, reverse=True)
-    assert any(relevant)
+    worse = [one[3] == "worse" for one in there]
+    assert worse == sorted(worse, reverse=True)
+    assert {"worse", "better"} & {one[3] for one in there}
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
+from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report, run
 from tockmark.latency.chain import KernelFamily, Passings, Stage, WaitSpread
 from tockmark.latency.report import (
@@ -31,6 +32,7 @@ from tockmark.latency.run import Follower
 from tockmark.result.provenance import Kernel
 from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.rv32 import MRET
+from tockmark.show.answer import first_line, lines_of
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
 
@@ -258,22 +260,30 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         report.load(path)
 
 
-def moved(base: StoredLatency, new: StoredLatency) -> list[report.WaitRow]:
-    return report.longer(report.wait_rows(base, new))
+def moved(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
+    """The waits that are a regression."""
+    return [row for row in report.wait_verdicts(base, new) if row.limit]
 
 
 def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
     (found,) = moved(stored(10_000), stored(12_000))
-    assert found.name == "wait.alarm load=nothing worst"
-    assert str(found) == (
-        "the worst alarm beside nothing, i-cache on: 10,000 → 12,000 cycles (+20.0 %), in the stage"
-        " served +2,000, most in serve"
-    )
+    assert found.row.name == "wait.alarm load=nothing of=worst icache=on"
+    assert (found.before, found.after, found.verdict) == (10_000, 12_000, Verdict.WORSE)
+    assert found.where == "served +2,000, most in serve"
     assert moved(stored(10_000), stored(10_500)) == []
     assert moved(stored(1000), stored(1200)) == []
     assert moved(stored(12_000), stored(10_000)) == []
-    (less, _) = report.wait_rows(stored(12_000), stored(10_000))
-    assert (less.verdict, less.why) == ("shorter", "served -2,000, most in serve")
+    (less, _) = report.wait_verdicts(stored(12_000), stored(10_000))
+    assert (less.verdict, less.where) == (Verdict.BETTER, "served -2,000, most in serve")
+
+
+def test_waits_stand_in_the_table_of_an_answer() -> None:
+    rows = report.wait_verdicts(stored(10_000), stored(12_000))
+    answer = Answer(in_order(rows))
+    assert answer.exit_code == REGRESSION
+    assert first_line(answer) == "Regression: cycles worse on 1 row (+20.0 %); 2 rows"
+    (line,) = (line for line in lines_of(answer, 120) if " worse !!" in line)
+    assert line.endswith("served +2,000, most in serve")
 
 
 @pytest.mark.parametrize(
@@ -288,4 +298,4 @@ def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
 )
 def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        report.wait_rows(stored(), stored(**changes))
+        report.wait_verdicts(stored(), stored(**changes))

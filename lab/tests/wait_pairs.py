@@ -6,7 +6,7 @@ docs/method.md says it.
         TOCKMARK_LAYOUT=$n cargo kernel-lines --target-dir links/$n
         tockmark latency --kernel links/$n/…/profiling/tockmark-kernel --loads … -o $n-on.json
     done
-    python -m tockmark.tests.wait_pairs *-on.json
+    python lab/tests/wait_pairs.py *-on.json
 
 The files of each call are of one setting of the cache.
 """
@@ -15,6 +15,8 @@ import itertools
 import sys
 from pathlib import Path
 
+from tockmark.compare.limits import Limit
+from tockmark.compare.verdict import RowVerdict
 from tockmark.latency import report
 
 
@@ -22,15 +24,20 @@ def main(files: list[str]) -> None:
     """Hold each file against each other, both ways."""
     stored = [report.load(Path(name)) for name in files]
     pairs = itertools.permutations(stored, 2)
-    rows = [row for base, new in pairs for row in report.wait_rows(base, new)]
+    rows = [row for base, new in pairs for row in report.wait_verdicts(base, new)]
     for of in report.WHICH:
-        own = [row for row in rows if row.of == of]
-        most = max(own, key=lambda row: row.after - row.before)
-        ratio = max(row.after / row.before - 1 for row in own)
+        own = [row for row in rows if row.row.params["of"] == of and row.before is not None]
+        most = max(own, key=grown)
+        ratio = max(row.estimate or 0 for row in own)
         print(
-            f"{of}: {len(report.longer(own))} of {len(own)} longer; at most by"
-            f" {most.after - most.before} cycles (beside {most.load}), and by {ratio:.1%}"
+            f"{of}: {sum(row.limit is Limit.HARD for row in own)} of {len(own)} worse; at most by"
+            f" {grown(most)} cycles (beside {most.row.params['load']}), and by {ratio:.1%}"
         )
+
+
+def grown(row: RowVerdict) -> float:
+    """Return the cycles that a wait is longer."""
+    return (row.after or 0) - (row.before or 0)
 
 
 if __name__ == "__main__":

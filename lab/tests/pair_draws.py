@@ -2,8 +2,8 @@
 """Draws of paired links: how often they alarm where nothing got dearer, and how small a change they
 find.
 
-    python -m tockmark.tests.pair_draws make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
-    python -m tockmark.tests.pair_draws table NAME…
+    python lab/tests/pair_draws.py make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
+    python lab/tests/pair_draws.py table NAME…
 
 The first links two kernels in pairs, from what lld's --reproduce kept of each, measures the pairs,
 and keeps what came in build/pair-draws/NAME-base.json and NAME-head.json. What was simulated once
@@ -20,9 +20,9 @@ from statistics import median
 import numpy as np
 
 from tockmark import paths
-from tockmark.compare.limits import Level
-from tockmark.compare.paired import paired
-from tockmark.compare.rule import Spread, Value, change, logs_of
+from tockmark.compare.limits import Limit
+from tockmark.compare.rule import Value, change
+from tockmark.compare.spread import Spread, logs_of, paired_spread
 from tockmark.files import folder_for_a_while, write_whole
 from tockmark.judge import engine
 from tockmark.judge.engine import Simulated
@@ -100,8 +100,8 @@ class Draw:
                     found.append((row, before, after))
         return found
 
-    def levels(self) -> list[Level]:
-        """Return what one pair alone says of its cycles, for each pair."""
+    def limits(self) -> list[Limit]:
+        """Return which limit the cycles are beyond by one pair alone, for each pair."""
         found = []
         for number in range(layouts(self.results[0])):
             base, head = (
@@ -110,8 +110,7 @@ class Draw:
             )
             wanted = select(KNOWN, "kernel")
             judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
-            cycles = [one.level for one in judged.gated.moved if one.series == "cycles"]
-            found.append(max(cycles, default=Level.PASS))
+            found.append(max(row.limit for row in judged.answer.rows))
         return found
 
 
@@ -124,7 +123,7 @@ def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
 def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
     change itself did."""
-    spread = paired(Spread(), KNOWN).of_row(row)
+    spread = paired_spread(Spread(), KNOWN).of_row(row)
     if spread is None:
         return []
     apart = logs_of(head.nets) - logs_of(base.nets)
@@ -148,7 +147,7 @@ def table(names: Sequence[str]) -> str:
     ]
     for name in names:
         draw = Draw.read(name)
-        beyond = sum(level >= Level.SOFT for level in draw.levels())
+        beyond = sum(limit >= Limit.SOFT for limit in draw.limits())
         for icache in (False, True):
             rows = draw.rows(icache)
             apart = [logs_of(head.nets) - logs_of(base.nets) for _, base, head in rows]

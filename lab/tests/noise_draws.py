@@ -2,7 +2,7 @@
 """Draws of samples that vary by themselves, as a board's do: how often the rule alarms where
 nothing changed, and how small a change it finds.
 
-    python -m tockmark.tests.noise_draws --judgements 400
+    python lab/tests/noise_draws.py --judgements 400
 
 This prints the table of docs/method.md. Its figures are those of the logs of the 2021 study
 (lab/tests/test_study_logs.py): of their 106 series of cycles one varies, `flash.read_sporadic`,
@@ -20,13 +20,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from tockmark.compare.rule import OF_ALL, Change, Deviation, Value, change
+from tockmark.compare.rule import OF_ALL, Change, Value, change
+from tockmark.compare.spread import Deviation
 from tockmark.result.stats import Floats, middle
 
 RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
 ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
 SIZES = (16, 100, 1000)  # samples of most rows on a board, by the catalogue
-LIMIT = 0.01  # gate's soft limit
+LIMIT = 0.01  # the soft limit
 CALM = Deviation(0, 15)  # layouts take no part
 CHANGES = (0.02, 0.03, 0.05)
 FOR_POWER = 20  # judgements of all rows

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What is said of a row that was measured on two sides, and what follows from all rows.
+
+`judge_pair` gives each row its verdict, and `answer` folds the verdicts of a comparison into one
+`Answer` with its exit code. Time decides, and instructions explain: more of them are beyond no
+limit where the time surely fell.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_that_means
+from tockmark.compare.pairs import Comparison, Lone, Pair
+from tockmark.compare.rule import Change
+from tockmark.compare.spread import ROUNDING
+from tockmark.errors import INCOMPLETE, OK, REGRESSION
+from tockmark.result.model import GONE, Result, Row
+from tockmark.suite.catalogue import OF_BOOT, Key, RowName
+from tockmark.suite.selection import Selection
+from tockmark.wire.rows import Absent
+
+MAKE = ("inner", "reads", "by", "clock")  # what samples must have in common for limits to hold
+BY_CONTROL = "by control"
+NOISY = "with the cache on it differs by more than noise, though no kernel touches it"
+NAMED = 8  # rows that a warning names
+
+
+class Verdict(StrEnum):
+    """What is said of the cycles of a row."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    UNSURE = "unsure"
+    SAME = "same"
+    GONE = "gone"
+    NEW = "new"
+    NOT_JUDGED = "not judged"
+
+
+MOVED = (Verdict.WORSE, Verdict.BETTER)
+JUDGED = (*MOVED, Verdict.UNSURE, Verdict.SAME)
+MEANING = {
+    Verdict.WORSE: "surely more cycles, by more than the margin or a limit",
+    Verdict.BETTER: "surely fewer cycles, by more than the margin",
+    Verdict.UNSURE: "the range reaches beyond the margin: more links would tell",
+    Verdict.SAME: "the whole range is inside the margin",
+    Verdict.GONE: "the new side does not have the row as the base does",
+    Verdict.NEW: "the base does not have the row",
+    Verdict.NOT_JUDGED: "no kernel touches it, or there is no good figure to judge it by",
+}
+
+
+def of_change(change: Change, margin: float) -> Verdict:
+    """Return where the range of a change lies: the margin makes a zone around 1, as far down as
+    up."""
+    edge = math.log1p(margin) + ROUNDING
+    low, high = (math.log(end) if end > 0 else -math.inf for end in (change.low, change.high))
+    if low > edge:
+        return Verdict.WORSE
+    if high < -edge:
+        return Verdict.BETTER
+    return Verdict.SAME if -edge <= low and high <= edge else Verdict.UNSURE
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """The instructions of one operation."""
+
+    before: float
+    after: float
+    moved: float = 0  # how many came or went, if that is certain
+    limit: Limit = Limit.NONE
+
+
+@dataclass(frozen=True)
+class RowVerdict:
+    """What is said of one row. Cycles are those of one operation, changes are shares of them."""
+
+    row: RowName  # the base's, if that has it
+    verdict: Verdict
+    before: float | None = None
+    after: float | None = None
+    estimate: float | None = None  # None: there is no ratio
+    range: tuple[float, float] | None = None
+    instructions: Instructions | None = None  # None where a clock sets how many there are
+    limit: Limit = Limit.NONE  # of its cycles, or because it is gone
+    where: str = ""  # functions that the change is in, if that is known
+    why: str = ""  # why the row is gone or not judged, or what a reader must know of its figures
+    in_doubt: bool = False  # the estimate is beyond a limit, or the margin; its range is not
+
+    @property
+    def group(self) -> str:
+        """Return the group of the catalogue."""
+        return self.row.id.partition(".")[0]
+
+    @property
+    def moved(self) -> float:
+        """Return how many instructions of one operation came or went for certain."""
+        return self.instructions.moved if self.instructions else 0
+
+    @property
+    def size(self) -> float:
+        """Return how large the change of the cycles is, whichever way: a logarithm."""
+        if self.before == self.after:
+            return 0
+        return abs(math.log1p(self.estimate)) if self.estimate is not None else math.inf
+
+    @property
+    def trusted_size(self) -> float:
+        """Return how large the change of the instructions is, or of the cycles if these are as
+        many."""
+        count = self.instructions
+        if not count or not count.moved:
+            return self.size
+        low, high = sorted((count.before, count.after))
+        return math.log(high / low) if low > 0 else math.inf
+
+    @property
+    def rank(self) -> int:
+        """Return its place by what there is to look at; the worst come first."""
+        order = (
+            self.limit is Limit.HARD and self.verdict not in JUDGED,
+            self.verdict is Verdict.WORSE,
+            self.in_doubt,
+            self.verdict is Verdict.BETTER,
+            bool(self.moved),
+            self.verdict is Verdict.UNSURE,
+            self.verdict is Verdict.SAME,
+            True,
+        )
+        return order.index(True)
+
+    @property
+    def is_news(self) -> bool:
+        """Return whether the row is worth a line of its own."""
+        return self.rank < 5
+
+    @property
+    def place(self) -> tuple[int, float]:
+        """Return its place among others: by rank, then the largest change."""
+        return self.rank, -self.size
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All verdicts: the group with the worst row first, in it the worst row."""
+
+    rows: tuple[RowVerdict, ...]
+    links: str = ""  # in how many links both sides were measured
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader should know, and no reason to warn
+
+    @cached_property
+    def groups(self) -> dict[str, list[RowVerdict]]:
+        """Return the verdicts by the groups of the catalogue, in their order."""
+        found: dict[str, list[RowVerdict]] = {}
+        for row in self.rows:
+            found.setdefault(row.group, []).append(row)
+        return found
+
+    def that_are(self, *verdicts: Verdict) -> list[RowVerdict]:
+        """Return the rows with one of these verdicts."""
+        return [row for row in self.rows if row.verdict in verdicts]
+
+    @property
+    def moved(self) -> list[RowVerdict]:
+        """Return the rows that surely moved, in the order of trust: those with other instructions
+        first, the largest change first."""
+        moved = [row for row in self.that_are(*JUDGED) if row.moved or row.verdict in MOVED]
+        return sorted(moved, key=lambda row: (not row.moved, -row.trusted_size))
+
+    @property
+    def limit(self) -> Limit:
+        """Return the worst limit that anything is beyond; a warning counts as a soft one."""
+        limits = [one.limit for row in self.rows for one in (row, row.instructions) if one]
+        return max([*limits, Limit.SOFT if self.warnings else Limit.NONE])
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a judgement by limits: only a hard one is a regression."""
+        if self.limit is Limit.HARD:
+            return REGRESSION
+        return INCOMPLETE if self.warnings else OK
+
+    def with_rows(self, rows: Iterable[RowVerdict]) -> "Answer":
+        """Return the answer with further rows."""
+        return replace(self, rows=in_order([*self.rows, *rows]))
+
+    def with_places(self, where: Mapping[str, str]) -> "Answer":
+        """Return the answer with the functions that changes are in, by the labels of rows."""
+        rows = tuple(replace(row, where=where.get(row.row.label, row.where)) for row in self.rows)
+        return replace(self, rows=rows)
+
+
+def in_order(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:
+    """Return verdicts as an answer has them."""
+    found = sorted(rows, key=lambda row: row.place)
+    first: dict[str, tuple[int, float]] = {}
+    for row in found:
+        first.setdefault(row.group, row.place)
+    return tuple(sorted(found, key=lambda row: (first[row.group], row.group)))
+
+
+def answer(
+    comparison: Comparison, limits: Limits | None = None, allowed: Selection | None = None
+) -> Answer:
+    """Judge all rows of a comparison. With `limits`, growth is held to them, and no row may be gone
+    unless it is `allowed` to be."""
+    rows: list[RowVerdict] = []
+    gone = {lone.row.name: lone for lone in comparison.gone}
+    for pair in comparison.pairs:
+        if limits and (why := _unlike(pair)):
+            gone[pair.row.name] = Lone(pair.row, why)
+        else:
+            rows.append(judge_pair(pair, limits, noisy=pair.row in comparison.rule.noisy))
+    for row in _lost_readings(comparison) if limits else ():
+        gone.setdefault(row.name, Lone(row, f"the boot {row.boot} does not have it"))
+    for lone in gone.values():
+        excused = not limits or (allowed is not None and allowed.means(lone.row))
+        limit = Limit.NONE if excused else Limit.HARD
+        rows.append(RowVerdict(lone.row, Verdict.GONE, limit=limit, why=lone.why))
+    rows += [RowVerdict(row, Verdict.NEW) for row in comparison.added]
+    for lone in (*comparison.unusable, *comparison.few):
+        rows.append(RowVerdict(lone.row, Verdict.NOT_JUDGED, why=lone.why))
+    warnings = tuple(_warnings(comparison)) if limits else ()
+    return Answer(in_order(rows), comparison.links_said, warnings, tuple(_notes(comparison)))
+
+
+def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) -> RowVerdict:
+    """Judge one row that both sides have. `noisy`: it is one of the apps' own and differs by more
+    than noise, which no limits allow."""
+    cycles = pair.cycles
+    ratio = cycles.ratio
+    counted = _judge_count(pair, pair.instret, limits) if pair.instret else None
+    found = RowVerdict(
+        pair.row,
+        of_change(cycles, pair.margin),
+        cycles.base,
+        cycles.new,
+        None if ratio is None else ratio - 1,
+        None if ratio is None else (cycles.low - 1, cycles.high - 1),
+        counted,
+        why=BY_CONTROL if pair.row.by_control or pair.new.by_control else "",
+    )
+    if not pair.judged:
+        found = replace(found, verdict=Verdict.NOT_JUDGED)
+        return replace(found, limit=Limit.HARD, why=NOISY) if noisy and limits else found
+    if limits is None:
+        in_doubt = found.verdict is Verdict.UNSURE and cycles.point > 1 + pair.margin
+        return replace(found, in_doubt=in_doubt)
+    limit = _exceeded(pair.row, cycles, "cycles", cycles.low, limits)
+    in_doubt = not limit and bool(_exceeded(pair.row, cycles, "cycles", cycles.point, limits))
+    verdict = Verdict.WORSE if limit else found.verdict
+    if in_doubt and verdict is Verdict.SAME:
+        verdict = Verdict.UNSURE
+    return replace(found, verdict=verdict, limit=limit, in_doubt=in_doubt)
+
+
+def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructions:
+    """Return how the instructions of a row moved: for certain only by one of an operation, or by
+    more than the margin or a limit, and not by a stray one or two of a sample."""
+    limit = Limit.NONE
+    if limits:
+        limit = _exceeded(pair.row, count, "instret", count.low, limits)
+    certain = limit or of_change(count, pair.margin / 2) in MOVED
+    certain = certain or (not count.unmoved and abs(count.new - count.base) >= 1)
+    fell = pair.cycles.lower and not pair.cycles.unmoved
+    return Instructions(
+        count.base,
+        count.new,
+        count.new - count.base if certain else 0,
+        Limit.NONE if fell else limit,
+    )
+
+
+def _exceeded(row: Row, change: Change, series: str, ratio: float, limits: Limits) -> Limit:
+    """Return the limit that a row is beyond if a series of it grew by this ratio. Limits are counts
+    of a sample."""
+    own = last_that_means(row, limits[series])
+    base = max(change.base * row.inner, 1)
+    return own.exceeded(ratio - 1 - ROUNDING, base) if own else Limit.NONE
+
+
+def _unlike(pair: Pair) -> str:
+    """Return why limits, which are counts of a sample, mean nothing of a row, if so."""
+    for name in MAKE:
+        was, now = getattr(pair.row, name), getattr(pair.new, name)
+        if was != now:
+            return f"its {name} is {now}, not {was}"
+    for name, word in SERIES_WORDS.items():
+        before, after = pair.row.series(name), pair.new.series(name)
+        if before and before.nets and not (after and after.nets):
+            return f"it has no {word}"
+    return ""
+
+
+def _lost_readings(comparison: Comparison) -> list[Row]:
+    """Return the controls and readings of boots that both sides have, where the new one has none:
+    without them nothing would show that its readings are wrong."""
+    base, new = comparison.base, comparison.new
+    there = {row.identity for row in new.rows}
+    boots = {(row.boot, row.icache, row.lang) for row in new.rows if row.id not in OF_BOOT}
+    return [
+        row
+        for row in base.rows
+        if row.id in OF_BOOT
+        and (row.boot, row.icache, row.lang) in boots
+        and row.identity not in there
+    ]
+
+
+def _warnings(comparison: Comparison) -> Iterator[str]:
+    """Yield why a judgement by limits is no pass, whatever the rows are."""
+    base, new = comparison.base, comparison.new
+    for why in _incomplete(new, base.table.keys()):
+        yield f"the new result is incomplete: {why}"
+    for lone in comparison.unusable:
+        row = new.table.get(lone.row.key)
+        if row is not None and row.sound:
+            yield f"{lone.name}: {lone.why}"
+    if moved := comparison.rule.moved:
+        yield (
+            "apps or machine differ: what no kernel touches moved, where the cache has no part in"
+            f" it: {_named([row.name for row in moved])}"
+        )
+    for why in dict.fromkeys(lone.why for lone in comparison.few):
+        names = [lone.name for lone in comparison.few if lone.why == why]
+        yield f"not judged: {_named(names)}: {why}"
+
+
+def _incomplete(result: Result, known: Collection[Key]) -> tuple[str, ...]:
+    """Return why a result is incomplete, without rows that the base has: these are gone."""
+    there = result.table
+
+    def own(row: Row | Absent) -> bool:
+        """Return whether a row is none of the base's table; a time.read may be of another boot."""
+        listed = there.get(row.key)
+        return row.key not in known or (listed is not None and listed is not row)
+
+    lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *GONE)}
+    return replace(result, **lists).unmended  # type: ignore[arg-type]
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    """Yield what a reader should know of how readings were taken."""
+    for name, one in (("the baseline", comparison.base), (comparison.name, comparison.new)):
+        if one.mended:
+            off = {(c.row.boot, c.row.icache, c.row.lang) for c in one.controls if c.mends}
+            boots = f"{len(off)} boot{'s' if len(off) > 1 else ''}"
+            yield (
+                f"{name}: readings cost something else in {boots} than where they were measured:"
+                f' their rows are taken by the control, and say "{BY_CONTROL}"'
+            )
+
+
+def _named(rows: Sequence[str]) -> str:
+    """Return how many rows there are, and the names of the first."""
+    more = ", …" if len(rows) > NAMED else ""
+    return f"{len(rows)} row{'s' if len(rows) > 1 else ''} ({', '.join(rows[:NAMED])}{more})"
