@@ -157,7 +157,7 @@ def judgements(*kernels: str) -> str:
     """What `judge` says of links that were measured before, since the verb itself simulates. Only
     this function and the next one call modules of the tool by their names."""
     from tockmark.judge import report
-    from tockmark.judge.evidence import Depth, Grown, Sizes
+    from tockmark.judge.report import Depth, Grown, Sizes
     from tockmark.profile.diff import Growth, SymbolSize, profile_diff
     from tockmark.profile.file import load
     from tockmark.tests.trials import trial

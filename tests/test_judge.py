@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
-from tockmark.judge import evidence
+from tockmark.judge import report
 from tockmark.result import file
 from tockmark.trees import builds
 
@@ -90,7 +90,7 @@ def test_another_layout_of_the_same_source_is_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = kernel_links()
-    monkeypatch.setattr(evidence, "BOOTS", evidence.BOOTS[1:])  # the next test traces both
+    monkeypatch.setattr(report, "BOOTS", report.BOOTS[1:])  # the next test traces both
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)
     assert said.code == 0, said

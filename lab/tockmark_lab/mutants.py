@@ -111,7 +111,7 @@ PLACES = {
             f"{_RIG}/parse.py": _pytest("captured control hostile run_board faults"),
             f"{_RESULT}/provenance.py": _pytest("result origin file"),
             f"{_RESULT}/stats.py": _pytest("stats estimate"),
-            "tools/tockmark/documents.py": _pytest("files history hostile file fuzz_results"),
+            "tools/tockmark/documents.py": _pytest("files hostile file fuzz_results"),
         },
     ),
     "cache": MutantPlace(

@@ -6,8 +6,7 @@ import hashlib
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -27,17 +26,14 @@ from tockmark.errors import (
     REGRESSION,
     UNUSABLE,
     TockmarkError,
-    say,
 )
-from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
-from tockmark.judge import engine, evidence, report
+from tockmark.files import check_folder, check_writable, write_whole
+from tockmark.judge import engine, report
 from tockmark.judge.bisect import BisectLimit, CommitSearch
-from tockmark.judge.engine import SAMPLES, Simulated
-from tockmark.judge.waits import compared, loads_of
+from tockmark.judge.engine import SAMPLES
 from tockmark.latency import run as latency
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
-from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
@@ -47,19 +43,15 @@ from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
     LINK_ARGS,
     Builder,
-    Given,
-    Links,
-    Paired,
-    Pairs,
+    KernelPair,
     Patch,
     Recipe,
-    sides,
+    pair_of_commits,
+    pair_of_kernels,
 )
-from tockmark.trees.pairing import UnpairedError
 from tockmark.trees.patch import Done, put_in, release, take_out
 from tockmark.trees.repository import repository, tried, worktree
 
-LONGEST = 12  # digits of a hash in a folder's name
 WIDEST = 120  # columns of a table
 LINKS = 4  # of each commit, where bisect looks at cycles
 # What a kernel without a part of the patch cannot run, as `--only` has it.
@@ -251,17 +243,6 @@ def parallel_options(
 
 
 @dataclass(frozen=True)
-class KernelPair:
-    """Both sides of a change: what to call each, and its links."""
-
-    titles: tuple[str, str]
-    links: tuple[Links, Links]
-    builders: tuple[Builder, ...] = ()  # none if the kernels were given
-    pairs: Pairs | None = None
-    unpaired: str = ""  # why there are no pairs
-
-
-@dataclass(frozen=True)
 class PairGiven:
     """What `judge` is to compare: two commits of a tree, or the ELFs of both sides."""
 
@@ -287,55 +268,21 @@ class PairGiven:
         Option(help="ELF of the kernel with the change. May be given again, too."),
     ] = None
 
-    @contextmanager
-    def built(self, fresh: bool) -> Iterator[KernelPair]:
-        """Yield both sides, as long as they can be built. TockmarkError unless they are given in
+    def built(self, fresh: bool) -> AbstractContextManager[KernelPair]:
+        """Return both sides, as long as they can be built. TockmarkError unless they are given in
         one of the two ways, and whole."""
         tree, before, after, build, elf = self.tree, self.before, self.after, self.build, self.elf
         if tree and before and not after:  # the checkout is where the user stands
             tree, before, after = Path.cwd(), str(tree), before
         if self.base and self.head and not (tree or before or after or build or elf):
-            for path in (*self.base, *self.head):
-                if not path.exists():
-                    raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
-            titles = _elves(self.base), _elves(self.head)
-            links = Given(tuple(self.base)), Given(tuple(self.head))
-            yield KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
-        elif tree and before and after and not (self.base or self.head):
+            return nullcontext(pair_of_kernels(self.base, self.head))
+        if tree and before and after and not (self.base or self.head):
             how_built = recipe(tree, build, elf, self.no_patch)
-            say(_expected(tree))
-            start = time.monotonic()
-            with sides(tree, (before, after), how_built, fresh) as (old, new):
-                titles = str(old.commit), str(new.commit)
-                builders = old.builder, new.builder
-                with folder_for_a_while(paths.PAIRS) as folder:
-                    try:
-                        pairs = Pairs.of((old, new), folder)
-                    except UnpairedError as error:
-                        yield KernelPair(titles, (old, new), builders, unpaired=str(error))
-                    else:
-                        both = Paired(pairs, 0), Paired(pairs, 1)
-                        yield KernelPair(titles, both, builders, pairs)
-            builds.took(tree, time.monotonic() - start)
-        else:
-            raise TockmarkError(
-                "give two commits or two kernels, not a mix",
-                "as in `tockmark judge main HEAD`, or `tockmark judge --base a.elf --head b.elf`",
-            )
-
-
-def _expected(tree: Path) -> str:
-    """Say how long a judgement takes."""
-    known = builds.recall(tree)
-    if known is not None and known.seconds:
-        return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
-    return "builds two commits and runs them: some ten minutes on two cores"
-
-
-def _elves(given: list[Path]) -> str:
-    """Return what to call links of one side."""
-    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
-    return f"{paths.shown(given[0])}{more}"
+            return pair_of_commits(tree, (before, after), how_built, fresh)
+        raise TockmarkError(
+            "give two commits or two kernels, not a mix",
+            "as in `tockmark judge main HEAD`, or `tockmark judge --base a.elf --head b.elf`",
+        )
 
 
 @verb(
@@ -374,7 +321,7 @@ def judge_verb(
         Option(
             min=0, help="Of so many rows that moved say where, by profiles; 0: no stacks either."
         ),
-    ] = evidence.ROWS,
+    ] = report.ROWS,
     waits: Annotated[
         str | None,
         options.several_of(
@@ -411,30 +358,10 @@ def judge_verb(
     settings = parallel_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
+    asked = report.JudgeOptions(settings, wanted, allowed, most, profiles, waits, output)
     start = time.monotonic()
     with run_options.ended_once(), given.built(fresh) as pair:
-        # A build that fails shall do so before anything is simulated.
-        kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
-        loads = loads_of(kernels, waits)
-        folder = output or paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
-        of_both = [
-            Simulated(name, links, settings, folder)
-            for name, links in zip(("base", "head"), pair.links, strict=True)
-        ]
-        most = most or (engine.PAIRS if pair.pairs else engine.LINKS)
-        paired = pair.pairs is not None
-        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most, paired=paired)
-        for side, result in zip(of_both, judged.results, strict=True):
-            side.keep(result)
-        seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
-        plain = (pair.links[0].plain, pair.links[1].plain)
-        found = report.explain(judged, pair.titles, kernels, plain, settings, folder, profiles)
-        found.waits.extend(compared(kernels, loads, settings, folder))
-        found.paired.extend(report.of_pairs(pair.pairs, judged) if pair.pairs else [])
-        if pair.unpaired:
-            found.notes.append(f"the links are not paired: {pair.unpaired}")
-        found.notes.extend(f"{one.name}: {one.effort}" for one in of_both)
-        found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
+        found = report.judged_change(pair, asked, start)
     if comment is not None:
         write_whole({comment: report.markdown(found)})
     options.show(

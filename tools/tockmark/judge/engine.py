@@ -7,7 +7,7 @@ measured in two links a side, and what is still in doubt in four, as far as link
 paired links so are those that one pair alone says moved, with the cache on. The verdict is that of
 compare/verdict.py throughout: here is only decided what is run. What was simulated once is kept by
 its image, so a judgement that was interrupted, or is made again, simulates only what is not there
-yet.
+yet. How long alarms wait is measured by the first links, with each setting of the cache.
 """
 
 import sys
@@ -20,16 +20,21 @@ from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, known_spread, paired_spread
 from tockmark.compare.verdict import MOVED, Answer, RowVerdict, answer
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.errors import INTERRUPTED, TockmarkError, say
 from tockmark.files import write_whole
+from tockmark.latency.chain import check_points
+from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
+from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
 from tockmark.paths import shown
+from tockmark.profile.run import kernel_of
 from tockmark.result import file
 from tockmark.result.build import joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
+from tockmark.rig.kernel import KernelElf
 from tockmark.rig.results import by_layout
 from tockmark.rig.run import RunOptions
-from tockmark.suite.catalogue import Boot
+from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.trees.builds import Links
 
@@ -218,3 +223,41 @@ def _beside(results: Sequence[Result]) -> Result:
     }
     known = results[0].provenance.beside([one.provenance for one in results[1:]])
     return replace(results[0], provenance=known, **lists)
+
+
+def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, ...]:
+    """Return the loads of these names, separated by commas; none if nothing is asked for.
+    TockmarkError if there is no such load, a kernel cannot bear it or its stages are not known."""
+    if names is None:
+        return ()
+    for kernel in kernels:
+        check_points(kernel_of(kernel))
+    loads, _ = (loads_for(kernel, names.split(",")) for kernel in kernels)
+    return loads
+
+
+def compared_waits(
+    kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
+) -> list[RowVerdict]:
+    """Return what is said of the waits of alarms beside each load; both sides' waits are kept in
+    `folder`. TockmarkError if an alarm did not come, or a stage is not there."""
+    found: list[RowVerdict] = []
+    for icache in options.icaches if loads else ():
+        base, head = _measured(kernels, loads, options, icache, folder)
+        found += wait_verdicts(base, head)
+    return found
+
+
+def _measured(
+    kernels: Sequence[KernelElf],
+    loads: tuple[RunLoad, ...],
+    options: RunOptions,
+    icache: bool,
+    folder: Path,
+) -> Iterator[StoredLatency]:
+    for side, kernel in zip(("base", "head"), kernels, strict=True):
+        say(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
+        asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
+        one = measure(asked, lambda text: say(f"  {text}"))
+        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": text_of(one)})
+        yield one

@@ -9,8 +9,7 @@ import pytest
 
 from tockmark import paths
 from tockmark.judge import engine
-from tockmark.judge.evidence import Sizes
-from tockmark.judge.report import Report
+from tockmark.judge.report import Report, Sizes
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import text

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
-from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
-from tockmark.files import replace_whole, toml, write_whole
+from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted, say
+from tockmark.files import folder_for_a_while, replace_whole, toml, write_whole
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
@@ -392,6 +392,62 @@ def sides(
             Built(commit, Builder(place, recipe, fresh))
             for commit, place in zip(commits, places, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class KernelPair:
+    """Both sides of a change: what to call each, and its links."""
+
+    titles: tuple[str, str]
+    links: tuple[Links, Links]
+    builders: tuple[Builder, ...] = ()  # none if the kernels were given
+    pairs: Pairs | None = None
+    unpaired: str = ""  # why there are no pairs
+
+
+def pair_of_kernels(base: Sequence[Path], head: Sequence[Path]) -> KernelPair:
+    """Return both sides as the user linked them. TockmarkError if a file is not there."""
+    for path in (*base, *head):
+        if not path.exists():
+            raise TockmarkError(f"{shown(path)} is not there", "give a kernel's ELF")
+    links = Given(tuple(base)), Given(tuple(head))
+    titles = _title(base), _title(head)
+    return KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
+
+
+def _title(elves: Sequence[Path]) -> str:
+    """Return what to call links of one side."""
+    return shown(elves[0]) + (f" and {len(elves) - 1} more" if len(elves) > 1 else "")
+
+
+@contextmanager
+def pair_of_commits(
+    tree: Path, revisions: tuple[str, str], recipe: Recipe, fresh: bool
+) -> Iterator[KernelPair]:
+    """Yield two commits of a checkout in paired links, or unpaired where that cannot be, as long as
+    they can be built; and say how long that may take."""
+    say(_expected(tree))
+    start = time.monotonic()
+    with sides(tree, revisions, recipe, fresh) as (old, new), folder_for_a_while(paths.PAIRS) as to:
+        found = KernelPair(
+            (str(old.commit), str(new.commit)), (old, new), (old.builder, new.builder)
+        )
+        try:
+            pairs = Pairs.of((old, new), to)
+        except UnpairedError as error:
+            found = replace(found, unpaired=str(error))
+        else:
+            found = replace(found, links=(Paired(pairs, 0), Paired(pairs, 1)), pairs=pairs)
+        yield found
+    took(tree, time.monotonic() - start)
+
+
+def _expected(tree: Path) -> str:
+    """Say how long a judgement takes."""
+    known = recall(tree)
+    if known is not None and known.seconds:
+        return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
+    return "builds two commits and runs them: some ten minutes on two cores"
 
 
 @dataclass(frozen=True)
