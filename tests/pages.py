@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages of this project, the commands that stand in them, and how long they are.
-
-    python tests/pages.py
-
-counts the words of each: tracked Markdown without CHANGELOG and lab/upstream, without tables and
-code.
-"""
+"""The pages of this project, and the commands that are in them."""
 
 import re
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from tockmark.paths import ROOT
@@ -20,11 +12,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "lab").rglob("*.md")),
 ]
-MOST_WORDS = 26_000  # of all that are counted
-MOST_PAGES = 11  # README and those of docs/, but for the index and what is generated of the help
-NO_PAGES = ("README.md", "command-line.md")
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
-NO_PROSE = re.compile(r" {4}|\t|\s*\|")  # a line of code, or of a table
 OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
 QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark\s[^`]+|make\s[^`]+)`")
 # How a line of code begins that calls one of ours: as it is, after a prompt, in a workflow, in a
@@ -97,23 +85,3 @@ def every() -> list[Command]:
         for page in PAGES
         for command in commands(str(page.relative_to(ROOT)), page.read_text(encoding="utf-8"))
     ]
-
-
-def words(text: str) -> int:
-    """Return how many words a page has, without tables, code and comments."""
-    prose = re.sub(r"<!--.*?-->", "", FENCED.sub("", text), flags=re.S)
-    return sum(len(line.split()) for line in prose.splitlines() if not NO_PROSE.match(line))
-
-
-def counted() -> Iterator[tuple[Path, int]]:
-    """Return the pages whose words count, with their number."""
-    for page in PAGES:
-        if "upstream" not in page.parts:
-            yield page, words(page.read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    found = sorted(((number, page) for page, number in counted()), reverse=True)
-    for number, page in found:
-        print(f"{number:6} {page.relative_to(ROOT)}")
-    print(f"{sum(number for number, _ in found):6} of at most {MOST_WORDS}")
