@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages of this project, and the commands that stand in them."""
+"""The pages of this project, and the commands that are in them."""
 
 import re
 import shlex
