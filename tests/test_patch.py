@@ -155,17 +155,6 @@ def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
     assert words == ["tockmark", "run", *family.run, "--kernel", str(elf)]
 
 
-def test_check_changes_nothing(tree: Path) -> None:
-    was = contents(tree)
-    assert "Perf and IPC can be put in; " in tockmark(tree, "--check").stdout
-    assert "It is not patched" in tockmark(tree, "--reverse").stdout
-    assert contents(tree) == was
-    tockmark(tree)
-    now = contents(tree)
-    assert "can be taken out" in tockmark(tree, "--check", "--reverse").stdout
-    assert contents(tree) == now
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -264,21 +253,6 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
     assert contents(tree) == first
     tockmark(tree, "--reverse")
     assert contents(tree) == bare
-
-
-def test_sources_elsewhere_are_not_touched(family: Family, tree: Path, tmp_path: Path) -> None:
-    source = tree / family.board / "src"
-    source.rename(tmp_path / "elsewhere")
-    source.symlink_to(tmp_path / "elsewhere")
-    was = contents(tmp_path / "elsewhere")
-    assert "leaves" in refused(tree)
-    assert contents(tmp_path / "elsewhere") == was
-
-
-def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> None:
-    name = next(iter(family.main.copies))
-    (tree / name).write_text("// someone's own\n", encoding="utf-8")
-    assert f"has a capsule of its own in {name}" in refused(tree)
 
 
 def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:

@@ -3,9 +3,7 @@
 is refused where the log says something else.
 """
 
-import os
 import struct
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +12,10 @@ from typer.testing import CliRunner, Result
 
 from tockmark import BASELINE
 from tockmark.cli.app import app
-from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.errors import UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result as Measured
 from tockmark.rig import log as captured
-from tockmark.rig import parse
 from tockmark.rig.board import Room
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
@@ -85,16 +82,6 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
     assert {row.icache for row in result.rows} == {True}  # as the profile has it
     (skipped,) = (one for one in result.skipped if one.id == "sched.alarm_lateness")
     assert "simulator's clock" in (skipped.why or "")
-
-
-def test_each_alone_is_fine(tmp_path: Path, kernel: Callable[..., Path]) -> None:
-    known = read(*parsed(tmp_path, "--board", "nexysvideo")).provenance
-    assert (known.board.machine, known.kernel.sha256) == ("nexysvideo", None)
-    known = read(*parsed(tmp_path, "--kernel", str(kernel(f"{BASELINE} 0.1.0 abi2 x")))).provenance
-    assert (known.board.machine, known.kernel.sha256) == (None, "e" * 64)
-    assert read(*parsed(tmp_path)).provenance.abi is None
-    silent = encoded("time", [RECORDS[0].replace(" abi=2", ""), *RECORDS[1:]])
-    assert read(*parsed(tmp_path, "--abi", "1", log=silent)).provenance.abi == 1
 
 
 def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_path: Path) -> None:
@@ -198,51 +185,3 @@ def test_laid_images_say_where_apps_lie(
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)
-
-
-def test_a_log_that_grows_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "uart.log"
-
-    def meanwhile(_: float) -> None:
-        with path.open("a") as log:
-            log.write("#tm")
-
-    monkeypatch.setattr(time, "sleep", meanwhile)
-    done, out = parsed(tmp_path)
-    assert exit_code(done) == UNUSABLE
-    assert "is still growing" in str(done.exception)
-    assert not out.exists()
-
-
-def test_a_log_that_grows_while_it_is_read_is_not_parsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "uart.log"
-    path.write_text("\n".join(LOG))
-    fstat = os.fstat
-    seen: list[int] = []
-
-    def grows(handle: int) -> object:
-        if seen:
-            with path.open("a") as log:
-                log.write("#tm")
-        seen.append(handle)
-        return fstat(handle)
-
-    monkeypatch.setattr(os, "fstat", grows)
-    with pytest.raises(TockmarkError, match="is still growing"):
-        parse.parse(path, load())
-
-
-def test_only_a_fresh_log_costs_a_second_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "uart.log"
-    path.write_text("x")
-    slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
-    captured.settled(path)
-    assert slept == [captured.LOOK]
-    monkeypatch.setattr(time, "time", lambda: path.stat().st_mtime + captured.FRESH)
-    captured.settled(path)
-    assert len(slept) == 1

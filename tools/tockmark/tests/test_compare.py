@@ -194,16 +194,6 @@ def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
         assert not compare(same, same, "b", catalogue, Margins(), CALM).gone
 
 
-def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)}, board=ON_BOARD)
-    two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)}, inner=2, board=ON_BOARD)
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    by_id = {p.row.id: p.cycles for p in found.pairs}
-    assert (by_id["a.x"].base, by_id["a.x"].new) == (1000, 1000)
-    assert by_id["a.y"].new == pytest.approx(9000, rel=0.01)
-    assert set(verdicts(found).values()) == {Verdict.SAME}
-
-
 def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
@@ -234,16 +224,6 @@ def test_other_machines_are_refused(
         compare(one, two, "b", catalogue, Margins(), CALM)
     forced = compare(one, two, "b", catalogue, Margins(), CALM, force=True)
     assert [factor.name for factor in forced.factors] == [name]
-
-
-def test_a_board_and_its_simulator_are_compared(catalogue: Catalogue) -> None:
-    rows = {"a.x": steady(1169)}
-    board = Board("cw310", "cw310", 24_000_000, "hardware")
-    one, two = made(catalogue, rows), made(catalogue, rows, board=board)
-    assert "timing" in [f.name for f in compare(one, two, "b", catalogue, Margins(), CALM).factors]
-    unchecked = made(catalogue, rows, board=msgspec.structs.replace(board, timing="unchecked"))
-    with pytest.raises(TockmarkError, match="timing is"):
-        compare(one, unchecked, "b", catalogue, Margins(), CALM)
 
 
 def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:

@@ -2,7 +2,6 @@
 """Another core: what a simulator's build says of it, what cannot run there, and that results,
 headings and comparisons name it."""
 
-import hashlib
 from pathlib import Path
 
 import msgspec
@@ -13,14 +12,12 @@ from tockmark.compare.pairs import compare
 from tockmark.compare.verdict import answer
 from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Board, Core
-from tockmark.rig import board as boards
 from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.rig.protocol import Ability
-from tockmark.rig.results import board_of
 from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import CALM, SIMULATED, judged, made, steady
+from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
 
 PLAIN = Core("maxperf-pmp", "none", 16, False)
 OTHER = msgspec.structs.replace(
@@ -61,21 +58,6 @@ def test_a_target_is_that_of_the_core(simulator: Path) -> None:
     assert (there.core, there.icache, there.max_cycles) == (PLAIN, False, 5)
     assert Ability.ICACHE not in there.can
     assert made_by(there.binary) == "sim-cw310-maxperf-pmp"  # which make knows
-
-
-def test_a_machine_of_another_core_is_unchecked_whatever_the_profile_says(simulator: Path) -> None:
-    profile = boards.load(boards.DEFAULT)
-    own = msgspec.structs.replace(profile, target=target(simulator))
-    assert board_of(own).timing == "checked-against-rtl"
-    folder = simulator.parent.with_name("cw310-maxperf-pmp")
-    for other in (
-        own.configured({"core": "maxperf-pmp"}),
-        msgspec.structs.replace(profile, target=target(folder / "earlgrey-sim")),
-    ):
-        board = board_of(other)
-        assert (board.timing, board.core) == ("unchecked", PLAIN)
-        assert board.simulator_sha256 == hashlib.sha256(b"cw310-maxperf-pmp").hexdigest()
-        assert msgspec.json.decode(msgspec.json.encode(board), type=Board) == board
 
 
 @pytest.mark.parametrize(
@@ -146,10 +128,3 @@ def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
     assert [(one.base, one.new) for one in found.factors] == [
         ("maxperf-pmp", "mine (a user's own)")
     ]
-
-
-def test_limits_take_no_two_cores(catalogue: Catalogue) -> None:
-    """A change of a kernel is judged by runs on one core."""
-    with pytest.raises(TockmarkError, match="cannot be compared"):
-        judged(on(SIMULATED, catalogue), on(OTHER, catalogue), catalogue)
-    assert judged(on(OTHER, catalogue), on(OTHER, catalogue), catalogue).exit_code == 0

@@ -15,8 +15,7 @@ import pytest
 from msgspec import structs
 
 from tockmark.compare.limits import Limit
-from tockmark.compare.spread import Spread
-from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict
+from tockmark.compare.verdict import JUDGED, Verdict
 from tockmark.judge import engine, report
 from tockmark.judge.engine import Judged
 from tockmark.judge.report import Depth, Grown, Sizes, rows_to_profile
@@ -213,18 +212,6 @@ def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> 
     (cell,) = (one for one in comment.splitlines() if one.startswith(cells))
     assert f"({seen[1]} … {seen[2]})" in cell
     assert "| unsure | +4" in cell
-
-
-def test_in_paired_links_more_instructions_in_as_many_cycles_are_no_doubt() -> None:
-    sides = link(3000, 118, "a", icache=False), link(3000, 122, "b", icache=False)
-    line = command_of(sides)
-    assert (line.verdict, line.moved, line.is_news) == ("same", 4, True)
-
-
-def command_of(sides: tuple[Held, Held]) -> RowVerdict:
-    """What paired links of two kernels say of a command."""
-    judged = engine.judge(*sides, WANTED, LIMITS, 8, Spread(), paired=True)
-    return next(row for row in judged.answer.rows if row.row.id == "syscall.command")
 
 
 def link(

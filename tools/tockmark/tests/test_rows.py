@@ -54,15 +54,6 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
         assert found.problems or numbers(found) == truth or len(whole_apps) < 3
 
 
-def test_an_app_that_begins_again_starts_from_nothing() -> None:
-    begin = "begin proto=1 apps=1"
-    first = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 5*9", "data instret 1*9"])
-    second = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 6*9", "end ok"])
-    found = measured(first + second)
-    assert [samples(row) for row in rows(found)] == [{"cycles": [6] * 9}]
-    assert "began again" in str(found.problems[0])
-
-
 @pytest.mark.parametrize(
     ("records", "problem"),
     [
@@ -111,16 +102,6 @@ def test_fail_and_skip_have_no_row() -> None:
         "memop returned NOMEM",
     )
     assert (skipped, skip.why) == ("skip", "no IPC here")
-
-
-def test_a_boot_mark_tells_the_cache_setting() -> None:
-    on, off = BootMark("a-1", True, "a"), BootMark("a-1", False, "a")
-    records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", "data cycles 1*5", "end ok"]
-    lines = [on.encode(), *encoded("a", records), off.encode(), *encoded("a", records)]
-    found = measured(lines)
-    assert not found.problems
-    assert [(boot.name, boot.icache) for boot in found.boots] == [("a-1", True), ("a-1", False)]
-    assert [samples(row) for row in rows(found)] == [{"cycles": [1] * 5}] * 2
 
 
 @pytest.mark.parametrize("damage", ["", "#boot a-1 icache=on app=a *0000", "boot"])

