@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.cli import read
+from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare.limits import Margins, load_margins, percent
 from tockmark.compare.pairs import Comparison, compare
@@ -399,7 +399,7 @@ def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
     one = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import read
+from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare import pairs, sweeps
 from tockmark.compare.limits import Margins, load_limits
@@ -179,7 +179,7 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
 
 
 def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
     alone.write_text(file.text(both.of_lang("c")))
