@@ -36,7 +36,9 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
 
     rows = tuple(
         recounted(
-            row, cycles=as_if(row.cycles, cycles, 0), instret=as_if(row.instret, 1, instructions)
+            row if row.cycles and row.cycles.is_slope else row.one_shot,
+            cycles=as_if(row.cycles, cycles, 0),
+            instret=as_if(row.instret, 1, instructions),
         )
         for row in result.rows
     )
