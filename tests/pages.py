@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages of this project, the commands that stand in them, and how long they are.
-
-    python tests/pages.py
-
-counts the words of each: tracked Markdown without CHANGELOG and lab/upstream, without tables and
-code.
-"""
+"""The pages of this project, and the commands that are in them."""
 
 import re
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import typer
+import typer.main
+
+from tockmark.cli import program as verbs
+from tockmark.cli.program import Program
 from tockmark.paths import ROOT
 
 PAGES = [
@@ -20,18 +17,15 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "lab").rglob("*.md")),
 ]
-MOST_WORDS = 26_000  # of all that are counted
-MOST_PAGES = 11  # README and those of docs/, but for the index and what is generated of the help
-NO_PAGES = ("README.md", "command-line.md")
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
-NO_PROSE = re.compile(r" {4}|\t|\s*\|")  # a line of code, or of a table
 OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
-QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark\s[^`]+|make\s[^`]+)`")
+QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark(?:-lab)?\s[^`]+|make\s[^`]+)`")
 # How a line of code begins that calls one of ours: as it is, after a prompt, in a workflow, in a
 # loop of the shell.
 LINE = re.compile(
-    r"^\s*(?:\$ |run: |.*\| xargs (?:-\S+ (?:\d+ )?)*)?(?:\S*/)?(tockmark|make) (\S.*)$"
+    r"^\s*(?:\$ |run: |.*\| xargs (?:-\S+ (?:\d+ )?)*)?(?:\S*/)?(tockmark(?:-lab)?|make) (\S.*)$"
 )
+OPEN = re.compile(r"(requires an argument|^Missing parameter)")
 SHELL = ("|", "||", "&&", ";", ">", ">>")
 REMARK = re.compile(r"\s+#\s.*$| {3,}[^-\s].*$")  # behind a command
 
@@ -45,6 +39,11 @@ class Command(NamedTuple):
     is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
+    def program(self) -> str:
+        """The program that it calls: make, tockmark or tockmark-lab."""
+        return self.text.partition(" ")[0]
+
+    @property
     def words(self) -> list[str]:
         """Its arguments, as the shell splits them, up to where another command begins or its output
         goes."""
@@ -53,7 +52,7 @@ class Command(NamedTuple):
 
 
 def commands(page: str, text: str) -> list[Command]:
-    """The commands of tockmark and make in a page, in its order."""
+    """The commands of make, tockmark and tockmark-lab in a page, in its order."""
     shown = [match.span() for match in OUTPUT.finditer(text)]
     found: list[tuple[int, Command]] = []
     plain = text
@@ -99,21 +98,32 @@ def every() -> list[Command]:
     ]
 
 
-def words(text: str) -> int:
-    """Return how many words a page has, without tables, code and comments."""
-    prose = re.sub(r"<!--.*?-->", "", FENCED.sub("", text), flags=re.S)
-    return sum(len(line.split()) for line in prose.splitlines() if not NO_PROSE.match(line))
+class UnusableError(Exception):
+    """Why a command cannot be one."""
 
 
-def counted() -> Iterator[tuple[Path, int]]:
-    """Return the pages whose words count, with their number."""
-    for page in PAGES:
-        if "upstream" not in page.parts:
-            yield page, words(page.read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    found = sorted(((number, page) for page, number in counted()), reverse=True)
-    for number, page in found:
-        print(f"{number:6} {page.relative_to(ROOT)}")
-    print(f"{sum(number for number, _ in found):6} of at most {MOST_WORDS}")
+def arguments(command: Command, program: Program) -> dict[str, Any]:
+    """Return the parameters that a command gives its verb, and "verb"; no others where it is part
+    of a command. UnusableError if it can be none."""
+    tool = typer.main.get_command(program.command_line())
+    words = command.words
+    if words[0] in {option for known in tool.params for option in known.opts}:
+        return {"verb": words[0], "help": True}  # of no verb: --version and the like
+    if words[0] == "VERB" and not command.is_whole:
+        return {"verb": words[0], "help": True}
+    try:
+        context = tool.make_context(program.name, list(words))
+        name, verb, rest = tool.resolve_command(context, words)  # type: ignore[attr-defined]
+        if name in program.groups and rest:
+            group = verb.make_context(name, list(rest), parent=context)
+            name, verb, rest = verb.resolve_command(group, rest)
+        assert verb is not None
+        return {"verb": name, **verb.make_context(name, rest).params}
+    except typer.Exit:  # --help, --version
+        return {"verb": words[0], "help": True}
+    except Exception as error:
+        if not command.is_whole and OPEN.search(str(error)):
+            return {"verb": words[0]}  # in a sentence: the verb, or an option of it
+        raise UnusableError(str(error)) from error
+    finally:
+        verbs._debug = False  # which a page's --debug sets for good, in a tool that runs once

@@ -15,12 +15,9 @@ from typing import Any
 
 import pytest
 import scratch
-import typer
-import typer.main
 
-from pages import Command, commands, every
-from tockmark.cli import program
-from tockmark.cli.app import PROGRAM, app
+from pages import Command, arguments, commands, every
+from tockmark.cli.app import PROGRAM
 from tockmark.errors import TockmarkError
 from tockmark.paths import CATALOGUE, ROOT
 from tockmark.rig import board as boards
@@ -28,50 +25,15 @@ from tockmark.rig.elf import RISC_V
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
 
-TOOL = typer.main.get_command(app)
 # Verbs that run for minutes, and the tests that run them.
 LONG = {
-    "conformance": "tests/test_conformance.py",
     "latency": "tests/test_latency.py",
-    "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",
-    "validate": "tests/test_validation.py",
 }
 LAYS = ("image", "parse")  # run nothing, so they need no other board
 BUDGET = 5  # millions of simulated cycles, by the catalogue: a few seconds
 READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # stands for what only the reader has
-OPEN = re.compile(r"(requires an argument|^Missing parameter)")
 OUTPUTS = ("output", "callgrind", "markdown")
-
-
-class UnusableError(Exception):
-    """Why a command cannot be one."""
-
-
-def arguments(command: Command) -> dict[str, Any]:
-    """The parameters that a command gives its verb, and "verb"; no others where it is part of a
-    command. UnusableError if it can be none."""
-    words = command.words
-    if words[0] in {option for known in TOOL.params for option in known.opts}:
-        return {"verb": words[0], "help": True}  # of no verb: --version and the like
-    if words[0] == "VERB" and not command.is_whole:
-        return {"verb": words[0], "help": True}
-    try:
-        context = TOOL.make_context("tockmark", list(words))
-        name, verb, rest = TOOL.resolve_command(context, words)  # type: ignore[attr-defined]
-        if name in PROGRAM.groups and rest:
-            group = verb.make_context(name, list(rest), parent=context)
-            name, verb, rest = verb.resolve_command(group, rest)
-        assert verb is not None
-        return {"verb": name, **verb.make_context(name, rest).params}
-    except typer.Exit:  # --help, --version
-        return {"verb": words[0], "help": True}
-    except Exception as error:
-        if not command.is_whole and OPEN.search(str(error)):
-            return {"verb": words[0]}  # in a sentence: the verb, or an option of it
-        raise UnusableError(str(error)) from error
-    finally:
-        program._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
@@ -91,7 +53,8 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
 @cache
 def makefiles() -> str:
     """All that make reads of ours."""
-    ours = [*ROOT.glob("*/**/*.mk"), ROOT / "Makefile", ROOT / "boards/earlgrey-sim/Makefile"]
+    ours = [*ROOT.glob("*/**/*.mk")]
+    ours += [ROOT / folder / "Makefile" for folder in ("", "lab", "boards/earlgrey-sim")]
     return "\n".join(path.read_text(encoding="utf-8") for path in ours if ".venv" not in str(path))
 
 
@@ -112,9 +75,12 @@ def strange_targets(words: list[str], root: Path = ROOT) -> list[str]:
             asked.append(word)
     if not makefile.exists():
         return [str(makefile)]
-    rules = re.findall(r"^([^\s:#=][^:#=\n]*):(?!=)", makefile.read_text(encoding="utf-8"), re.M)
+    text = makefile.read_text(encoding="utf-8")
+    for included in re.findall(r"^include (.*)$", text, re.M):
+        text += (makefile.parent / included).read_text(encoding="utf-8")
+    rules = re.findall(r"^([^\s:#=][^:#=\n]*):(?!=)", text, re.M)
     targets = [target.replace("%", "*") for rule in rules for target in rule.split()]
-    phony = re.findall(r"^\.PHONY: (.*)$", makefile.read_text(encoding="utf-8"), re.M)
+    phony = re.findall(r"^\.PHONY: (.*)$", text, re.M)
     targets += [target for line in phony for target in line.split()]
     return strange + [word for word in asked if not any(fnmatch(word, t) for t in targets)]
 
@@ -167,13 +133,13 @@ def called(command: Command) -> str:
     return f"{command.page}: {command.text}"
 
 
-@pytest.mark.parametrize("command", [c for c in EVERY if c.text.startswith("tockmark")], ids=called)
+@pytest.mark.parametrize("command", [c for c in EVERY if c.program == PROGRAM.name], ids=called)
 def test_a_command_of_the_tool_is_one(command: Command) -> None:
     page = (ROOT / command.page).read_text(encoding="utf-8")
-    assert strange_rows(arguments(command), page) == []
+    assert strange_rows(arguments(command, PROGRAM), page) == []
 
 
-@pytest.mark.parametrize("command", [c for c in EVERY if c.text.startswith("make")], ids=called)
+@pytest.mark.parametrize("command", [c for c in EVERY if c.program == "make"], ids=called)
 def test_a_call_of_make_has_its_target(command: Command) -> None:
     assert strange_targets(command.words) == []
 
@@ -184,9 +150,9 @@ def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
     scratch.clone_to(tmp_path)
     ran, wrong, done_before = set(), [], set()
     for command in EVERY:
-        if not command.text.startswith("tockmark"):
+        if command.program != PROGRAM.name:
             continue
-        given = arguments(command)
+        given = arguments(command, PROGRAM)
         if command.text in done_before or unready(command, given, tmp_path):
             continue
         done_before.add(command.text)
@@ -220,6 +186,7 @@ ls *.elf | xargs -P 4 -I{} tockmark run --kernel {}
 ```text
 tockmark-baseline prints this
 $ .venv/bin/tockmark list > list.txt
+$ .venv/bin/tockmark-lab history --add a.json
 make no command
 ```
 """
@@ -236,5 +203,7 @@ def test_commands_are_found() -> None:
         ("make kernel OPT=z", True),
         ("tockmark run --kernel {}", True),
         ("tockmark list > list.txt", True),
+        ("tockmark-lab history --add a.json", True),
     ]
-    assert found[-1].words == ["list"]
+    assert found[-2].words == ["list"]
+    assert [found[n].program for n in (1, 2, -1)] == ["tockmark", "make", "tockmark-lab"]

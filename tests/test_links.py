@@ -16,29 +16,21 @@ import pytest
 from tockmark.compare.limits import Limit
 from tockmark.compare.spread import known_spread, over_links
 from tockmark.compare.verdict import MOVED, Verdict
-from tockmark.paths import RESULTS, ROOT
+from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.tests.links import (
-    ALARMS,
-    KNOWN,
     PAIRS,
     SIDE,
-    STANDING,
     at,
     halves,
     judged,
     layouts,
     moved,
     pool,
-    standing,
-    standing_row,
-    tables,
     tried,
 )
 
 SILENT = ("lay1", "lay2")
-SINGLES, SETS = 24, 6  # judgements of each kernel's links by each other
-APART = 0.005  # of the instructions of a row that a clock sets
 
 
 def test_links_of_one_source_are_not_told_apart() -> None:
@@ -52,13 +44,6 @@ def test_links_of_one_source_are_not_told_apart() -> None:
     assert alarms <= figures / 100
 
 
-@pytest.mark.parametrize("name", STANDING)
-def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
-    """Some of what docs/method.md has; `make robustness` tries all pairs."""
-    for limits in standing(name, singles=SINGLES, sets=SETS).values():
-        assert limits.count(Limit.HARD) <= ALARMS * len(limits), standing_row(name, {"": limits})
-
-
 def test_no_row_that_is_surely_faster_is_a_finding() -> None:
     """From Tock 2.2 to master most rows have more instructions, and many of these less time."""
     base, new = (file.load(RESULTS / f"opt/tock-{name}-z.json") for name in ("2.2", "master"))
@@ -67,19 +52,6 @@ def test_no_row_that_is_surely_faster_is_a_finding() -> None:
     assert faster, "none to see"
     assert {row.instructions.limit for row in faster if row.instructions} == {Limit.NONE}
     assert Limit.HARD in {row.instructions.limit for row in more if row.instructions}
-
-
-def test_what_a_clock_sets_is_timed() -> None:
-    """Rows that wait, and whose instructions differ over links of one source: these and no
-    others."""
-    found = set()
-    for name in STANDING:
-        for row in file.load(RESULTS / f"{name}.json").rows:
-            if KNOWN.benchmarks[row.id].waits and row.instret and min(row.instret.nets) > 0:
-                nets = row.instret.nets
-                if max(nets) > (1 + APART) * min(nets):
-                    found.add(row.id)
-    assert found == {id_ for id_, known in KNOWN.benchmarks.items() if known.timed}
 
 
 @pytest.mark.parametrize(
@@ -126,10 +98,3 @@ def test_one_link_a_side_tells_a_dearer_system_call() -> None:
         base = at(pool("tock-2.2"), [place])
         assert judged(base, at(pool("cost"), [place % SIDE]), known).exit_code == 3
         assert judged(base, at(pool("save"), [place % SIDE]), known).exit_code in (0, 1)
-
-
-def test_the_page_has_what_is_found() -> None:
-    """Two of its rows; all take minutes."""
-    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
-    for line in tables((0.03,), (10,)).splitlines():
-        assert f"{line}\n" in page, "python -m tockmark.tests.links prints it"

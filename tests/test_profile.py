@@ -11,18 +11,13 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from products import make
-from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli.app import app
-from tockmark.profile import calls
-from tockmark.profile.follow import KERNEL, CodeOf, CostSpread, Function, Graph, follow
+from tockmark.profile.follow import KERNEL, CostSpread, Function, follow
 from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
 from tockmark.result import file
@@ -255,58 +250,3 @@ def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
     assert calls > 1
     assert int(str(of_run["trap_vector"]["calls"])) > 3 * calls
     assert (of_run["_start"]["calls"], of_run["_start"]["cut"]) == (0, 2)  # of kernel and app
-
-
-def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a run with system calls, upcalls and sleep. Only interrupts come to the vector table
-    elsewhere than at its first instruction."""
-    first: Counter[str] = Counter()
-    made: dict[str, Function] = {}
-
-    def counting(
-        steps: Iterable[Step], code_of: CodeOf, graph: Graph | None = None
-    ) -> dict[str, Function]:
-        def seen() -> Iterator[Step]:
-            for step in steps:
-                code = code_of(step)[1]
-                if code.start_of(step.pc) == step.pc:
-                    first[code.scopes(step.pc)[0].path] += 1
-                yield step
-
-        made.update(follow(seen(), code_of))
-        return made
-
-    monkeypatch.setattr(calls, "follow", counting)
-    row = ["upcall.yield_wait_for", "--functions", "--whole", "-o", str(tmp_path)]
-    done = CliRunner().invoke(app, ["profile", *row])
-    assert done.exit_code == 0, done.output
-    real = {path: made[path].calls - made[path].inlined + made[path].cut for path in first}
-    assert len(real) > 50
-    assert first["resume"] > 100
-    assert real.pop("trap_vector") > first.pop("trap_vector")
-    assert real == first
-
-
-def test_a_row_between_two_apps_has_a_profile(tmp_path: Path) -> None:
-    """Of the client's sample: all cycles, in the kernel and in both apps."""
-    row = ("ipc.round_trip", "--icache", "off")
-    command = [TOCKMARK, "profile", *row, "--json", "-o", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout)
-    cycles, instructions = (
-        int(found)
-        for found in re.findall(r"app measured (\d+) cycles and (\d+)", _text(tmp_path))
-        for found in found
-    )
-    assert sum(sum(one["causes"].values()) for one in told["phases"]) == cycles
-    assert sum(one["instructions"] for one in told["phases"]) == instructions
-    assert {"exchange", "on_echo"} <= {one["name"] for one in told["functions"]}
-    # What the server calls is called by nothing of the client's.
-    stacks = [[told["frames"][at] for at in one["frames"]] for one in told["stacks"]]
-    assert not [stack for stack in stacks if "exchange" in stack and "on_echo" in stack]
-
-
-def _text(folder: Path) -> str:
-    return (folder / "profile.txt").read_text()

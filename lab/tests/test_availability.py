@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import variants
 
-from tockmark import paths
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase, VictimShare
+from tockmark_lab.places import LAB
 
 UNDONE = {  # where, the text that is, one that lets an app take too much, the case that tells
     "a write keeps the turn for lines behind it": (
@@ -83,7 +83,7 @@ def test_all_pairs_are_tried_on_each_resource() -> None:
 
 
 def test_the_apps_have_the_same_lists() -> None:
-    header = (paths.ROOT / "apps" / "conformance" / "availability.h").read_text()
+    header = (LAB / "conformance" / "apps" / "availability.h").read_text()
     lists = {"work": tuple(conformance.WORKS), "attack": conformance.ATTACKS}
     for name, listed in lists.items():
         found = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)

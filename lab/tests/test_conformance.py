@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +21,9 @@ from tockmark.rig import board as boards
 from tockmark.rig.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance, interleavings
+from tockmark_lab.places import LAB
 
-TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
-SOURCES = paths.ROOT / "apps" / "conformance"
+SOURCES = LAB / "conformance" / "apps"
 CALLS = 5_000  # with each seed; `make conformance` makes 100,000
 STEP = 16  # from a control register to the next; `make conformance` tries all 4096
 FAR = 500  # cycles from a distance of two upcalls to the next; tests/test_interleavings.py has more
@@ -56,7 +55,7 @@ def said() -> dict[str, Any]:
     fewer = ["--seeds", "1", "--calls", str(CALLS), "--attackers", "0", "--mixes", "0"]
     fewer += ["--step", str(FAR)]
     make("profile")
-    command = [TOCKMARK, "dev", "conformance", "--json", "--abi", "1", *fewer]
+    command = [sys.executable, "-m", "tockmark_lab", "conformance", "--json", "--abi", "1", *fewer]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)[0]

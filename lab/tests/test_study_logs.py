@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import noise_draws as drawn
 import numpy as np
 import pytest
 import study_logs
@@ -23,7 +24,6 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.result.stats import independent, middle, steady
 from tockmark.suite import catalogue
-from tockmark.tests import noise_draws as drawn
 from tockmark.tests.rows import samples as samples_of
 from tockmark_lab import study_log
 from tockmark_lab.study_log import parse

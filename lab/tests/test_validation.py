@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The quick part of `tockmark dev validate`, and that what is stored of the whole still holds.
+"""The quick part of `tockmark-lab validate`, and that what is stored of the whole still holds.
 
 The memory system of cw310 against the RTL's 674 counts, some of the conformance tests, and the
 floor of docs/findings.md, which is made of what is stored. The whole is `make validate`.

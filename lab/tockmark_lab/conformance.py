@@ -30,8 +30,9 @@ from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 from tockmark.wire.records import Problem, Record, decode
+from tockmark_lab.places import LAB
 
-RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
+RULES = LAB / "conformance" / "apps" / "rules.toml"
 SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns
 NEIGHBOURS = ("neighbour", "neighbour2")
 SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not

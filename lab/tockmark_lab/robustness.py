@@ -39,8 +39,7 @@ from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
-from tockmark.tests import links
-from tockmark_lab import interrupted, interrupts_off, mutants
+from tockmark_lab import interrupted, interrupts_off, link_standing, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark_lab.interrupted import last_line
 from tockmark_lab.places import DATA, LAB
@@ -264,12 +263,12 @@ def guards(seed: int) -> PartFound:
 def judged_links(seed: int) -> PartFound:
     """Judge links of one source by each other: all ordered pairs, and random halves."""
     found = PartFound()
-    for name in links.STANDING:
+    for name in link_standing.STANDING:
         say(f"  {name}")
-        for kind, limits in links.standing(name).items():
+        for kind, limits in link_standing.standing(name).items():
             said = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
             found.tries.append(Try(f"`{name}`, {kind}", len(limits), came=said))
-            if (hard := limits.count(Limit.HARD)) > links.ALARMS * len(limits):
+            if (hard := limits.count(Limit.HARD)) > link_standing.ALARMS * len(limits):
                 found.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
     return found
 

@@ -183,7 +183,7 @@ def _numbers(row: ValidationRow) -> tuple[str, str]:
 
 FORMAT: Literal["tockmark-validation"] = "tockmark-validation"
 VERSION: Literal[2] = 2  # 1 had the judgement of each row, too
-ANEW = "make it anew with `tockmark dev validate -o`"
+ANEW = "make it anew with `tockmark-lab validate -o`"
 
 
 class StoredValidation(Part, frozen=True):

@@ -22,7 +22,7 @@ from tockmark import paths, processes
 from tockmark.errors import TockmarkError, quoted, showable
 from tockmark.paths import shown
 from tockmark.processes import Bounds
-from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, WRITABLE, read_elf
+from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
 NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
@@ -105,12 +105,6 @@ class Program:
                 return self._elf.held(section)[at : at + size]
         raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
-    def is_constant(self, address: int) -> bool:
-        """Return whether the program cannot write there, nor anyone else."""
-        held = [section for section in self._elf.sections if section.flags & ALLOCATED]
-        inside = [s for s in held if s.address <= address < s.address + s.size]
-        return bool(inside) and not inside[0].flags & WRITABLE
-
     def functions(self) -> dict[int, str]:
         """Return the readable names of all functions by their addresses, without types."""
         found = {one.address: one.name for one in self._elf.symbols if one.kind == IS_FUNCTION}
@@ -126,10 +120,6 @@ class Program:
     def size(self, start: int) -> int:
         """Return the bytes of the code that begins at an address."""
         return max(size for address, size, _ in self._symbols if address == start)
-
-    def name_at(self, address: int) -> str:
-        """Return the symbol that an address belongs to, as it stands in the file."""
-        return self._nearest(address)[1]
 
     def same_code(self, other: "Program") -> bool:
         """Return whether both files load the same bytes."""

@@ -114,18 +114,6 @@ def faulty(result: Result) -> Result:
     return replace(result, rows=(first, structs.replace(second, faults=("it is torn",)), *rows))
 
 
-def test_the_boards_own_spread_is_no_disagreement() -> None:
-    noisy = [5194, *[5169 + 20, 5169 - 20] * 3, *[5169 + 20] * 3]
-    board = made(KNOWN, {"loop.empty": noisy}, board=BOARD, icache=(False,))
-    found = held(run_of({"loop.empty": 5000}), board)
-    assert standings(found)["loop.empty"] is Standing.WITHIN
-    as_simulated = made(KNOWN, {"loop.empty": noisy}, icache=(False,))
-    assert (
-        standings(held(run_of({"loop.empty": 5000}), as_simulated))["loop.empty"]
-        is Standing.OUTSIDE
-    )
-
-
 def test_a_row_of_one_side_only_is_missing() -> None:
     some = {"syscall.command": 1000}
     for sim, board in ((NETS, some), (some, NETS)):

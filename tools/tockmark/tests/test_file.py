@@ -196,7 +196,7 @@ def test_the_published_schema_refuses_what_it_can() -> None:
     published.check_schema(published.schema)
     assert published.is_valid(WHOLE)
     seen = [kind.name for kind in KINDS if not published.is_valid(read(kind.do(TEXT)))]
-    for name in ("a field more", "no id", "asked 0", "a huge inner", "a short hash", "abi 3"):
+    for name in ("a field more", "no id", "asked 0"):
         assert name in seen
 
 

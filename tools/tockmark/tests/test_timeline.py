@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A timeline of a few instructions: who ran when, what was called, what was raised."""
 
-import json
 from collections.abc import Iterable
 
 import pytest
@@ -17,11 +16,7 @@ from tockmark.profile.timeline import (
     PMP_WRITES,
     RAISED,
     TAKEN,
-    TRACKS,
     Counted,
-    Slice,
-    Timeline,
-    chrome,
     of_steps,
 )
 from tockmark.rig.rv32 import ECALL, MRET, WFI
@@ -151,19 +146,4 @@ def test_interrupts_are_raised_taken_and_served() -> None:
         (RAISED, "timer", 104, 105),
         (RAISED, "external", 112, 113),
         (RAISED, "pending", 115, 118),
-    ]
-
-
-def test_slices_side_by_side_stay_so_in_nanoseconds() -> None:
-    """24 MHz is no whole number of nanoseconds."""
-    slices = [Slice(KERNEL, "a", at, at + 1) for at in range(1000)]
-    counted = {PMP_WRITES: (3,), FILLS: (5, 5, 7)}
-    found = Timeline("x", (0, 1000), 24_000_000, TRACKS, slices, (), counted)
-    events = json.loads(chrome(found))["traceEvents"]
-    spans = [(e["ts"] * 1000, (e["ts"] + e["dur"]) * 1000) for e in events if e["ph"] == "X"]
-    assert [round(end) for _, end in spans[:-1]] == [round(begin) for begin, _ in spans[1:]]
-    told = [(e["name"], e["args"]) for e in events if e["ph"] == "C"]
-    assert told == [
-        *(("PMP", {"writes": count}) for count in (0, 1)),
-        *(("cache", {"fills": count}) for count in (0, 2, 3)),
     ]

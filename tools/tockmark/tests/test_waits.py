@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
-from tockmark import paths
 from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
 from tockmark.errors import REGRESSION, TockmarkError
-from tockmark.latency import chain, report, run
+from tockmark.latency import chain, report
 from tockmark.latency.chain import KernelFamily, Passings, Stage, WaitSpread
 from tockmark.latency.report import (
     CALL,
@@ -30,7 +29,6 @@ from tockmark.latency.report import (
 )
 from tockmark.latency.run import Follower
 from tockmark.result.provenance import Kernel
-from tockmark.rig.image import NAME_BYTES
 from tockmark.rig.rv32 import MRET
 from tockmark.show.answer import first_line, lines_of
 from tockmark.tests.encoder import Encoder
@@ -66,11 +64,6 @@ WHOLE = (("trap", 103), ("served", 110), ("queued", 130), ("chosen", 190), ("upc
 def test_each_stage_ends_at_its_point() -> None:
     assert stages(100, *WHOLE) == (3, 7, 20, 60, 10)
     assert stages(100, ("wake", 101), *WHOLE) == (1, 9, 20, 60, 10)
-
-
-def test_what_is_passed_for_others_does_not_count() -> None:
-    others = (("queued", 105), ("queued", 150), ("chosen", 160), ("trap", 150), ("served", 170))
-    assert stages(100, *sorted((*WHOLE, *others), key=lambda one: one[1])) == (3, 7, 20, 60, 10)
 
 
 @given(st.lists(st.tuples(st.sampled_from([name for name, _ in WHOLE]), st.integers(0, 300))))
@@ -155,17 +148,6 @@ def test_the_stages_of_each_family_can_be_marks() -> None:
         assert names[-1] == chain.UPCALL
         assert family.served_at < family.by_turn
         assert all(re.fullmatch("[a-z0-9_]+", name) for name in names)
-
-
-def test_the_apps_have_the_same_loads() -> None:
-    header = (paths.ROOT / "apps" / "latency" / "disturbances.h").read_text()
-    (listed,) = re.findall(r"enum disturbance \{(.*?)\}", header, re.DOTALL)
-    count = len(listed.split(",")) - 1
-    loads = run.known_loads()
-    assert {load.number for load in loads if load.apps} == {*range(count)}
-    assert [load.name for load in loads if not load.apps] == ["nothing"]
-    assert len({load.name[: run.NAME] for load in loads}) == len(loads)
-    assert len(f"latency--{run.MOST_ALARMS - 1}") + run.NAME < NAME_BYTES
 
 
 U, M = "U", "M"
@@ -284,18 +266,3 @@ def test_waits_stand_in_the_table_of_an_answer() -> None:
     assert first_line(answer) == "Regression: cycles worse on 1 row (+20.0 %); 2 rows"
     (line,) = (line for line in lines_of(answer, 120) if " worse !!" in line)
     assert line.endswith("served +2,000, most in serve")
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"family": "other"}, "other stages"),
-        ({"icache": False}, "other settings of the cache"),
-        ({"loads": ()}, "other loads"),
-        ({"loads": (beside(900, count=5),)}, "other numbers of alarms"),
-        ({"simulator": {}}, "other simulators"),
-    ],
-)
-def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(TockmarkError, match=said):
-        report.wait_verdicts(stored(), stored(**changes))

@@ -6,7 +6,7 @@ docs/method.md says it.
         TOCKMARK_LAYOUT=$n cargo kernel-lines --target-dir links/$n
         tockmark latency --kernel links/$n/…/profiling/tockmark-kernel --loads … -o $n-on.json
     done
-    python -m tockmark.tests.wait_pairs *-on.json
+    python lab/tests/wait_pairs.py *-on.json
 
 The files of each call are of one setting of the cache.
 """

@@ -2,8 +2,8 @@
 """Draws of paired links: how often they alarm where nothing got dearer, and how small a change they
 find.
 
-    python -m tockmark.tests.pair_draws make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
-    python -m tockmark.tests.pair_draws table NAME…
+    python lab/tests/pair_draws.py make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
+    python lab/tests/pair_draws.py table NAME…
 
 The first links two kernels in pairs, from what lld's --reproduce kept of each, measures the pairs,
 and keeps what came in build/pair-draws/NAME-base.json and NAME-head.json. What was simulated once

@@ -2,7 +2,7 @@
 """Draws of samples that vary by themselves, as a board's do: how often the rule alarms where
 nothing changed, and how small a change it finds.
 
-    python -m tockmark.tests.noise_draws --judgements 400
+    python lab/tests/noise_draws.py --judgements 400
 
 This prints the table of docs/method.md. Its figures are those of the logs of the 2021 study
 (lab/tests/test_study_logs.py): of their 106 series of cycles one varies, `flash.read_sporadic`,

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The tables of docs/method.md on links of a kernel: false alarms between links of one source, the
+smallest change that the rule finds, and what `judge` makes of links that were measured before.
+
+    python lab/tests/link_tables.py
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from tockmark.compare.limits import Limit
+from tockmark.compare.verdict import JUDGED, MOVED, RowVerdict
+from tockmark.result.model import Result, Series
+from tockmark.tests.links import SIDE, judged, tried
+from tockmark.tests.rows import recounted
+from tockmark.tests.trials import FURTHER, SOURCE, trial
+from tockmark_lab.link_standing import STANDING, standing, standing_row
+
+SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # of the cycles
+COUNTS = (1, 3, 10, 33)  # instructions
+TRIALS = 20
+CHANGES = ("cost", "save", "lay1", "lay2")
+
+
+def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
+    """Return the result with so many times the cycles, and more instructions, in every row."""
+
+    def as_if(one: Series | None, times: float, more: float) -> Series | None:
+        if one is None or one.own is None:
+            return one
+        further = tuple(other for f in one.further if (other := as_if(f, times, more)))
+        return replace(one, samples=(), stated=one.own * times + more, further=further)
+
+    rows = tuple(
+        recounted(
+            row if row.cycles and row.cycles.is_slope else row.one_shot,
+            cycles=as_if(row.cycles, cycles, 0),
+            instret=as_if(row.instret, 1, instructions),
+        )
+        for row in result.rows
+    )
+    return replace(result, rows=rows)
+
+
+def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tuple[float, float]]:
+    """The shares of the figures that are found beyond a soft limit and beyond a hard one, by what
+    is counted."""
+    hits: dict[str, list[Limit]] = {}
+    sizes: dict[str, int] = {}
+    for base, new, rest in tried(side):
+        for row in judged(base, changed(new, cycles, instructions), rest).that_are(*JUDGED):
+            limits = {"cycles": row.limit}
+            if row.instructions:
+                limits["instret"] = row.instructions.limit
+            for name, limit in limits.items():
+                kind = _kind(name, row.row.icache)
+                sizes[kind] = sizes.get(kind, 0) + 1
+                hits.setdefault(kind, []).append(limit)
+    return {
+        kind: (
+            sum(limit >= Limit.SOFT for limit in hits[kind]) / size,
+            hits[kind].count(Limit.HARD) / size,
+        )
+        for kind, size in sizes.items()
+    }
+
+
+def _kind(name: str, icache: bool | None) -> str:
+    if name == "instret":
+        return "instructions"
+    return "cycles, cache off" if icache is False else "cycles, cache on"
+
+
+def tables(shares: Sequence[float] = SHARES, counts: Sequence[int] = COUNTS) -> str:
+    """The shares of rows that are found, in Markdown."""
+    kinds = ("cycles, cache off", "cycles, cache on")
+    heads = [f"{kind}, {side} a side" for side in (SIDE, 1) for kind in kinds]
+    lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
+    lines.append("|---|" + "---|" * 4)
+    for share in shares:
+        hits = [found(side, cycles=1 + share) for side in (SIDE, 1)]
+        cells = [_cell(one[kind]) for one in hits for kind in kinds]
+        lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
+    lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
+    for count in counts:
+        cells = [_cell(found(side, instructions=count)["instructions"]) for side in (SIDE, 1)]
+        lines.append(f"| +{count} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(shares: tuple[float, float]) -> str:
+    return " / ".join(f"{share * 100:.0f} %" for share in shares)
+
+
+def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
+    """What became of the trials of a kernel: a row of the table."""
+    found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
+    codes = Counter(one.answer.exit_code for one in found)
+    ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
+    if warned := sum(one.answer.limit is Limit.SOFT for one in found):
+        ended += f", in {warned} with a warning"
+    looks = [[*one.looked_again, 0, 0] for one in found]
+    figures = [
+        [sum(map(_figures, one.answer.rows)) for one in found],
+        [look[0] for look in looks],
+        [look[1] for look in looks],
+        [sum(row.in_doubt for row in one.answer.rows) for one in found],
+    ]
+    return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
+
+
+def _figures(row: RowVerdict) -> int:
+    """How many figures of a row surely moved: instructions, cycles, both or none."""
+    return bool(row.moved) + (row.verdict in MOVED)
+
+
+def _spanned(figures: Sequence[int]) -> str:
+    if len(set(figures)) == 1:
+        return str(figures[0])
+    return f"{median(figures):g} ({min(figures)} to {max(figures)})"
+
+
+if __name__ == "__main__":
+    for name in STANDING:
+        print(standing_row(name, standing(name)), flush=True)
+    print(tables())
+    print(row_of(SOURCE, (FURTHER,)), flush=True)
+    for name in (SOURCE, *CHANGES):
+        print(row_of(name), flush=True)

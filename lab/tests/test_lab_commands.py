@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The lab's commands in pages, and its verbs."""
+
+import pytest
+
+from pages import Command, UnusableError, arguments, every
+from tockmark_lab.app import PROGRAM
+
+COMMANDS = [one for one in dict.fromkeys(every()) if one.program == PROGRAM.name]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: f"{one.page}: {one.text}")
+def test_a_command_of_the_lab_is_one(command: Command) -> None:
+    arguments(command, PROGRAM)
+
+
+@pytest.mark.parametrize("verb", PROGRAM.verbs)
+def test_each_example_of_a_verb_is_a_command(verb: str) -> None:
+    for example in PROGRAM.about(verb).examples:
+        text = example.rpartition("&& ")[2].partition("  # ")[0]
+        assert arguments(Command("help", text, is_whole=True), PROGRAM)["verb"] == verb
+
+
+def test_what_is_no_command_of_the_lab_is_found() -> None:
+    with pytest.raises(UnusableError, match="No such option"):
+        arguments(Command("page", "tockmark-lab history --only time", is_whole=True), PROGRAM)

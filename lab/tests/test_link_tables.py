@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The tables of links in docs/method.md, in parts: all of them take minutes."""
+
+import pytest
+from link_tables import tables
+
+from tockmark.compare.limits import Limit
+from tockmark.paths import RESULTS, ROOT
+from tockmark.result import file
+from tockmark.tests.links import KNOWN
+from tockmark_lab.link_standing import ALARMS, STANDING, standing, standing_row
+
+SINGLES, SETS = 24, 6  # judgements of each kernel's links by each other
+APART = 0.005  # of the instructions of a row that a clock sets
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
+    """Some of what docs/method.md has; `make robustness` tries all pairs."""
+    for limits in standing(name, singles=SINGLES, sets=SETS).values():
+        assert limits.count(Limit.HARD) <= ALARMS * len(limits), standing_row(name, {"": limits})
+
+
+def test_what_a_clock_sets_is_timed() -> None:
+    """Rows that wait, and whose instructions differ over links of one source: these and no
+    others."""
+    found = set()
+    for name in STANDING:
+        for row in file.load(RESULTS / f"{name}.json").rows:
+            if KNOWN.benchmarks[row.id].waits and row.instret and min(row.instret.nets) > 0:
+                nets = row.instret.nets
+                if max(nets) > (1 + APART) * min(nets):
+                    found.add(row.id)
+    assert found == {id_ for id_, known in KNOWN.benchmarks.items() if known.timed}
+
+
+def test_the_page_has_what_is_found() -> None:
+    """Two of its rows; all take minutes."""
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    for line in tables((0.03,), (10,)).splitlines():
+        assert f"{line}\n" in page, "link_tables.py prints it"
