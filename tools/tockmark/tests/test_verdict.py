@@ -108,10 +108,10 @@ def test_rows_of_the_apps_are_no_findings(catalogue: Catalogue) -> None:
     assert not judged(some, on, catalogue).limit
     found = judged(base, off, catalogue)
     assert (found.exit_code, ids(found)) == (1, [])
-    assert "apps or machine differ" in found.warnings[0]
-    assert "1 row (loop.empty icache=off)" in found.warnings[0]
+    assert "machine" in found.warnings[0]
+    assert "loop.empty" in found.warnings[0]
     compared = compare(base, off, "b", catalogue, NO_MARGINS, CALM)
-    assert "apps or machine differ" in comparison.compare_text(
+    assert "machine" in comparison.compare_text(
         [("a", base), ("b", off)], [(compared, answer(compared))]
     )
 
