@@ -144,24 +144,6 @@ def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_a_kernel_of_another_machine_lays_nothing(tmp_path: Path) -> None:
-    """Its timer and UART would run at other rates."""
-    kernel = boards.load("cw310").kernels[2]
-    words = (
-        "board",
-        "image",
-        "upcall",
-        "--board",
-        "nexysvideo",
-        "--kernel",
-        kernel,
-        "-o",
-        tmp_path / "out",
-    )
-    assert "cw310" in tockmark(*words, code=2).stderr
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_captured_log_stands_in_for_the_board(folder: Laid, tmp_path: Path) -> None:
     """Boots of which it has nothing are named; so is a log that lacks the end of one."""
     first = folder.manifest.boots[0]

@@ -140,11 +140,11 @@ def test_a_row_of_one_side_only_is_missing() -> None:
             "kernel is one 1.0",
         ),
         (lambda: run_of(NETS, BOARD, kernel=Kernel()), "`tockmark board parse LOG"),
-        (lambda: run_of(NETS, BOARD, icache=(True,)), "i-cache is off there, on here"),
-        (lambda: run_of(NETS, BOARD, lang="rust"), "language is C there, Rust here"),
+        (lambda: run_of(NETS, BOARD, icache=(True,)), "i-cache"),
+        (lambda: run_of(NETS, BOARD, lang="rust"), "language"),
         (
             lambda: with_provenance(run_of(NETS, BOARD), abi=1),
-            "ABI is version 2 there, version 1 here",
+            "ABI",
         ),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from tockmark import paths
 from tockmark.cli.checkout import recipe
-from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
 from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides
 from tockmark.trees.pairing import UnpairedError
@@ -68,19 +67,6 @@ def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
         assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
         assert not (place.path / "added").exists()
         assert (place.path / ELF).is_file()  # what git ignores stays: nothing is compiled twice
-
-
-def test_a_patch_that_does_not_fit_is_said_of_its_commit(user: User) -> None:
-    def put(tree: Path) -> None:
-        raise TockmarkError("no arm to stand behind")
-
-    sha = head(user).short
-    with (
-        pytest.raises(BuildError, match=f"{sha} cannot be built: no arm to stand behind"),
-        sides(user.tree, ["HEAD"], Recipe(COPY, ELF, Patch("p", put))) as (side,),
-    ):
-        side.upto(1)
-    assert user.builds == []
 
 
 def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:

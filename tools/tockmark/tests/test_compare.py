@@ -22,7 +22,7 @@ from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict, answer, of_cha
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, Kernel
+from tockmark.result.provenance import Board
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, with_provenance
@@ -224,20 +224,6 @@ def test_other_machines_are_refused(
         compare(one, two, "b", catalogue, Margins(), CALM)
     forced = compare(one, two, "b", catalogue, Margins(), CALM, force=True)
     assert [factor.name for factor in forced.factors] == [name]
-
-
-def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
-    one = made(catalogue, {})
-    kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z", flags="lto=true")
-    two = made(catalogue, {}, kernel=kernel, icache=(False,))
-    two = with_provenance(two, abi=1, said={"cc": "clang 19", "lang": "c"})
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    names = ["kernel", "opt-level", "ABI", "compiler", "i-cache", "flags"]
-    assert [f.name for f in found.factors] == names
-    text = shown(one, two, found)
-    assert "unknown -> lto=true" in text
-    assert "version 2 -> version 1" in text
-    assert "on -> off" in text
 
 
 def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalogue) -> None:

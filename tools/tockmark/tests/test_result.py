@@ -70,15 +70,6 @@ def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: C
     assert ratio(other, other) == 1
 
 
-def test_what_is_missing_is_named(log: list[str], catalogue: Catalogue) -> None:
-    """The bench line of size=64 is lost: its own data, and the open record before it, go too."""
-    result = result_of([line for line in log if "size=64" not in line], catalogue)
-    assert result.incomplete[-1] == "missing: mem: mem.copy_asm size=64"
-    assert result.problems[-1] == "mem: mem.copy_asm size=32 lacks instret"
-    assert row(result, "mem.copy_asm", size=32).instret is None
-    assert any("lost line 8; with it 'data instret'" in reason for reason in result.problems)
-
-
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
     rest = " ".join(["0*2"] * 7)
