@@ -92,17 +92,17 @@ def compare_verb(
         allowed = load_limits(file, known, others)
     missing = select(known, allow_missing, others) if allow_missing else None
     _, results = options.selected(known, only, (result for _, result in named))
-    (name, base), *news = zip((name for name, _ in named), results, strict=True)
+    named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
+    (name, base), *news = named
     spread, strict = known_spread(base), limits is not None
-    comparisons = [
-        pairs.compare(base, new, other, known, margins, spread, force, strict)
-        for other, new in news
-    ]
-    found = [(one, answer(one, allowed, missing)) for one in comparisons]
+    found = []
+    for other, new in news:
+        one = pairs.compare(base, new, other, known, margins, spread, force, strict)
+        found.append((one, answer(one, allowed, missing)))
     if as_json:
         options.show(comparison.compare_json(name, found))
     elif limits is None:
-        options.show(comparison.compare_text([(name, base), *news], found))
+        options.show(comparison.compare_text(named, found))
     else:
         width = text.width_of_terminal(WIDE)
         options.show(comparison.judged_text(name, found, width, every))
