@@ -3,9 +3,9 @@
 one does for a job in the background; what they run is simulated, and not taken from the cache. The
 programs that they start inherit this.
 
-`make test` and `make test-lab` run them on all cores (pytest-xdist). The tests of a file run one after the other, and
-so do files that make the same product anew. Long files begin first, so that no core is idle at the
-end.
+`make test` and `make test-lab` run them on all cores (pytest-xdist). The tests of a file run one
+after the other, and so do files that make the same product anew. Long files begin first, so that no
+core is idle at the end.
 """
 
 import os

@@ -157,7 +157,7 @@ def test_a_captured_log_stands_in_for_the_board(folder: Laid, tmp_path: Path) ->
     assert (measured.provenance.board.name, measured.incomplete) == ("cw310", ())
     assert {row.boot for row in measured.rows} == {first.name}
     said = tockmark(*wanted, code=1).stderr
-    assert f"{folder.manifest.boots[1].name}, i-cache on: it is not in the log" in said
+    assert folder.manifest.boots[1].name in said
     log.write_bytes(printed[: len(printed) // 2])
     assert "stops" in tockmark(*wanted, "--only", first.name, code=1).stderr
     other = tockmark("run", "--log", log, code=2).stderr

@@ -88,7 +88,7 @@ def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder)
     with pytest.raises(BuildError) as caught:
         failing.build(head(user))
     said = str(caught.value)
-    assert f"the build of {head(user).short} failed with code 3: the  [1mlast; all" in said
+    assert f"{head(user).short} failed with code 3: the  [1mlast" in said
     log = failing.kept(head(user)).with_name("build.log")
     assert log.read_bytes() == b"first\nthe \x1b[1mlast\n\n"
     assert paths.shown(log) in said

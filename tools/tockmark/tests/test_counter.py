@@ -98,4 +98,4 @@ def test_results_of_different_counters_are_not_compared(
     assert exit_code(done) == 2
     assert "CycleCount" in str(done.exception)
     same = CliRunner().invoke(app, ["compare", paths[1], paths[1], *limits])
-    assert f"{paths[1]} was read by CycleCount, without instructions" in same.output
+    assert "CycleCount" in same.output

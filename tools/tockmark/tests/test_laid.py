@@ -81,7 +81,7 @@ def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
-    with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
+    with pytest.raises(TockmarkError, match=name):
         laid_images.read_folder(folder)
 
 

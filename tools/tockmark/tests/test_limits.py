@@ -119,7 +119,7 @@ def test_limits_of_a_file(
     there: list[tuple[str, Params]] = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
     rules = load_limits(tmp_path / "l.toml", catalogue, there)
     assert judged(one, two, catalogue, limits=rules).limit is limit
-    with pytest.raises(TockmarkError, match=r"l.toml holds no limits: 'a\.y' names no row"):
+    with pytest.raises(TockmarkError, match=r"l.toml .*'a\.y'"):
         load_limits(tmp_path / "l.toml", catalogue)
 
 
@@ -140,7 +140,7 @@ def test_limits_of_a_file(
 )
 def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "l.toml").write_text(text)
-    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/reading-res") as caught:
+    with pytest.raises(TockmarkError, match=r"docs/reading-res") as caught:
         load_limits(tmp_path / "l.toml", catalogue)
     assert "object" not in str(caught.value), "in our words, not in Python's"
     with pytest.raises(TockmarkError, match="cannot read"):

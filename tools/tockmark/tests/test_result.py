@@ -107,7 +107,7 @@ def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(TockmarkError, match=r"r.json: No space left on device; .* untouched"):
+    with pytest.raises(TockmarkError, match=r"r.json: No space"):
         write_whole({log: "#boot new", path: head + ","})
     assert (log.read_text(), path.read_text()) == (old, head)
     assert sorted(os.listdir(tmp_path)) == ["r.json", "r.log"]
