@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
 from tockmark.cli.app import app
-from tockmark.compare import sweeps
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -114,39 +112,3 @@ def test_the_verb_lists_the_suite() -> None:
     assert done.exit_code == 0
     known = catalogue.load()
     assert done.output == listing.list_text(known, known.benchmarks)
-
-
-def committed(*names: str) -> list[Named]:
-    return [Named(name, file.load(paths.RESULTS / f"{name}.json").leading) for name in names]
-
-
-def test_a_distribution_marks_the_median_of_the_table() -> None:
-    named = committed("tock-2.2-cw310", "tock-master-cw310")
-    sheet = figures.draw(named, ["distributions"])["distributions"]
-    titles = [axes.get_title() for axes in sheet.panels]
-    axes = sheet.panels[titles.index("irq.upcall, i-cache on")]
-    marks = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-    rows = [
-        row
-        for one in named
-        for row in one.result.table.values()
-        if row.id == "irq.upcall" and row.icache
-    ]
-    assert [values(line.get_xdata()) for line in marks] == [[row.us] for row in rows]
-    assert len({str(line.get_label()) for line in marks}) == len(rows) == 4
-
-
-def test_the_lines_through_sweeps_are_those_of_fit(named: list[Named]) -> None:
-    """In the same numbers; a sweep that is no line has none."""
-    (one, *_) = named
-    panels = {axes.get_title(): axes for axes in figures.draw([one], ["sweeps"])["sweeps"].panels}
-    found = [
-        sweep for sweep in sweeps.sweeps(one.result, catalogue.load()) if sweep.label in panels
-    ]
-    assert found
-    for sweep in found:
-        words = " ".join(text.get_text() for text in panels[sweep.label].texts)
-        through = sweep.line
-        at_held_out = through.intercept + through.slope * through.held_out
-        off = abs(through.held_out_error) > figures.OFF * abs(at_held_out)
-        assert (listing.equation(sweep) in words) is (sweep.bend is None and not off), sweep
