@@ -18,7 +18,7 @@ import pytest
 import scratch
 from products import called
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.suite import catalogue
 
 ABIS = (1, 2)

@@ -21,9 +21,9 @@ import variants
 from products import kernel_links, make
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
-from tockmark.errors import TockmarkError
 from tockmark.judge import report
 from tockmark.result import file
 from tockmark.trees import builds

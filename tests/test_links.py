@@ -13,10 +13,10 @@ from itertools import permutations
 
 import pytest
 
+from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import Limit
 from tockmark.compare.spread import known_spread, over_links
 from tockmark.compare.verdict import MOVED, Verdict
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.tests.links import (
     PAIRS,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pages import FENCED, commands
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result.file import load
 
 PAGE = paths.ROOT / "docs" / "measure-your-change.md"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.checkout import recipe
-from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
 from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides
 from tockmark.trees.pairing import UnpairedError

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import doctor
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
-from tockmark.rig import cache, sim
-from tockmark.rig.cache import Cache
-from tockmark.rig.protocol import Replay, Session, Start
+from tockmark.target import cache, sim
+from tockmark.target.cache import Cache
+from tockmark.target.protocol import Replay, Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.wire.captured import Captured, Ending

@@ -11,16 +11,16 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tockmark import BASELINE
+from tockmark.base.errors import UNUSABLE
 from tockmark.cli.app import app
-from tockmark.errors import UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result as Measured
-from tockmark.rig import log as captured
-from tockmark.rig.board import Room
-from tockmark.rig.image import AppSlot
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.suite.catalogue import load
+from tockmark.target import log as captured
+from tockmark.target.board import Room
+from tockmark.target.image import AppSlot
+from tockmark.target.kernel import KernelElf
+from tockmark.target.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
 from tockmark.wire.records import BootMark, Mark
@@ -171,7 +171,7 @@ def test_laid_images_say_where_apps_lie(
     own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _: laid_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
     known = read(*parsed(tmp_path, *options, log=log)).provenance
     assert known.board.name == "cw310"
@@ -181,7 +181,7 @@ def test_laid_images_say_where_apps_lie(
         ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
         (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
     ):
-        monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _, folder=folder: folder)
+        monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _, folder=folder: folder)
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import elf as elf_sizes
-from tockmark.rig.elf import Piece, read_elf
-from tockmark.rig.kernel import read_kernel
+from tockmark.base.errors import TockmarkError
+from tockmark.target import elf as elf_sizes
+from tockmark.target.elf import Piece, read_elf
+from tockmark.target.kernel import read_kernel
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]
 LINK = ["-Wl,--build-id=none", "-Wl,-T"]

@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
 from tockmark.compare.verdict import answer
-from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Board, Core
-from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.protocol import Ability
-from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
+from tockmark.target.protocol import Ability
+from tockmark.target.sim import SimTarget, made_by
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
 
 PLAIN = Core("maxperf-pmp", "none", 16, False)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.rig.image import AppBuild
 from tockmark.show import table
 from tockmark.suite.catalogue import COUNTERS, Catalogue, CounterName
+from tockmark.target.image import AppBuild
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import SIMULATED, exit_code, of_log, with_provenance
 

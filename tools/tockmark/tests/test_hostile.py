@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import OK, UNUSABLE, TockmarkError
+from tockmark.base.paths import RESULTS
 from tockmark.cli.app import app
-from tockmark.errors import OK, UNUSABLE, TockmarkError
-from tockmark.paths import RESULTS
 from tockmark.result import file
-from tockmark.rig.kernel import manifest_facts
 from tockmark.show import export
 from tockmark.suite.catalogue import load
+from tockmark.target.kernel import manifest_facts
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import exit_code
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli.app import PROGRAM
 
 SLOW = {"matplotlib", "jinja2", "elftools"}

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile import file, report, sample
 from tockmark.profile.sample import Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.result.provenance import Kernel
-from tockmark.rig.rv32 import MRET
 from tockmark.suite.catalogue import Lang
+from tockmark.target.rv32 import MRET
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 

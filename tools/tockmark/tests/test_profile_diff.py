@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
 from tockmark.profile import diff, file
 from tockmark.profile.diff import Growth, SymbolSize, growth, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.provenance import Kernel
-from tockmark.rig.elf import Elf, pieces, read_elf
+from tockmark.target.elf import Elf, pieces, read_elf
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,--build-id=none"]
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tockmark.rig import progress
+from tockmark.target import progress
 
 
 def test_in_a_file_a_run_says_a_line_every_ten_seconds_at_most(

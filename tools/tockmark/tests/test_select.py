@@ -3,7 +3,7 @@
 
 import pytest
 
-from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.base.errors import UNUSABLE, TockmarkError
 from tockmark.suite.catalogue import Params, load
 from tockmark.suite.selection import select
 

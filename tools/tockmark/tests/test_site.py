@@ -12,7 +12,7 @@ from msgspec import structs
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Result

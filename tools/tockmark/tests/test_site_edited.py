@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, Pair

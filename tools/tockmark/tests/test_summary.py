@@ -8,7 +8,7 @@ from math import exp, log
 import msgspec
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare.rule import kernel_mean
 from tockmark.result import file
 from tockmark.result.model import Result

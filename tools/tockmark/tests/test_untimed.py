@@ -8,8 +8,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from tockmark.base.errors import TockmarkError
 from tockmark.compare import pairs
-from tockmark.errors import TockmarkError
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
