@@ -102,8 +102,9 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"{unknown} is the reader's"
     if elsewhere := [key for key in ("port", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
-    other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
-    known = given.get("board") and boards.load(given["board"])
+    board = given["board"] if isinstance(given.get("board"), str) else None  # agree's is a file
+    other = board not in (None, "earlgrey-sim") or given.get("machine")
+    known = boards.load(board) if board else None
     if known and verb in LAYS and known.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
     if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):

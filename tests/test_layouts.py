@@ -59,12 +59,6 @@ def test_other_kernels_are_refused(
         run_layouts(kernels, 1)
 
 
-def test_our_own_kernels_of_two_interfaces_are_no_links_of_each_other() -> None:
-    profile = boards.load(boards.DEFAULT)
-    with pytest.raises(TockmarkError, match=r"is no link of .*it says that it is .* abi1"):
-        run_layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
-
-
 def reporter(folder: Path, seed: int) -> AppSlot:
     """The app of a boot with all kinds of code, as a seed lays it."""
     profile = boards.load(boards.DEFAULT)

@@ -95,4 +95,4 @@ def test_it_lays_runs_shows_and_refuses_what_it_cannot(tmp_path: Path) -> None:
     run("run", "--images", laid, "--only", "time", "-o", out)
     run("board", "run-tab", f"{laid}/c/time.0.tab", "--board", "plain")
     said = run("profile", "time.read", "--board", "plain", code=UNUSABLE)
-    assert said.startswith("plain cannot profile: that needs a target that traces")
+    assert "plain cannot profile" in said

@@ -79,5 +79,5 @@ def test_a_boot_that_hangs_ends_at_the_limit(tmp_path: Path) -> None:
     session = target.start(Start("loops", flash, icache=False))
     assert list(session.lines()) == []
     ending = session.ending()
-    assert ending.why == "QEMU took more than 1 s: the app or the kernel hangs"
+    assert "1 s" in str(ending.why)
     assert not ending.panicked

@@ -76,22 +76,6 @@ def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: 
         assert (done.returncode, done.stdout.count(" x\n")) == (code, marks)
 
 
-ENDS = "#tm 1 b end ok *0000\n", "#tm 1 a end ok *0000\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("#tm 0 b begin proto=1 apps=1 *0000\n" + ENDS[0], 4),
-        ("#tm 0 b begin proto=1 apps=9 *0000\n" + ENDS[1], 0),
-        ("#tm 1 b end panicked *0000\n", 0),  # others may wait for it for ever
-    ],
-)
-def test_who_closes_the_suite_is_not_for_apps_to_say(text: str, code: int, tmp_path: Path) -> None:
-    done = simulate(tmp_path, printing(text), "--max-cycles", "500000", "--app", "a")
-    assert (done.returncode, done.stdout) == (code, text)
-
-
 # The timer fires in a second; until then the core sleeps.
 SLEEPS = """2:  li   t0, 0x40100000
     li   t1, 1

@@ -20,7 +20,6 @@ OTHERS = (
     "tockmark board run-tab",
     "tockmark judge",
     "tockmark bisect",
-    "tockmark ci",
 )
 FEW = " --only syscall.command --icache off"
 

@@ -365,7 +365,7 @@ def parse_verb(
     """Turn a captured UART log into a result file.
 
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
-    it is of, compare, gate and agree take the result."""
+    it is of, compare and agree take the result."""
     path = output or log.with_suffix(".json")
     options.check_not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log

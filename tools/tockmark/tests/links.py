@@ -16,7 +16,7 @@ from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 
 FOLDER = RESULTS / "links"
-PAIRS = 30
+PAIRS = 12
 SIDE = 4  # links
 KNOWN = load()
 LIMITS = load_limits(None, KNOWN)

@@ -60,27 +60,6 @@ def test_a_target_is_that_of_the_core(simulator: Path) -> None:
     assert made_by(there.binary) == "sim-cw310-maxperf-pmp"  # which make knows
 
 
-@pytest.mark.parametrize(
-    ("where", "core", "why"),
-    [
-        (
-            "cw310",
-            "small",
-            "simulator",
-        ),
-        ("cw310", "rtl/mine/", "CORE=rtl/mine/`"),
-        ("nexysvideo", "small", "--core"),
-    ],
-)
-def test_a_core_that_is_not_there_is_refused(
-    simulator: Path, where: str, core: str, why: str
-) -> None:
-    binary = simulator.parent.with_name(where) / simulator.name
-    with pytest.raises(TockmarkError) as refused:
-        target(binary).configured({"core": core})
-    assert why in str(refused.value)
-
-
 def kernel(path: Path, name: str | None = None) -> KernelElf:
     words = {} if name is None else {SLICE_WORD: 0, RESTARTS_WORD: 4}
     return KernelElf(path, name, "d" * 64, None, (), words)

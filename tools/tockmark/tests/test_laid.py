@@ -2,7 +2,6 @@
 """Folders of laid images: read back as they were written, and every damage in one line."""
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -82,7 +81,7 @@ def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
-    with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
+    with pytest.raises(TockmarkError, match=name):
         laid_images.read_folder(folder)
 
 
@@ -108,19 +107,3 @@ def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> No
         assert "\n" not in str(error)  # noqa: PT017
     finally:
         (folder / laid_images.MANIFEST).write_bytes(made)
-
-
-@pytest.mark.parametrize("board", boards.names())
-def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) -> None:
-    made = write(tmp_path / "out", board)
-    text = (tmp_path / "out" / laid_images.README).read_text()
-    profile = boards.load(board)
-    assert f"--board {board}" in text
-    assert f"--board {profile.tockloader_board} --app-address 0x20030000" in text
-    assert all(f"| {boot.name} | {boot.flash} | {boot.image} |" in text for boot in made.boots)
-    assert "irq.entry" in text
-    if profile.load is not None:
-        assert "\n    tockmark board install --images . time --lang c\n" in text
-        assert f"\n    {shlex.join(profile.load.words(Path('c/time.flash')))}\n" in text
-    else:
-        assert "--port" not in text

@@ -17,7 +17,6 @@ from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
-from tockmark.compare.spread import Spread, logs_of
 from tockmark.compare.verdict import Verdict, answer
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -98,15 +97,6 @@ def test_two_languages_of_one_result_pair(both: Result) -> None:
     ratio = kernel_mean(c.column(True, "c"), rust.column(True, "rust"), KNOWN)
     assert found.mean.ratio == pytest.approx(ratio)
     assert pairs.factors_of(both)["language"] == "c, rust"
-
-
-def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Result) -> None:
-    known = Spread("x", 4, {(COMMAND, frozenset(), True): logs_of([1, 2, 4, 8])})
-    own = [row for row in both.rows if row.id == COMMAND and row.icache]
-    assert [row.lang for row in own] == ["c", "rust"]
-    assert known.of_row(own[0]) is not None
-    assert known.of_row(own[0]) == known.of_row(own[1])
-    assert known.of_mean(own[1:]) == known.of_row(own[1])
 
 
 def test_limits_find_the_language_that_got_worse(both: Result) -> None:

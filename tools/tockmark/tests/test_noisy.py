@@ -52,7 +52,7 @@ def test_samples_that_are_too_few_have_no_verdict(catalogue: Catalogue) -> None:
 def test_where_no_row_has_enough_the_result_is_refused(catalogue: Catalogue) -> None:
     read = noisy(0, 5)
     one, two = (made(catalogue, {"a.x": equal(900)}, board=ON_BOARD, read=read) for _ in range(2))
-    with pytest.raises(TockmarkError, match=r"b has no row with a verdict: its samples vary, .*; "):
+    with pytest.raises(TockmarkError, match=r"samples vary"):
         compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
 
 

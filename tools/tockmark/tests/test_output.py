@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where `run` and `parse` put what they made, told before anything runs."""
 
-import errno
 import signal
 from pathlib import Path
 
@@ -78,20 +77,6 @@ def test_a_log_stands_beside_its_result_and_both_are_replaced(
         assert exit_code(done) == OK
     assert len(ran) == 2
     assert (tmp_path / "x.log").read_text().startswith("#boot ")
-
-
-def test_nothing_is_lost_if_nobody_reads_the_table(
-    ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As behind `tockmark run | head`."""
-
-    def gone(*_: object) -> str:
-        raise BrokenPipeError(errno.EPIPE, "gone")
-
-    monkeypatch.setattr(table, "first_screen", gone)
-    CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
-    assert (tmp_path / "x.log").read_text().startswith("#boot ")
-    assert (tmp_path / "x.json").exists()
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

@@ -69,24 +69,6 @@ def test_sections_of_one_name_are_matched_by_content_first() -> None:
     assert matched(base[:1], [section("h", ".text.other", b"\1")]) == set()
 
 
-def test_who_calls_an_unnamed_function_is_known_by_what_that_does() -> None:
-    """Its number says nothing: two that change their numbers are the same."""
-
-    def side(mark: str, order: Sequence[int]) -> list[InputSection]:
-        outlined = {n: section(f"{mark}o{n}", ".text.OUTLINED_FUNCTION", bytes([n])) for n in order}
-        callers = [section(f"{mark}c{n}", f".text.c{n}", b"call") for n in sorted(order)]
-        for n, caller in zip(sorted(order), callers, strict=True):
-            caller.references.append((0, 19, 0, (outlined[n], 0)))
-        return [*outlined.values(), *callers]
-
-    base, head = side("b", [1, 2]), side("h", [2, 1])
-    pairs = matched(base, head)
-    assert pairs == {("bo1", "ho1"), ("bo2", "ho2"), ("bc1", "hc1"), ("bc2", "hc2")}
-    digests = {one.mark: one.digest for one in [*base, *head]}
-    assert all(digests[old] == digests[new] for old, new in pairs)
-    assert digests["bc1"] != digests["bc2"]
-
-
 @dataclass
 class Stand:
     """Links as a linker does that lays sections out one after the other: a call takes 4 bytes less

@@ -169,21 +169,6 @@ def test_phases(phase: str, name: str, file: str) -> None:
     assert phase_of((Frame(name, file),), True, ()) == "app"
 
 
-@pytest.mark.parametrize(
-    ("readings", "taken", "found"),
-    [
-        ([5, 10, 30, 90, 100, 121, 500], [20, 21], [(1, 2), (4, 5)]),
-        ([0, 7, 14, 21], [7, 7, 7], [(0, 1), (1, 2), (2, 3)]),  # an end is the next beginning
-        ([2**32 - 3, 4], [7], [(0, 1)]),  # the counter's low word went over
-        ([10, 20, 30, 40], [10], [(2, 3)]),  # the last that fits
-    ],
-)
-def test_readings_are_paired(
-    readings: list[int], taken: list[int], found: list[tuple[int, int]]
-) -> None:
-    assert sample.paired(readings, taken) == found
-
-
 def test_each_app_has_a_stack_of_its_own() -> None:
     """App 0 calls, and traps; app 1 traps; app 0 returns to its caller."""
 

@@ -77,7 +77,7 @@ def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions)
     result, _ = result_of(run.run(bilingual), bilingual, within(bilingual))
     missing = ["loop.empty icache=on lang=rust", "loop.empty icache=off lang=rust"]
     assert [gone.name for gone in result.missing] == missing
-    assert any(why.startswith("loop, i-cache on, Rust: the cycle li") for why in result.incomplete)
+    assert any(why.startswith("loop, i-cache on, Rust") for why in result.incomplete)
 
 
 @pytest.mark.parametrize(

@@ -58,13 +58,6 @@ def test_one_result(log: list[str], catalogue: Catalogue) -> None:
     assert headings == sorted(headings)
 
 
-def test_what_is_wrong_is_in_the_table(log: list[str], catalogue: Catalogue) -> None:
-    torn = [line[:-1] if "loop.empty" in line else line for line in log]
-    text = table.every_row(made(torn, catalogue), catalogue)
-    assert "INCOMPLETE missing: loop: loop.empty" in text
-    assert not any(line.startswith("loop.empty") for line in text.splitlines())
-
-
 def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
     one = made(log, catalogue)
     log[:] = [line for line in log if "loop.empty" not in line]
