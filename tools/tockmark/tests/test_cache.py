@@ -186,12 +186,6 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
     assert kept(tmp_path) == 1
 
 
-def test_a_line_is_one_line(tmp_path: Path) -> None:
-    """Else an entry could hold the marks of another boot, and its rows."""
-    (tmp_path / KEY).write_bytes(entry(Captured(["one\n#boot time"], ending=ENDED)))
-    assert Cache(tmp_path).find(KEY) is None
-
-
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
     assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")

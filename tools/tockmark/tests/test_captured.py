@@ -84,21 +84,6 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
     assert "simulator's clock" in (skipped.why or "")
 
 
-def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_path: Path) -> None:
-    def settings(log: list[str], *options: str) -> set[bool | None]:
-        return {row.icache for row in read(*parsed(tmp_path, *options, log=log)).rows}
-
-    marked = [BootMark("time", False, "time").encode(), *LOG]
-    assert settings(LOG) == {None}
-    assert settings(LOG, "--icache", "off") == {False}
-    assert settings(LOG, "--board", "cw310") == {True}
-    assert settings(LOG, "--board", "cw310", "--icache", "off") == {False}
-    assert settings(marked, "--board", "cw310") == {False}
-    lost = [*marked, BootMark("time", False, "time", ends=True).encode(), *LOG]
-    # What follows the end of a boot has lost its mark, and nobody knows its setting.
-    assert settings(lost, "--board", "cw310") == {False, None}
-
-
 @pytest.mark.parametrize(
     ("options", "name", "log", "said"),
     [
