@@ -11,7 +11,7 @@ from pathlib import Path
 
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
 FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")

@@ -15,9 +15,9 @@ import pytest
 import variants
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
-from tockmark.errors import TockmarkError
 
 # How a commit's kernel is made, for the shell.
 PLAIN = f"cat {paths.ROOT / 'build' / 'cargo' / variants.IMAGE}"

@@ -17,13 +17,13 @@ import pytest
 import scratch
 
 from pages import Command, arguments, commands, every
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import CATALOGUE, ROOT
 from tockmark.cli.app import PROGRAM
-from tockmark.errors import TockmarkError
-from tockmark.paths import CATALOGUE, ROOT
-from tockmark.rig import board as boards
-from tockmark.rig.elf import RISC_V
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
+from tockmark.target import board as boards
+from tockmark.target.elf import RISC_V
 
 # Verbs that run for minutes, and the tests that run them.
 LONG = {

@@ -16,8 +16,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from products import make
 
-from tockmark import paths
-from tockmark.rig.kernel import read_kernel
+from tockmark.base import paths
+from tockmark.target.kernel import read_kernel
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"

@@ -18,14 +18,14 @@ import variants
 from elftools.elf.elffile import ELFFile
 from products import make
 
+from tockmark.base.errors import REGRESSION
 from tockmark.compare.verdict import Verdict
-from tockmark.errors import REGRESSION
 from tockmark.latency import chain, report, run
 from tockmark.latency.report import CORE, LOOK, OFF, StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
-from tockmark.rig import board as boards
-from tockmark.rig.elf import read_elf
-from tockmark.rig.kernel import KernelElf, read_kernel, with_words
+from tockmark.target import board as boards
+from tockmark.target.elf import read_elf
+from tockmark.target.kernel import KernelElf, read_kernel, with_words
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 DELAY = 5000

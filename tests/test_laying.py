@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import scratch
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
-from tockmark.rig import board as boards
-from tockmark.rig import laid as laid_images
-from tockmark.rig.image import TOCKLOADER, lay_by_tockloader
-from tockmark.rig.laid import Laid
+from tockmark.target import board as boards
+from tockmark.target import laid as laid_images
+from tockmark.target.image import TOCKLOADER, lay_by_tockloader
+from tockmark.target.laid import Laid
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,upcall,irq"  # boots of one app and of two, and one that a board cannot measure

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, AppSlot, build_image
-from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
+from tockmark.base.errors import TockmarkError
 from tockmark.suite import catalogue as catalogues
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild, AppSlot, build_image
+from tockmark.target.kernel import KernelElf, read_kernel, run_layouts
 
 GCC = "riscv64-unknown-elf-gcc"
 A = ".type a, @function\na: " + "nop\n" * 20 + ".size a, . - a\n"

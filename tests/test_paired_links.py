@@ -18,9 +18,9 @@ import scratch
 import variants
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli import app
-from tockmark.rig.elf import IS_FUNCTION, Elf, read_elf
+from tockmark.target.elf import IS_FUNCTION, Elf, read_elf
 from tockmark.trees.builds import Pairs, Recipe, sides
 
 NOPS = 12

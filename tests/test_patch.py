@@ -14,8 +14,8 @@ from unittest import mock
 
 import pytest
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import app, checkout
-from tockmark.errors import TockmarkError
 from tockmark.tests.trees import KNOWN, NO_IPC, change, make, write
 from tockmark.trees.patch import Edit, Family, put_in, take_out
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 
 # The checkout is mounted over itself, read only, for these processes alone.
 READ_ONLY = f"""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import scratch
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli import app
 
 COMMAND = [sys.executable, "-m", "tockmark"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from test_simulator import SIMULATOR, START, address, simulate
 
-from tockmark.rig.protocol import Start
-from tockmark.rig.sim import OWN, SimTarget
+from tockmark.target.protocol import Start
+from tockmark.target.sim import OWN, SimTarget
 from tockmark.wire.records import BootMark, Mark, decode
 
 

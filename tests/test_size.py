@@ -7,7 +7,7 @@ from pathlib import Path
 
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.tests.test_lazy import loaded
 
 PACKAGE = paths.ROOT / "tools" / "tockmark"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.image import TOCKLOADER
+from tockmark.base.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target.image import TOCKLOADER
 
 LOADED = [
     name

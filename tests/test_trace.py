@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.latency.chain import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig import laid as laid_images
-from tockmark.rig.elf import read_elf
-from tockmark.rig.image import HEADER
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target import laid as laid_images
+from tockmark.target.elf import read_elf
+from tockmark.target.image import HEADER
 
 PROFILE = paths.ROOT / "lab" / "stand-in" / "board.toml"
 BOARD = boards.load(str(PROFILE))

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from tockmark import paths
 from tockmark.__main__ import main
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark_lab import interrupted, robustness
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 
 # `python3 -m venv FOLDER` puts a pip there, which fails or waits if it is told so. An environment
 # is whole as long as there is `packages` in it.

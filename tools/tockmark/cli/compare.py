@@ -10,15 +10,15 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
+from tockmark.base.files import write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.compare import pairs
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.compare.spread import known_spread
 from tockmark.compare.verdict import answer
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
-from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import comparison, export, text

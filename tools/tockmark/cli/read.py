@@ -9,12 +9,12 @@ from typing import Annotated, NoReturn
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.cli import options
 from tockmark.cli.app import PROGRAM
 from tockmark.cli.program import verb
 from tockmark.compare import pairs, sweeps
-from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import listing, table, text

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tockmark.paths import RESULTS
+from tockmark.base.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import same_simulator

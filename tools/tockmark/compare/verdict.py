@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_that_means
 from tockmark.compare.pairs import Comparison, Lone, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
-from tockmark.errors import INCOMPLETE, OK, REGRESSION
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Key, RowName
 from tockmark.suite.selection import Selection

@@ -10,10 +10,10 @@ import pytest
 from msgspec import structs
 from typer.testing import CliRunner
 
+from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.cli.app import app
 from tockmark.compare.agree import Agreement, Standing, agree
 from tockmark.compare.limits import last_that_means, load_bounds
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.protocol import Ability
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target.protocol import Ability
 
 PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli.checkout import recipe
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
 from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare.limits import Margins, load_margins, percent
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
 from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict, answer, of_change
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board

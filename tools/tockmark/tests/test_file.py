@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tockmark.base.errors import UNUSABLE, TockmarkError
+from tockmark.base.paths import ROOT
 from tockmark.compare import limits, pairs, sweeps
-from tockmark.errors import UNUSABLE, TockmarkError
-from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import load

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import OK, UNUSABLE, TockmarkError
-from tockmark.paths import RESULTS
+from tockmark.base import paths
+from tockmark.base.errors import OK, UNUSABLE, TockmarkError
+from tockmark.base.paths import RESULTS
 from tockmark.result import file
 from tockmark.show import export
 from tockmark.suite.catalogue import load

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig import laid as laid_images
-from tockmark.rig.board import Room
-from tockmark.rig.image import AppSlot
-from tockmark.rig.laid import ImageManifest, LaidBoot, LaidKernel, LeftOut
+from tockmark.base.errors import TockmarkError
 from tockmark.suite.catalogue import Lang
+from tockmark.target import board as boards
+from tockmark.target import laid as laid_images
+from tockmark.target.board import Room
+from tockmark.target.image import AppSlot
+from tockmark.target.laid import ImageManifest, LaidBoot, LaidKernel, LeftOut
 
 ROOM = Room(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
 

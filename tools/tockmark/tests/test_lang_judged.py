@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import OK, REGRESSION, UNUSABLE
 from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare import pairs
@@ -17,7 +18,6 @@ from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
 from tockmark.compare.verdict import Verdict, answer
-from tockmark.errors import OK, REGRESSION, UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export

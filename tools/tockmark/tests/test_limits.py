@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare.limits import Limit, load_limits
 from tockmark.compare.pairs import NO_MARGINS, Factor, compare
 from tockmark.compare.verdict import Answer, Verdict, answer
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params

@@ -5,11 +5,11 @@ of results that have too few. docs/method.md has the figures of more draws."""
 import numpy as np
 import pytest
 
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
 from tockmark.compare.spread import known_spread
 from tockmark.compare.verdict import Verdict
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import Catalogue

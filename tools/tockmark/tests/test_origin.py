@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig.kernel import KernelElf, agreed, named, rustc_versions
+from tockmark.base.errors import TockmarkError
+from tockmark.target.kernel import KernelElf, agreed, named, rustc_versions
 
 KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """

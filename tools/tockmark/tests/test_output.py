@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import OK, UNUSABLE
 from tockmark.cli import measure, run_options
 from tockmark.cli.app import app
-from tockmark.errors import OK, UNUSABLE
-from tockmark.rig import run
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.results import result_of
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.target import run
+from tockmark.target.kernel import KernelElf
+from tockmark.target.results import result_of
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code

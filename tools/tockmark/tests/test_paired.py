@@ -14,9 +14,9 @@ import pytest
 from tockmark.compare.rule import Value, change
 from tockmark.compare.spread import Spread, paired_spread
 from tockmark.result.model import Row
-from tockmark.rig.elf import Elf, Symbol
-from tockmark.rig.elf import Section as Output
 from tockmark.suite.catalogue import load
+from tockmark.target.elf import Elf, Symbol
+from tockmark.target.elf import Section as Output
 from tockmark.tests.of_samples import made, steady
 from tockmark.trees import pairing as engine
 from tockmark.trees.pairing import (

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.paths import ROOT, check_environment
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import ROOT, check_environment
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import processes
-from tockmark.errors import TockmarkError
-from tockmark.processes import STDOUT, Bounds
-from tockmark.watcher import GRACE
+from tockmark.base import processes
+from tockmark.base.errors import TockmarkError
+from tockmark.base.processes import STDOUT, Bounds
+from tockmark.base.watcher import GRACE
 
 SOON = GRACE + 20.0  # seconds, on a machine that does other things, too
 MARK = "TOCKMARK_TEST_MARK"  # in the environment of all that a test starts
@@ -23,7 +23,7 @@ STEPS = 12  # at which a tool is killed, drawn of all the lines that it runs to 
 # A tool that starts programs, and kills itself before the line of processes.py that it is told.
 TOOL = """
 import os, signal, sys
-from tockmark import processes
+from tockmark.base import processes
 left = int(sys.argv[1])
 
 def step(frame, event, _):

@@ -12,7 +12,7 @@ from tockmark.profile import diff, file
 from tockmark.profile.diff import Growth, SymbolSize, growth, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.provenance import Kernel
-from tockmark.rig.elf import Elf, pieces, read_elf
+from tockmark.target.elf import Elf, pieces, read_elf
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,--build-id=none"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.files import write_whole
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Reading, Result, Row, Series, ratio

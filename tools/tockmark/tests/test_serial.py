@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.rig import serial as ports
-from tockmark.rig.serial import Port
-from tockmark.rig.watch import Watch
+from tockmark.target import serial as ports
+from tockmark.target.serial import Port
+from tockmark.target.watch import Watch
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.wire import Clock, session
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, Pair

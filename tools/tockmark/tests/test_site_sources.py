@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.profile import file as profiles
 from tockmark.profile.file import FORMAT, VERSION, Chain, Share, StoredProfile
 from tockmark.site import model, pictures, render

@@ -2,13 +2,12 @@
 """The first screen: it fits, names the kernels, and its figures are those of the rows."""
 
 from dataclasses import replace
-from itertools import pairwise
 from math import exp, log
 
 import msgspec
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare.rule import kernel_mean
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -106,9 +105,3 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     assert found == pytest.approx(expected)
     apps = select(KNOWN, "app")
     assert kernel_mean(base.only(apps).column(True, "c"), dearer, KNOWN) is None
-
-
-def test_blocks_name_one_row_each_and_none_twice() -> None:
-    terms = [term for block in SCREEN.values() for term in block.values()]
-    assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
-    assert all(a != b for a, b in pairwise(terms))

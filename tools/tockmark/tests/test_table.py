@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result

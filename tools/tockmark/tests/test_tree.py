@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
 from tockmark.trees.builds import Recipe, sides
 

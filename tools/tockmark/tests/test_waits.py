@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
+from tockmark.base.errors import REGRESSION, TockmarkError
 from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
-from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report
 from tockmark.latency.chain import KernelFamily, Passings, Stage, WaitSpread
 from tockmark.latency.report import (
@@ -29,8 +29,8 @@ from tockmark.latency.report import (
 )
 from tockmark.latency.run import Follower
 from tockmark.result.provenance import Kernel
-from tockmark.rig.rv32 import MRET
 from tockmark.show.answer import first_line, lines_of
+from tockmark.target.rv32 import MRET
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
 
