@@ -35,7 +35,7 @@ def test_a_copied_environment_is_told(
 
 def where(**variables: str) -> list[Path]:
     """Where the tool writes, as another process finds it."""
-    script = "from tockmark import paths as p; print(p.WRITTEN, p.NEW_RESULTS, p.config())"
+    script = "from tockmark.base import paths as p; print(p.WRITTEN, p.NEW_RESULTS, p.config())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={"PYTHONPATH": str(ROOT / "tools"), "HOME": "/home/user"} | variables,

@@ -90,7 +90,7 @@ def test_at_whatever_step_it_is_killed_nothing_is_left(tmp_path: Path) -> None:
 def test_what_ignores_the_word_is_ended_all_the_same(tmp_path: Path) -> None:
     deaf = "trap '' TERM INT HUP; while :; do sleep 0.1; done"
     script = (
-        "from tockmark import processes as p\n"
+        "from tockmark.base import processes as p\n"
         f"one = p.start(['sh', '-c', {deaf!r}])\n"
         f"two = p.start(['sh', '-c', {deaf!r}], family=True)\n"
         "print('up', flush=True); one.wait()"

@@ -54,7 +54,7 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     words += ["--no-patch", "--row", "time.read", "--limit", "+1"]
     script = (
         "import sys; from pathlib import Path;"
-        "from tockmark import paths; from tockmark.cli import app;"
+        "from tockmark.base import paths; from tockmark.cli import app;"
         f"paths.COMMITS = Path({str(paths.COMMITS)!r});"
         f"sys.argv = ['tockmark', *{words}]; app.main()"
     )

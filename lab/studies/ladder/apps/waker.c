@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #define PERIOD_CYCLES 96000
-#define PERIODS                                                                                    \
-    3 /* that are measured: a tick may be a tenth of one (lab/upstream/alarm-rate.md) */
+/* How many are measured: a tick may be a tenth of one (lab/upstream/alarm-rate.md). */
+#define PERIODS 3
 #define KINDS 64
 
 static struct { uint32_t ticks, times; } late[KINDS];
