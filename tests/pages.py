@@ -10,7 +10,7 @@ import typer.main
 
 from tockmark.base.paths import ROOT
 from tockmark.cli import program as verbs
-from tockmark.cli.program import Program
+from tockmark.cli.program import VerbProgram
 
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
@@ -102,7 +102,7 @@ class UnusableError(Exception):
     """Why a command cannot be one."""
 
 
-def arguments(command: Command, program: Program) -> dict[str, Any]:
+def arguments(command: Command, program: VerbProgram) -> dict[str, Any]:
     """Return the parameters that a command gives its verb, and "verb"; no others where it is part
     of a command. UnusableError if it can be none."""
     tool = typer.main.get_command(program.command_line())

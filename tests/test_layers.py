@@ -12,7 +12,7 @@ import pytest
 
 from tockmark.base import paths
 from tockmark.cli.app import PROGRAM
-from tockmark.cli.program import Program
+from tockmark.cli.program import VerbProgram
 from tockmark_lab.app import PROGRAM as LAB
 
 PACKAGE = paths.ROOT / "tools" / "tockmark"
@@ -91,7 +91,7 @@ def test_no_circle_of_imports() -> None:
 
 
 @pytest.mark.parametrize("program", [PROGRAM, LAB], ids=lambda program: program.name)
-def test_the_table_of_verbs_names_their_modules(program: Program) -> None:
+def test_the_table_of_verbs_names_their_modules(program: VerbProgram) -> None:
     """Each verb is in it once, with the module that reads its options and what does its work."""
     page = HOUSE.read_text(encoding="utf-8")
     table = re.search(rf"^\| verb of `{program.name}` \|.*?(?=\n\n)", page, re.M | re.S)

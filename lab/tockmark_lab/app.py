@@ -2,9 +2,9 @@
 """The program `tockmark-lab`: its verbs under the headings of its help, each with the module of
 this package that holds it. tockmark/cli/program.py says how a verb is declared."""
 
-from tockmark.cli.program import Program, run
+from tockmark.cli.program import VerbProgram, run
 
-PROGRAM = Program(
+PROGRAM = VerbProgram(
     name="tockmark-lab",
     package="tockmark_lab",
     help="""Check that tockmark's numbers are right, and make its studies.

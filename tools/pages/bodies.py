@@ -59,7 +59,7 @@ def procedures(path: Path) -> Iterator[tuple[str, str]]:
             yield one.name, "\n".join(listed(texts))
 
 
-class Instruction(NamedTuple):
+class BodyInstruction(NamedTuple):
     """A line of objdump's, and its relocation."""
 
     at: int
@@ -80,9 +80,9 @@ class Instruction(NamedTuple):
         return f"{name:8} {', '.join(parts)}".rstrip()
 
 
-def instructions(path: Path) -> list[Instruction]:
+def instructions(path: Path) -> list[BodyInstruction]:
     """Return the instructions of an object."""
-    found: list[Instruction] = []
+    found: list[BodyInstruction] = []
     command = [paths.OBJDUMP, "-d", "-r", "--no-show-raw-insn", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for line in done.stdout.replace("\x02", "^B").split("\n"):
@@ -91,7 +91,7 @@ def instructions(path: Path) -> list[Instruction]:
                 found[-1] = found[-1]._replace(relocated=(match["kind"], match["to"]))
         elif match := _LINE.match(line):
             what = re.sub(r"\s*(#|<).*", "", match["what"])
-            found.append(Instruction(int(match["at"], 16), what))
+            found.append(BodyInstruction(int(match["at"], 16), what))
     return found
 
 

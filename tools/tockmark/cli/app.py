@@ -2,9 +2,9 @@
 """The program `tockmark`: its verbs under the headings of its help, each with the module of this
 folder that holds it. program.py says how a verb is declared."""
 
-from tockmark.cli.program import Group, Program, run
+from tockmark.cli.program import Group, VerbProgram, run
 
-PROGRAM = Program(
+PROGRAM = VerbProgram(
     name="tockmark",
     package="tockmark.cli",
     help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A program of verbs: how a verb is declared, what its help looks like, and how an error ends it.
 
-A `Program` lists verbs under headings, each with its module in the program's package. A module is
+A `VerbProgram` lists verbs under headings, each with its module in the program's package. A module is
 loaded only when its verb is called or the verb's own help is shown, so `tockmark table` does not
 wait for what `tockmark site` needs. The verb NAME is the function NAME_verb with the decorator
 `verb`, which adds examples and exit codes to its help.
@@ -88,7 +88,7 @@ def verb(
 
 
 @dataclass(frozen=True)
-class Program:
+class VerbProgram:
     """A command, such as `tockmark`, and its verbs.
 
     `package` is the Python package of the verbs' modules. `headings` maps each heading of the help
@@ -241,7 +241,7 @@ class _Verb(TyperCommand):
 class _Group(TyperGroup):
     """The verbs of a group, each of which is loaded when it is asked for."""
 
-    def __init__(self, name: str, program: Program) -> None:
+    def __init__(self, name: str, program: VerbProgram) -> None:
         group = program.groups[name]
         super().__init__(name=name, help=group.help, no_args_is_help=True, rich_markup_mode=None)
         self.commands = dict.fromkeys(group.verbs)  # type: ignore[assignment]
@@ -260,7 +260,7 @@ class _Verbs(TyperGroup):
     """All verbs of a program, each of which is loaded when it is asked for. The help lists them
     under their headings, each with its first sentence."""
 
-    program: ClassVar[Program]
+    program: ClassVar[VerbProgram]
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

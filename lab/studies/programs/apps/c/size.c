@@ -5,8 +5,8 @@
  * allowed; so many bytes read from flash. The bodies are those of the suite of benchmarks.
  */
 #include "bench.h"
-#include "programs_rows.h"
 #include "mark.h"
+#include "programs_rows.h"
 
 static uint8_t buffer[TM_MAX_size_allow_size];
 static struct tm_allow allow;
