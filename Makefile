@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 # What a product was built of stands beside it, so that nothing stale is measured.
-stamp = @.venv/bin/python -m tockmark.rig.sources
+stamp = @.venv/bin/python -m tockmark.target.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
 .PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean

@@ -3,9 +3,9 @@
 one does for a job in the background; what they run is simulated, and not taken from the cache. The
 programs that they start inherit this.
 
-`make test` runs them on all cores (pytest-xdist). The tests of a file run one after the other, and
-so do files that make the same product anew. Long files begin first, so that no core is idle at the
-end.
+`make test` and `make test-lab` run them on all cores (pytest-xdist). The tests of a file run one
+after the other, and so do files that make the same product anew. Long files begin first, so that no
+core is idle at the end.
 """
 
 import os
@@ -26,12 +26,19 @@ TOGETHER = {
     "browser": "browser",
 }
 LONG = (
+    # of make test
     "test_every_page.py",
-    "test_conformance.py",
-    "test_doc_commands.py",
     "test_bench.py",
+    "test_callgrind.py",
     "test_first_measurement.py",
     "test_wheel.py",
+    # of make test-lab
+    "test_conformance.py",
+    "test_cores.py",
+    "test_availability.py",
+    "test_interleavings.py",
+    "test_limit.py",
+    "test_rust_identity.py",
 )
 
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tockmark.base.paths import ROOT
 from tockmark.judge import report
 from tockmark.judge.report import Depth, Grown, Sizes
 from tockmark.latency import report as latency
-from tockmark.paths import ROOT
 from tockmark.profile import file as profiles
 from tockmark.profile.diff import Growth, SymbolSize, profile_diff
 from tockmark.tests.trials import trial

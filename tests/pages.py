@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import typer
 import typer.main
 
+from tockmark.base.paths import ROOT
 from tockmark.cli import program as verbs
 from tockmark.cli.program import Program
-from tockmark.paths import ROOT
 
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),

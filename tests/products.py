@@ -7,7 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tockmark import paths
+from tockmark.base import paths
 
 
 def called(

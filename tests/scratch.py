@@ -11,13 +11,13 @@ from pathlib import Path
 
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
 FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")
 LINKED = (".tools", "build/sim", "build/cargo")
 # What a reader's clone has besides.
-WHOLE = (".cargo", "Makefile", "constraints.txt", "pyproject.toml", "results", "validation")
+WHOLE = (".cargo", "Makefile", "constraints.txt", "lab", "pyproject.toml", "results")
 KERNELS = ("cargo", "cargo-v1")
 IMAGES = Path("riscv32imc-unknown-none-elf")
 # How a page tells its reader to edit a file: which, before which line if not at its end, and what.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import scratch
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result.file import load
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import LANGS

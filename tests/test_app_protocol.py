@@ -171,17 +171,6 @@ def test_records_that_go_out_together_come_back(
     assert read_back(lines[at:], app, at) == f"data {' '.join(second)}"
 
 
-@given(number=U32, text=WORDS.filter(lambda words: len(words[0]) < 28 and len(words[-1]) < 28))
-def test_pairs(printer: Printer, number: int, text: list[str]) -> None:
-    def fill(code: ctypes.CDLL, out: Out) -> None:
-        code.tm_record_number(ctypes.byref(out), b"n", number)
-        code.tm_record_pair(ctypes.byref(out), b"err", b"NOMEM")
-        code.tm_record_quoted(ctypes.byref(out), b"cc", " ".join(text).encode())
-
-    record = read_back(printer.record("app", fill), "app")
-    assert record == f'k n={number} err=NOMEM cc="{" ".join(text)}"'
-
-
 REPEATING = st.lists(
     st.tuples(
         st.lists(st.one_of(st.integers(0, 3), U32), min_size=1, max_size=6), st.integers(1, 40)
@@ -206,36 +195,6 @@ def test_the_tool_reads_what_an_app_prints(printer: Printer, values: list[int]) 
     assert isinstance(end, records.Record)
     assert (data.kind, data.words[0], end.kind) == ("data", "cycles", "end")
     assert records.expand(" ".join(data.words[1:])) == tuple(values)
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ([7], "7"),
-        ([46883] + [45894] * 999, "46883 45894*999"),
-        ([1, 2] * 5, "(1,2)*5"),
-        ([9, 5, 5, 6, 5, 5, 6], "9 (5,5,6)*2"),
-        ([1, 2, 3, 4] * 250, "(1,2,3,4)*250"),
-        ([1, 2, 3, 4, 5] * 2, "1 2 3 4 5 1 2 3 4 5"),
-        ([1, 2, 1], "1 2 1"),
-    ],
-)
-def test_series_are_printed_as_the_shortest_runs(
-    printer: Printer, values: list[int], text: str
-) -> None:
-    assert read_back(printer.record("app", series(values), "data cycles"), "app") == (
-        f"data cycles {text}"
-    )
-
-
-@given(values=st.lists(st.one_of(st.integers(0, 1), U32), min_size=2, max_size=2))
-def test_a_short_series_is_one_word(printer: Printer, values: list[int]) -> None:
-    words = (ctypes.c_uint32 * 2)(*values)
-    fill = lambda code, out: code.tm_record_group(ctypes.byref(out), words, 2)  # noqa: E731
-    record = read_back(printer.record("app", fill, "data events"), "app")
-    run = record.removeprefix("data events ")
-    assert " " not in run
-    assert runs(run) == values
 
 
 @given(

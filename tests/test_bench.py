@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.rig import board as boards
-from tockmark.rig.sources import stamp_of
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target.sources import stamp_of
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.result.provenance import Core
-from tockmark.rig import kernel as kernels
-from tockmark.rig import rv32
-from tockmark.rig.elf import Elf, read_elf
-from tockmark.rig.kernel import read_kernel
+from tockmark.target import kernel as kernels
+from tockmark.target import rv32
+from tockmark.target.elf import Elf, read_elf
+from tockmark.target.kernel import read_kernel
 
 # What an assembler makes of each, by extension; and none of the others is bit manipulation.
 INSTRUCTIONS = {

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.rig import board as boards
-from tockmark.rig.protocol import Start
-from tockmark.rig.sim import SimTarget
+from tockmark.target import board as boards
+from tockmark.target.protocol import Start
+from tockmark.target.sim import SimTarget
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
 MAILBOX = 0x4114_0000

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 ANNOTATE = shutil.which("callgrind_annotate")

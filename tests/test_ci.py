@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli import app
 
 PAGE = (paths.ROOT / "docs" / "measure-your-change.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 import products
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 
@@ -60,9 +60,9 @@ def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_pa
     found = file.load(out)
     assert found.provenance.counter == "cyclecount"
     assert not any(row.instret for row in found.rows)
-    assert {row.why for row in found.skipped if row.id.startswith("upcall")} == {
-        "this kernel has no Perf, whose upcall it takes"
-    }
+    reasons = [row.why for row in found.skipped if row.id.startswith("upcall")]
+    assert reasons
+    assert all("Perf" in str(reason) for reason in reasons)
     by_id = {(row.id, str(row.params)): row for row in by_perf.table.values()}
     rows = [row for row in found.table.values() if row.clock == "core"]
     assert len(rows) > 30

@@ -15,15 +15,15 @@ from distributed import LocalCluster
 from typer.testing import CliRunner
 
 import tockmark
+from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE
 from tockmark.cli.app import app
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import BootHost
-from tockmark.rig import board as boards
-from tockmark.rig import dask
-from tockmark.rig.dask import DEATHS
-from tockmark.rig.sim import SimTarget
+from tockmark.target import board as boards
+from tockmark.target import dask
+from tockmark.target.dask import DEATHS
+from tockmark.target.sim import SimTarget
 
 ROW = "syscall.command"  # in one boot with each setting of the cache
 # Runs the simulator. With the cache on it first ends its worker, as often as FATAL says, each time

@@ -6,7 +6,6 @@ not compile, and an entry that breaks a rule is refused.
 Needs what `make build` makes.
 """
 
-import itertools
 import re
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ import pytest
 import scratch
 from products import called
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.suite import catalogue
 
 ABIS = (1, 2)
@@ -80,17 +79,6 @@ def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
     symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     defined = Counter(re.findall(r" [rR] tm_bench_(\w+)$", symbols, re.M))
     assert defined == {id_.replace(".", "_"): 1 for id_ in KNOWN.benchmarks}
-
-
-def test_every_app_is_there_in_both_languages() -> None:
-    names = {
-        lang: {path.stem for path in (paths.ROOT / "apps").glob(f"{folder}/*{suffix}")}
-        for lang, folder, suffix in (("c", "c", ".c"), ("rust", "rust/suite/src/bin", ".rs"))
-    }
-    assert names["c"] == names["rust"] > set(KNOWN.groups()) - {"ipc", "ipc2"}
-    for abi, (lang, own) in itertools.product(ABIS, names.items()):
-        built = {path.stem for path in (paths.APPS / f"{lang}-abi{abi}").glob("*.o")}
-        assert own <= built, f"{lang}-abi{abi}"
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ import pytest
 import scratch
 
 from pages import Command, arguments, commands, every
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import CATALOGUE, ROOT
 from tockmark.cli.app import PROGRAM
-from tockmark.errors import TockmarkError
-from tockmark.paths import CATALOGUE, ROOT
-from tockmark.rig import board as boards
-from tockmark.rig.elf import RISC_V
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import only_one, select
+from tockmark.target import board as boards
+from tockmark.target.elf import RISC_V
 
 # Verbs that run for minutes, and the tests that run them.
 LONG = {
@@ -102,8 +102,9 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"{unknown} is the reader's"
     if elsewhere := [key for key in ("port", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
-    other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
-    known = given.get("board") and boards.load(given["board"])
+    board = given["board"] if isinstance(given.get("board"), str) else None  # agree's is a file
+    other = board not in (None, "earlgrey-sim") or given.get("machine")
+    known = boards.load(board) if board else None
     if known and verb in LAYS and known.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
     if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):

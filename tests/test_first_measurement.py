@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import scratch
 
-from tockmark import paths
+from tockmark.base import paths
 
 PAGE = paths.ROOT / "docs" / "first-measurement.md"
 SETS_UP = "make build profile"

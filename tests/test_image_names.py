@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image, stopping_early
-from tockmark.rig.kernel import read_kernel
-from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.kernel import read_kernel
+from tockmark.target.protocol import Start
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 from tockmark.wire.uart_line import LINE_LIMIT

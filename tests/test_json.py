@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.suite.catalogue import load
 
 Schema = dict[str, object]

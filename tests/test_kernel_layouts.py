@@ -17,11 +17,11 @@ from elftools.elf.sections import SymbolTableSection
 from hypothesis import given, settings, strategies
 from products import kernel_links
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Row
-from tockmark.rig.code import LinkedCode, differences
-from tockmark.rig.elf import read_elf
+from tockmark.target.code import LinkedCode, differences
+from tockmark.target.elf import read_elf
 
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 LAYOUTS = 4

@@ -18,16 +18,14 @@ import variants
 from elftools.elf.elffile import ELFFile
 from products import make
 
+from tockmark.base.errors import REGRESSION
 from tockmark.compare.verdict import Verdict
-from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.latency import chain, report, run
-from tockmark.latency.chain import Stage
 from tockmark.latency.report import CORE, LOOK, OFF, StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
-from tockmark.profile.symbols import Program
-from tockmark.rig import board as boards
-from tockmark.rig.elf import read_elf
-from tockmark.rig.kernel import KernelElf, read_kernel, with_words
+from tockmark.target import board as boards
+from tockmark.target.elf import read_elf
+from tockmark.target.kernel import KernelElf, read_kernel, with_words
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 DELAY = 5000
@@ -158,18 +156,6 @@ def test_a_planted_delay_is_found_in_its_stage(
     # An alarm beside others may be due when some of it is over.
     assert grown.pop(stage) > DELAY * (0.5 if stage in LOADS else 0.8)
     assert max(grown.values()) < DELAY / 10
-
-
-def test_a_function_that_is_put_into_another_is_found_there(planted: KernelElf) -> None:
-    program = Program(planted.path)
-    outer, inner = "tockmark_kernel::kernel::Kernel::serve_interrupts", ".*::expire"
-    known = chain.addresses(program, Stage("by both", "", symbol=outer, inlined=(inner,)))
-    assert known
-    there = Stage("by its own", "", symbol=inner, also_in=outer)
-    alone = {at for at, name in program.code().items() if re.fullmatch(inner, name)}
-    assert chain.addresses(program, there) == sorted({*known, *alone})
-    with pytest.raises(TockmarkError, match="stage"):
-        chain.addresses(program, Stage("by its own", "", symbol="gone", also_in=outer))
 
 
 def test_a_planted_delay_is_found_in_its_stage_of_a_line(planted: KernelElf) -> None:

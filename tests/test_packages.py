@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,7 @@ def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
     (other,) = OTHERS.keys() - {name}
     assert "folder" in refused(tree, "--board", other)
     said = refused(tree, "--board", "hail")
-    assert (
-        f"choose one of: earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in said
-    )
+    assert f"earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in said
     assert "--counter" in refused(tree, "--board", name, "--counter", "perf")
     # Both boards in one tree, each with its own counter.
     make(tree, "earlgrey-cw310")

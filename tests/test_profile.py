@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.profile.follow import KERNEL, CostSpread, Function, follow
 from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program

@@ -16,7 +16,7 @@ import pytest
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
-from tockmark import paths
+from tockmark.base import paths
 
 MIRRORS = paths.ROOT / "apps" / "rust" / "tock" / "src" / "runtime"
 DECLARED = re.compile(r"((?:^(?:///|#\[).*\n)+)(?:pub )?struct (\w+)", re.M)

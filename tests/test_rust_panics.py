@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import scratch
 
-from tockmark.errors import INCOMPLETE
+from tockmark.base.errors import INCOMPLETE
 from tockmark.result import file
 from tockmark.result.model import Result
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.rig.sim import OWN
+from tockmark.base import paths
+from tockmark.target.sim import OWN
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr_zifencei", "-mabi=ilp32", "-mno-relax"]

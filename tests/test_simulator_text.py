@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from test_simulator import SIMULATOR, START, address, simulate
 
-from tockmark.rig.protocol import Start
-from tockmark.rig.sim import OWN, SimTarget
+from tockmark.target.protocol import Start
+from tockmark.target.sim import OWN, SimTarget
 from tockmark.wire.records import BootMark, Mark, decode
 
 
@@ -74,22 +74,6 @@ def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: 
     for rights, code, marks in (("on", 7, 1), ("off", 4, 0)):
         done = simulate(tmp_path, source, *watch, "--sram-exec", rights)
         assert (done.returncode, done.stdout.count(" x\n")) == (code, marks)
-
-
-ENDS = "#tm 1 b end ok *0000\n", "#tm 1 a end ok *0000\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("#tm 0 b begin proto=1 apps=1 *0000\n" + ENDS[0], 4),
-        ("#tm 0 b begin proto=1 apps=9 *0000\n" + ENDS[1], 0),
-        ("#tm 1 b end panicked *0000\n", 0),  # others may wait for it for ever
-    ],
-)
-def test_who_closes_the_suite_is_not_for_apps_to_say(text: str, code: int, tmp_path: Path) -> None:
-    done = simulate(tmp_path, printing(text), "--max-cycles", "500000", "--app", "a")
-    assert (done.returncode, done.stdout) == (code, text)
 
 
 # The timer fires in a second; until then the core sleeps.

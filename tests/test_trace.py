@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.latency.chain import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -116,32 +116,3 @@ def test_an_alarm_has_its_stages_inside(upcall: Trace) -> None:
     (sample,) = upcall.of("X", "samples")
     assert begins[-1] == sample["args"]["cycle"]
     assert 0 <= whole["args"]["cycles"] - sample["args"]["cycles"] < 10
-
-
-def test_a_sample_between_two_apps(tmp_path: Path) -> None:
-    found = traced(tmp_path, "ipc.round_trip")
-    assert found.spans("app ipc_client")
-    assert found.spans("app ipc_server")
-    begin, end = next(iter(found.spans("samples")))
-    assert [span for span in found.spans("app ipc_server") if begin < span[0] < end]
-
-
-REFUSED = [
-    (["--from", "9", "--to", "5"], "--from 9 is not before --to 5"),
-    (["--from", "0", "--to", "900000"], "500000 at most"),
-    (["--around", "worst", "--to", "5"], "--around excludes"),
-    (["--from", "100000000"], "the run is over before cycle 100000000"),
-    (["--functions"], "exclude each other"),
-]
-
-
-@pytest.mark.parametrize(("given", "says"), REFUSED, ids=str)
-def test_what_cannot_be_shown_is_said_in_one_line(
-    given: list[str], says: str, tmp_path: Path
-) -> None:
-    to = ["--perfetto", str(tmp_path / "trace.json")]
-    command = [TOCKMARK, "profile", "time.read", *to, "--icache", "off", *given]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
-    assert done.returncode in (1, 2)
-    assert done.stderr.count("\n") == 1
-    assert says in done.stderr

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pages import FENCED, commands
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result.file import load
 
 PAGE = paths.ROOT / "docs" / "measure-your-change.md"
@@ -20,7 +20,6 @@ OTHERS = (
     "tockmark board run-tab",
     "tockmark judge",
     "tockmark bisect",
-    "tockmark ci",
 )
 FEW = " --only syscall.command --icache off"
 

@@ -14,7 +14,7 @@ import pytest
 from products import make
 from scratch import IMAGES
 
-from tockmark import paths
+from tockmark.base import paths
 
 ONLY = "time,syscall.command"
 SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # of what manylinux says every machine has

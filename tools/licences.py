@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark import processes
-from tockmark.errors import TockmarkError
+from tockmark.base import processes
+from tockmark.base.errors import TockmarkError
 
 EXCEPTION = "GPL-3.0-or-later WITH GCC-exception-3.1"
 COMMON = Path("/usr/share/common-licenses")  # which Debian's texts refer to

@@ -2,10 +2,10 @@
 """Makes the wheel (`make wheel`): the tool, and what it needs to measure, profile and judge kernels
 without a compiler, binutils or a checkout.
 
-What it brings lies in the package as it lies in a checkout (tockmark/paths.py); the programs that
-link, pack and disassemble are those that this machine has, so that an installed tool lays the very
-flash images of the checkout. The wheel says for which machines it is by the symbols of glibc that
-they need, and holds the licence and the source of each thing that is not ours (licences.py).
+What it brings lies in the package as it lies in a checkout (tockmark/base/paths.py). Programs that
+link, pack and disassemble are copied from this machine, so that an installed tool lays the same
+flash images as the checkout. The wheel's tag names the glibc that they need. It holds the licence
+and the source of each thing that is not ours (licences.py).
 """
 
 import os
@@ -19,8 +19,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 from licences import ELF2TAB, licence_files, parts
-from tockmark import paths, processes
-from tockmark.errors import TockmarkError, say
+from tockmark.base import paths, processes
+from tockmark.base.errors import TockmarkError, say
 
 OUT = paths.ROOT / "build" / "wheel"
 LICENCE = 'license = "Apache-2.0 OR MIT"'  # of pyproject.toml: of our own code

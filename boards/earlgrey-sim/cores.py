@@ -6,7 +6,7 @@
 CORE is a name in IBEX/ibex_configs.yaml, or a folder with a user's core. Behind a name may stand
 what is to be otherwise: `-no-WritebackStage`, `-with-BranchPredictor`, `-RV32MFast`.
 
-OUT gets core.toml, by which the tool knows the core (tools/tockmark/rig/sim.py), rom.flags
+OUT gets core.toml, by which the tool knows the core (tools/tockmark/target/sim.py), rom.flags
 for its boot ROM, and of Ibex core_config.sv. The names and parameters are read from the package,
 whose version is pinned: a list of ours could only be another.
 """

@@ -19,8 +19,8 @@ import msgspec
 from markupsafe import Markup
 
 from tables import Block, markdown, refreshed
+from tockmark.base.paths import DOCS, ROOT
 from tockmark.compare.limits import Limit
-from tockmark.paths import DOCS, ROOT
 from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
 

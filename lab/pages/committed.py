@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tockmark.paths import RESULTS, ROOT
+from tockmark.base.paths import RESULTS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text

@@ -19,7 +19,7 @@ import opt_levels
 import sample_parts
 from committed import CommittedResult, between, committed, number, retired, share
 from tables import markdown
-from tockmark.documents import Count, Part
+from tockmark.base.documents import Count, Part
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
 from tockmark.show.table import layout_nets

@@ -28,7 +28,7 @@ import waits
 import whole_programs
 from committed import committed, multiples, number, per_op, retired, share, times
 from tables import markdown
-from tockmark.paths import DOCS, ROOT
+from tockmark.base.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show import text

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from committed import number
 from tables import markdown
-from tockmark.paths import RESULTS
+from tockmark.base.paths import RESULTS
 from tockmark.profile import file
 from tockmark.profile.file import StoredProfile
 from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER

@@ -19,20 +19,20 @@ from statistics import median
 
 import numpy as np
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.files import folder_for_a_while, write_whole
 from tockmark.compare.limits import Limit
 from tockmark.compare.rule import Value, change
 from tockmark.compare.spread import Spread, logs_of, paired_spread
-from tockmark.files import folder_for_a_while, write_whole
 from tockmark.judge import engine
 from tockmark.judge.engine import Simulated
 from tockmark.result import file
 from tockmark.result.build import joined
 from tockmark.result.model import Result, Row
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild
-from tockmark.rig.run import RunOptions, Suite
 from tockmark.suite.selection import select
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild
+from tockmark.target.run import RunOptions, Suite
 from tockmark.tests.links import KNOWN, LIMITS, layouts
 from tockmark.tests.trials import Held
 from tockmark.trees.builds import Paired, Pairs

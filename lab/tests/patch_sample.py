@@ -19,8 +19,8 @@ from datetime import date, timedelta
 from io import BytesIO
 from pathlib import Path
 
-from tockmark import files
-from tockmark.errors import TockmarkError
+from tockmark.base import files
+from tockmark.base.errors import TockmarkError
 from tockmark.trees.patch import put_in, take_out
 
 # What the patch looks at, with room around it; the rest of the tree would only be copied.

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
+from tockmark.base.paths import RESULTS
 from tockmark.compare.sweeps import sweeps
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import Key, load

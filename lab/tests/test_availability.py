@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import variants
 
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase, VictimShare

@@ -6,10 +6,10 @@ OpenTitan leaves behind (docs/boards-and-simulator.md)."""
 import subprocess
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.rig import board
-from tockmark.rig.image import write_flash
-from tockmark.rig.kernel import read_kernel
+from tockmark.base import paths
+from tockmark.target import board
+from tockmark.target.image import write_flash
+from tockmark.target.kernel import read_kernel
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-relax"]

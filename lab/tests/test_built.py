@@ -9,7 +9,7 @@ import sys
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tockmark import paths
+from tockmark.base import paths
 
 KERNEL = "riscv32imc-unknown-none-elf/release/tockmark-kernel"
 BUILT = ("build/sim/cw310/earlgrey-sim", f"build/cargo/{KERNEL}", f"build/cargo-v1/{KERNEL}")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.result.provenance import Kernel
 from tockmark.site import pictures as site_pictures
 from tockmark.suite import catalogue

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.result.model import Result
 from tockmark.result.provenance import BootRun
 from tockmark.suite import catalogue

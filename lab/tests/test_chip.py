@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.sim import SimTarget
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
 from tockmark_lab.places import DATA

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from products import make
 
-from tockmark import paths
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import KernelElf, read_kernel
+from tockmark.base import paths
+from tockmark.target import board as boards
+from tockmark.target.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance, interleavings
 from tockmark_lab.places import LAB

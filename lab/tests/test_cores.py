@@ -15,11 +15,11 @@ from typing import Any
 import products
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import OK
 from tockmark.compare.pairs import differing_factors
-from tockmark.errors import OK
 from tockmark.result import file
-from tockmark.rig.sim import core_beside
+from tockmark.target.sim import core_beside
 
 BOARD = paths.ROOT / "boards" / "earlgrey-sim"
 IBEX = Path(importlib.util.find_spec("pythondata_cpu_ibex").origin).parent / "system_verilog"  # type: ignore[union-attr,arg-type]

@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig import laid as laid_images
-from tockmark.rig.elf import read_elf
-from tockmark.rig.image import HEADER
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target import laid as laid_images
+from tockmark.target.elf import read_elf
+from tockmark.target.image import HEADER
 
-BOARD = boards.load(str(paths.ROOT / "lab" / "stand-in" / "board.toml"))
+PROFILE = paths.ROOT / "lab" / "stand-in" / "board.toml"
+BOARD = boards.load(str(PROFILE))
 KERNEL = BOARD.kernels[2]
 LANGS = ("c", "rust")
 APPS = [paths.APPS / f"{lang}-abi2-cortex-m4" for lang in LANGS]
@@ -47,7 +48,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def said(out: Path) -> str:
     only = ",".join([*GROUPS, LACKING])
-    board = ["--board", BOARD.name, "--lang", "c,rust"]
+    board: list[str | Path] = ["--board", PROFILE, "--lang", "c,rust"]
     return tockmark("run", *board, "--only", only, "-o", out / "result.json")
 
 
@@ -98,7 +99,7 @@ def test_an_app_has_powers_of_two_at_multiples_of_themselves(ran: Result) -> Non
 def test_one_tab_is_for_both_architectures(out: Path) -> None:
     """As tockloader lists it; and to the board of the first it lays what it laid before."""
     boot, alone, both = "ipc-server_first", out / "alone", out / "both"
-    tockmark("board", "image", boot, "--board", BOARD.name, "-o", alone)
+    tockmark("board", "image", boot, "--board", PROFILE, "-o", alone)
     tockmark("board", "image", boot, "--board", "cw310", "--also", alone, "-o", both)
     listed = importlib.import_module("tockloader.tab").TAB
     (laid,) = laid_images.read_folder(both).manifest.boots

@@ -10,13 +10,13 @@ from pathlib import Path
 import products
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image
-from tockmark.rig.kernel import read_kernel
-from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild, build_image
+from tockmark.target.kernel import read_kernel
+from tockmark.target.protocol import Start
 from tockmark_lab.places import STUDIES
 from tockmark_lab.studies.crypto import WAYS, Ways, blocks, ways
 

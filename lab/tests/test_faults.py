@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from tockmark.base.errors import INCOMPLETE, OK
+from tockmark.base.paths import ROOT
 from tockmark.cli.options import incomplete_code, say_first
-from tockmark.errors import INCOMPLETE, OK
-from tockmark.paths import ROOT
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues

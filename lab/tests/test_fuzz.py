@@ -15,9 +15,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.rig import board, image
-from tockmark.rig.kernel import read_kernel
+from tockmark.base import paths
+from tockmark.target import board, image
+from tockmark.target.kernel import read_kernel
 from tockmark.tests.told import Tell, tell
 
 SIMULATOR = os.environ.get(

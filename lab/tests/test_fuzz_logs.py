@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
-from tockmark.rig.parse import parse
 from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.target.parse import parse
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in
 from tockmark.tests.told import Tell, tell

@@ -16,9 +16,9 @@ import jsonschema
 import msgspec
 from mutate import change, mutated
 
+from tockmark.base.errors import TockmarkError
 from tockmark.compare import limits, pairs, sweeps
 from tockmark.compare.verdict import Answer, answer
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export, listing, table

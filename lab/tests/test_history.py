@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.errors import TockmarkError
-from tockmark.paths import RESULTS
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel

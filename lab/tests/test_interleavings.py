@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import variants
 
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark_lab import conformance, interleavings
 from tockmark_lab.interleavings import (
     ALARM,

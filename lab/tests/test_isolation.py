@@ -4,7 +4,7 @@
 import pytest
 
 from tockmark.profile.sample import Sampler, writes_pmp
-from tockmark.rig.rv32 import ECALL, MRET
+from tockmark.target.rv32 import ECALL, MRET
 from tockmark_lab.studies.isolation import Watcher
 
 PROGRAM, OTHER, KERNEL, PMP = 0x1000, 0x2000, 0x8000, 0x3A0A1073  # csrw pmpcfg0, s4

@@ -11,13 +11,13 @@ from pathlib import Path
 import products
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image
-from tockmark.rig.kernel import read_kernel, slots_of
-from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild, build_image
+from tockmark.target.kernel import read_kernel, slots_of
+from tockmark.target.protocol import Start
 from tockmark_lab.places import STUDIES
 from tockmark_lab.studies import instances
 from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong

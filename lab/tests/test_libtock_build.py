@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from products import called
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 
 HEADER = """

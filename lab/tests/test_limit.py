@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.profile.sample import Step, parse
-from tockmark.rig.elf import read_elf
-from tockmark.rig.rv32 import ECALL, MRET
+from tockmark.target.elf import read_elf
+from tockmark.target.rv32 import ECALL, MRET
 from tockmark_lab import limit
 from tockmark_lab import validation_parts as programs
 

@@ -4,8 +4,8 @@
 import pytest
 from link_tables import tables
 
+from tockmark.base.paths import RESULTS, ROOT
 from tockmark.compare.limits import Limit
-from tockmark.paths import RESULTS, ROOT
 from tockmark.result import file
 from tockmark.tests.links import KNOWN
 from tockmark_lab.link_standing import ALARMS, STANDING, standing, standing_row

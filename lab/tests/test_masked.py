@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 from products import make
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile.sample import HEADING
 from tockmark.profile.symbols import Program
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark_lab import conformance, interrupts_off
 from tockmark_lab.interrupts_off import (
     CALL,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark_lab import mutants, robustness
 from tockmark_lab.interrupted import Tally
 from tockmark_lab.mutants import BY_TIME, EQUAL, KILLED, SURVIVED, MutantPlace, MutantTest

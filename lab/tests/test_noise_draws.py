@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from noise_draws import CALM, LIMIT, NOISES
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
 from tockmark.result.stats import middle, steady
 from tockmark.wire.records import expand

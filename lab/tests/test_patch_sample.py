@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.tests.trees import change, make
 
 RESULT = paths.ROOT / "lab" / "data" / "patch-sample.tsv"

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.paths import RESULTS
 from tockmark.cli.app import app
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
+from tockmark.target import board as boards
+from tockmark.target.sim import SimTarget
 from tockmark.tests.conftest import committed
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode

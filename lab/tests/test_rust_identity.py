@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from test_agreement import COUNT, SHARE
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.suite.catalogue import LANGS, Lang, label, load

@@ -3,10 +3,10 @@
 
 import re
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result.stats import middle
-from tockmark.rig.run import APP_SAMPLES, SIMULATED_SAMPLES, enough
 from tockmark.suite import catalogue
+from tockmark.target.run import APP_SAMPLES, SIMULATED_SAMPLES, enough
 from tockmark.wire.records import expand
 
 SHARE, WORST, CYCLE = 0.005, 0.008, 1  # a median may differ by a share, or a cycle

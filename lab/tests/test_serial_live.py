@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from test_faults import KNOWN, Stream, check
 
-from tockmark.rig import board as boards
-from tockmark.rig import sim
-from tockmark.rig.image import AppBuild, Image, build_image
-from tockmark.rig.kernel import read_kernel
-from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot
+from tockmark.target import board as boards
+from tockmark.target import sim
+from tockmark.target.image import AppBuild, Image, build_image
+from tockmark.target.kernel import read_kernel
+from tockmark.target.protocol import Session, Start
 from tockmark.tests.wire import Wire
 
 BOARD = boards.load("sim-pty").configured({"uart-cycles": 64})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 
 # `python3 -m venv FOLDER` puts a pip there, which fails or waits if it is told so. An environment
 # is whole as long as there is `packages` in it.
@@ -38,10 +38,10 @@ class Checkout:
 
     def __init__(self, root: Path) -> None:
         self.root, self.stand_in = root / "checkout", root / "stand-in"
-        for folder in ("tools", ".tools/bin"):
+        for folder in ("tools", "lab", ".tools/bin"):
             (self.root / folder).mkdir(parents=True)
         self.stand_in.mkdir()
-        for name in ("tools/setup.sh", "pyproject.toml", "constraints.txt"):
+        for name in ("tools/setup.sh", "pyproject.toml", "lab/pyproject.toml", "constraints.txt"):
             (self.root / name).write_bytes((paths.ROOT / name).read_bytes())
         self.program(self.stand_in / "python3", PYTHON.replace("REAL", sys.executable))
         self.program(self.root / ".tools/bin/elf2tab", "#!/bin/sh\necho elf2tab 0.13.0\n")

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 
 SIM = paths.ROOT / "boards" / "earlgrey-sim"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.compare.pairs import differing_factors
-from tockmark.errors import TockmarkError
 from tockmark.result import provenance
 from tockmark.result.model import Result
 from tockmark.result.provenance import SameSimulator, proofs, same_simulator
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.target.kernel import KernelElf
+from tockmark.target.sim import SimTarget
 from tockmark.tests import made, stand_in
 from tockmark_lab import simulators
 

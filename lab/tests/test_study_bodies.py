@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
 from tockmark_lab.places import DATA

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from study_logs import read
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite import catalogue

@@ -17,7 +17,7 @@ from study_logs import Rows
 from test_fuzz_logs import BLUNT, COUNT, Lines, loads
 from test_linear import in_proportion
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.suite import catalogue
 from tockmark.tests.rows import samples
 from tockmark_lab import study_log

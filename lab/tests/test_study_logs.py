@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from study_logs import LOGS, RESULTS, SERIES, Rows, read
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.stats import independent, middle, steady
 from tockmark.suite import catalogue

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark_lab import validation
 from tockmark_lab.validation import JudgedRow, Known, ValidationRow, ValidationVerdict, judge_rows
 from tockmark_lab.validation_parts import NONE, breaking_point

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import REGRESSION
+from tockmark.base.paths import RESULTS
 from tockmark.cli.app import app
-from tockmark.errors import REGRESSION
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import exit_code

@@ -21,14 +21,15 @@ from itertools import combinations
 from operator import xor
 from pathlib import Path
 
-from tockmark import BASELINE, paths
-from tockmark.errors import TockmarkError
-from tockmark.processes import side_by_side
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import NO_APP, AppBuild, Image, build_image
-from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
-from tockmark.rig.protocol import Start
+from tockmark import BASELINE
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.processes import side_by_side
 from tockmark.suite.catalogue import Boot
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import NO_APP, AppBuild, Image, build_image
+from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
+from tockmark.target.protocol import Start
 from tockmark.wire.records import Problem, Record, decode
 from tockmark_lab.places import LAB
 

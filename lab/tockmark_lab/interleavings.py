@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.processes import side_by_side
-from tockmark.rig.image import AppBuild, Image, build_image
-from tockmark.rig.protocol import Start
-from tockmark.rig.run import OWN_MARKS
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.processes import side_by_side
 from tockmark.suite.catalogue import Boot
+from tockmark.target.image import AppBuild, Image, build_image
+from tockmark.target.protocol import Start
+from tockmark.target.run import OWN_MARKS
 from tockmark.wire.records import Mark, Record, decode, decode_mark
 from tockmark_lab.conformance import Plan, logs_of
 

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
-from tockmark.paths import ROOT, RUNS
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import ROOT, RUNS
 from tockmark.result import file
 
 WORD = "TOCKMARK_EXPERIMENT"

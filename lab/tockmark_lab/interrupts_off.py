@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.profile.run import simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, PC
 from tockmark.profile.symbols import Program
-from tockmark.rig.board import Region
-from tockmark.rig.kernel import with_words
-from tockmark.rig.protocol import Start
-from tockmark.rig.rv32 import MRET, WFI
 from tockmark.suite.catalogue import Boot
+from tockmark.target.board import Region
+from tockmark.target.kernel import with_words
+from tockmark.target.protocol import Start
+from tockmark.target.rv32 import MRET, WFI
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase
 

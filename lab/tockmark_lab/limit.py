@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tockmark import paths
+from tockmark.base import paths
 
 CASES = 1500  # that each path is given
 SEED = 104

@@ -4,9 +4,9 @@
 import random
 from itertools import permutations
 
+from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import Limit
 from tockmark.compare.spread import known_spread
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.tests.links import at, judged, layouts
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from tockmark import files, paths, processes
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
+from tockmark.base import files, paths, processes
+from tockmark.base.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark_lab import conformance
 from tockmark_lab.interrupted import Tally, bare_environment, copy_checkout
 from tockmark_lab.mutations import Mutant, drawn, mutants_of
@@ -87,7 +87,7 @@ _CHIP = [
     MutantTest(_pytest("kernel")[0].test, ("cargo", "kernel", "--quiet")),
     MutantTest((sys.executable, "-m", "tockmark_lab.mutants")),
 ]
-_WIRE, _RESULT, _RIG = "tools/tockmark/wire", "tools/tockmark/result", "tools/tockmark/rig"
+_WIRE, _RESULT, _RIG = "tools/tockmark/wire", "tools/tockmark/result", "tools/tockmark/target"
 PLACES = {
     "kernel": MutantPlace(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
     "chip": MutantPlace(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
@@ -111,14 +111,14 @@ PLACES = {
             f"{_RIG}/parse.py": _pytest("captured control hostile run_board faults"),
             f"{_RESULT}/provenance.py": _pytest("result origin file"),
             f"{_RESULT}/stats.py": _pytest("stats estimate"),
-            "tools/tockmark/documents.py": _pytest("files hostile file fuzz_results"),
+            "tools/tockmark/base/documents.py": _pytest("files hostile file fuzz_results"),
         },
     ),
     "cache": MutantPlace(
         2,
         {
             f"{_RIG}/cache.py": _pytest("cache run"),
-            "tools/tockmark/files.py": _pytest("files cache"),
+            "tools/tockmark/base/files.py": _pytest("files cache"),
         },
     ),
 }

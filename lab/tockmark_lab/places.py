@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The lab's folders. It works in a checkout only."""
 
-from tockmark import paths
+from tockmark.base import paths
 
 LAB = paths.ROOT / "lab"
 VALIDATION = LAB / "validation"

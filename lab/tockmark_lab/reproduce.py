@@ -17,24 +17,24 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.base.files import folder_for_a_while, write_whole
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.files import folder_for_a_while, write_whole
 from tockmark.profile.run import simulators
-from tockmark.rig import board as boards
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import (
+from tockmark.suite.catalogue import Boot
+from tockmark.target import board as boards
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import (
     FLASH_ALIGN,
     HEADER,
     AppBuild,
     build_image,
     lay_by_tockloader,
 )
-from tockmark.rig.kernel import KernelElf, read_kernel, room_of
-from tockmark.rig.protocol import Start
-from tockmark.rig.tab import lay_tabs
-from tockmark.suite.catalogue import Boot
+from tockmark.target.kernel import KernelElf, read_kernel, room_of
+from tockmark.target.protocol import Start
+from tockmark.target.tab import lay_tabs
 
 APPS = paths.APPS / "upstream-abi2"  # `make upstream`
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there

@@ -31,14 +31,14 @@ from xml.etree import ElementTree
 import jinja2
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.base.files import write_whole
+from tockmark.base.paths import commit_of_checkout
 from tockmark.cli.program import verb
 from tockmark.compare.limits import Limit
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.files import write_whole
-from tockmark.paths import commit_of_checkout
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark_lab import interrupted, interrupts_off, link_standing, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark_lab.interrupted import last_line

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.files import write_whole
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.result.provenance import SIMULATORS, SameSimulator, proofs
-from tockmark.rig import run
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild
-from tockmark.rig.kernel import KernelElf, RunLayout
-from tockmark.rig.protocol import Ability
-from tockmark.rig.sim import SimTarget
 from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.target import run
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import AppBuild
+from tockmark.target.kernel import KernelElf, RunLayout
+from tockmark.target.protocol import Ability
+from tockmark.target.sim import SimTarget
 
 
 def prove(

@@ -24,14 +24,14 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tockmark.documents import Part
-from tockmark.errors import TockmarkError, showable
-from tockmark.paths import shown
+from tockmark.base.documents import Part
+from tockmark.base.errors import TockmarkError, showable
+from tockmark.base.paths import shown
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.rig.log import read
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
+from tockmark.target.log import read
 from tockmark.wire.boots import App, Booted, Measured
 from tockmark.wire.records import MAX_SAMPLES, Problem, compress
 from tockmark.wire.rows import SERIES, CounterKind, StoredRow, series_of

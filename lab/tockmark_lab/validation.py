@@ -15,10 +15,10 @@ from typing import Literal
 
 import msgspec
 
-from tockmark import documents, paths, processes
-from tockmark.documents import Part, Sha256
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
+from tockmark.base import documents, paths, processes
+from tockmark.base.documents import Part, Sha256
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import shown
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark_lab.places import VALIDATION
 

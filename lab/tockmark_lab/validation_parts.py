@@ -23,16 +23,16 @@ from typing import Any
 
 from rich.progress import TaskID
 
-from tockmark import paths, processes
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.processes import Bounds, side_by_side
+from tockmark.base import paths, processes
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.base.processes import Bounds, side_by_side
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.result.stats import fitted, middle
-from tockmark.rig import board as boards
-from tockmark.rig.elf import read_elf
-from tockmark.rig.progress import bars
-from tockmark.rig.sim import made_by
+from tockmark.target import board as boards
+from tockmark.target.elf import read_elf
+from tockmark.target.progress import bars
+from tockmark.target.sim import made_by
 from tockmark.wire.rows import SERIES
 from tockmark_lab import limit
 from tockmark_lab.places import LAB, STUDIES, VALIDATION

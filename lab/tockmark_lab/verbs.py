@@ -10,17 +10,17 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
+from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import Jobs, ended_once
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
-from tockmark.files import check_writable, write_whole
 from tockmark.result import file
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import read_kernel
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names
+from tockmark.target import board as boards
+from tockmark.target.kernel import read_kernel
 from tockmark_lab import (
     conformance,
     interleavings,

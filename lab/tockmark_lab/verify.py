@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.paths import shown
+from tockmark.base.errors import INTERRUPTED, TockmarkError
+from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
 from tockmark.result.model import GONE, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.rig import run
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild
-from tockmark.rig.kernel import KernelElf, RunLayout
-from tockmark.rig.results import board_of, boot_run, by_layout
-from tockmark.rig.run import Job, RunOptions, Suite, enough
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
 from tockmark.suite.selection import Selection
+from tockmark.target import run
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import AppBuild
+from tockmark.target.kernel import KernelElf, RunLayout
+from tockmark.target.results import board_of, boot_run, by_layout
+from tockmark.target.run import Job, RunOptions, Suite, enough
 from tockmark_lab.contradictions import contradiction
 
 BOOTS = 4  # that are simulated again, unless told otherwise

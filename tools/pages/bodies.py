@@ -9,10 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from tockmark import paths
-from tockmark.rig.elf import parsed
+from tockmark.base import paths
 from tockmark.site.pages import BODIES, BOTH, Body
 from tockmark.suite.catalogue import load
+from tockmark.target.elf import parsed
 
 HEAD = "# The measured bodies. tools/pages/bodies.py makes this file from the built apps.\n"
 _LINE = re.compile(r"\s*(?P<at>[0-9a-f]+):\t(?P<what>[^\n]*)")

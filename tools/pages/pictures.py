@@ -4,7 +4,7 @@ again and compares the bytes."""
 
 from pathlib import Path
 
-from tockmark.paths import DOCS, RESULTS
+from tockmark.base.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show.table import Named
 from tockmark.site import plot

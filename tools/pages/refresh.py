@@ -5,7 +5,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from tockmark.paths import shown
+from tockmark.base.paths import shown
 
 
 def refresh(makers: tuple[str, ...], target: str) -> int:

@@ -30,8 +30,8 @@ from pathlib import Path
 import msgspec
 from markupsafe import Markup
 
+from tockmark.base.paths import DOCS, ROOT
 from tockmark.cli.app import PROGRAM
-from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.provenance import same_simulator
 from tockmark.show import text

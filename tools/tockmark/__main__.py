@@ -21,7 +21,7 @@ def start(module: str) -> None:
     except (ImportError, SyntaxError) as error:
         from pathlib import Path
 
-        from tockmark.errors import UNUSABLE, one_line, say
+        from tockmark.base.errors import UNUSABLE, one_line, say
 
         if "--debug" in sys.argv:
             raise
@@ -35,7 +35,7 @@ def start(module: str) -> None:
         say(f"this environment is not whole: {one_line(error)}; {todo}")
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
-        from tockmark.errors import INTERRUPTED, say
+        from tockmark.base.errors import INTERRUPTED, say
 
         say("interrupted")
         sys.exit(INTERRUPTED)

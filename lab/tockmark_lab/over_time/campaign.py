@@ -17,14 +17,14 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
-from tockmark.files import toml
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
+from tockmark.base.files import toml
+from tockmark.base.paths import shown
 from tockmark.judge.engine import Simulated
-from tockmark.paths import shown
 from tockmark.result.model import Result
-from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import named
 from tockmark.suite.selection import Selection, select
+from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Builder, BuildError, Built
 from tockmark.trees.repository import Commit, Repository
 from tockmark_lab.over_time import history

@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from tockmark.documents import (
+from tockmark.base.documents import (
     KINDS,
     Count,
     Date,
@@ -38,9 +38,9 @@ from tockmark.documents import (
     strictly,
     typed,
 )
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Catalogue, Lang, RowName
 from tockmark_lab.over_time import history

@@ -22,9 +22,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
-from tockmark.compare import pairs
-from tockmark.compare.rule import interval
-from tockmark.documents import (
+from tockmark.base.documents import (
     KINDS,
     MAX_COUNT,
     Count,
@@ -38,9 +36,11 @@ from tockmark.documents import (
     strictly,
     typed,
 )
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
+from tockmark.compare import pairs
+from tockmark.compare.rule import interval
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import plain

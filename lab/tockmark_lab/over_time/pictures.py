@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.site.plot import DARK, DPI, FORMATS, GREY, STYLE, STYLES, WIDTH, in_legend, rendered
 from tockmark_lab.over_time.commits import CommitTrail
 from tockmark_lab.over_time.history import RowHistory

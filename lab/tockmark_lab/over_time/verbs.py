@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, UNUSABLE, TockmarkError, say
+from tockmark.base.files import write_whole
 from tockmark.cli import checkout, options, run_options
 from tockmark.cli.program import verb
 from tockmark.compare import pairs
-from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, UNUSABLE, TockmarkError, say
-from tockmark.files import write_whole
 from tockmark.judge import engine
 from tockmark.judge.engine import SAMPLES
 from tockmark.result.file import load
-from tockmark.rig import board as boards
 from tockmark.suite import catalogue
 from tockmark.suite.selection import select
+from tockmark.target import board as boards
 from tockmark.trees.builds import Builder
 from tockmark.trees.repository import repository, worktree
 from tockmark_lab.over_time import campaign, commits, commits_text, history, history_text

@@ -14,14 +14,14 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-from tockmark import documents, paths, processes
+from tockmark.base import documents, paths, processes
+from tockmark.base.documents import Part, Positive, Sha256
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.cli.program import verb
-from tockmark.documents import Part, Positive, Sha256
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.files import write_whole
 from tockmark.result.provenance import Core
-from tockmark.rig.kernel import HAS
-from tockmark.rig.sim import core_beside
+from tockmark.target.kernel import HAS
+from tockmark.target.sim import core_beside
 from tockmark_lab import places
 from tockmark_lab import validation_parts as programs
 

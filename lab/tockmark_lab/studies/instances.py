@@ -19,22 +19,22 @@ from typing import Annotated, Literal
 import msgspec
 from typer import Option
 
-from tockmark import documents, paths
+from tockmark.base import documents, paths
+from tockmark.base.documents import Part, Positive
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.documents import Part, Positive
-from tockmark.errors import TockmarkError
-from tockmark.files import check_writable, write_whole
 from tockmark.result.provenance import Kernel
-from tockmark.rig import board as boards
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image
-from tockmark.rig.kernel import KernelElf, room_of, slots_of
-from tockmark.rig.protocol import Start
-from tockmark.rig.results import kernel_of, simulator_of
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Boot
+from tockmark.target import board as boards
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image
+from tockmark.target.kernel import KernelElf, room_of, slots_of
+from tockmark.target.protocol import Start
+from tockmark.target.results import kernel_of, simulator_of
 
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)

@@ -18,13 +18,13 @@ from typing import Annotated
 import msgspec
 from typer import Option
 
-from tockmark import documents, paths
+from tockmark.base import documents, paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import INCOMPLETE, TockmarkError
+from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.documents import Part
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.files import check_writable, write_whole
 from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
 from tockmark.profile.sample import (
     INSN,
@@ -40,17 +40,17 @@ from tockmark.profile.sample import (
 )
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
-from tockmark.rig import board as boards
-from tockmark.rig import results
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, build_image, stopping_early
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.run import enough
-from tockmark.rig.rv32 import ECALL
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
 from tockmark.suite.selection import Selection, select
+from tockmark.target import board as boards
+from tockmark.target import results
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.kernel import KernelElf
+from tockmark.target.run import enough
+from tockmark.target.rv32 import ECALL
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 from tockmark_lab.places import STUDIES

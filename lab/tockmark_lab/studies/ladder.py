@@ -28,10 +28,10 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from typer import Argument, Exit
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.cli import options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.result.file import load
 from tockmark.result.model import Result, Row
 from tockmark.show import text

@@ -16,11 +16,11 @@ from typing import Annotated
 
 from typer import Argument, Exit
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.compare import sweeps
-from tockmark.errors import INCOMPLETE
 from tockmark.result.file import load
 from tockmark.result.model import Result, Row, catalogue_of
 from tockmark.show import listing, text

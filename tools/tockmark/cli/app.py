@@ -18,14 +18,14 @@ PROGRAM = Program(
         },
         "Compare": {
             "judge": "checkout",
-            "compare": "read",
+            "compare": "compare",
             "bisect": "checkout",
         },
         "Show": {
             "table": "read",
             "site": "draw",
             "list": "read",
-            "export": "read",
+            "export": "compare",
             "help": "read",
         },
         "Prepare": {"doctor": "doctor", "patch": "checkout"},

@@ -11,22 +11,26 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
+from tockmark.base.files import folder_for_a_while, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
-from tockmark.files import folder_for_a_while, write_whole
 from tockmark.result import file
-from tockmark.rig import board as boards
-from tockmark.rig import laid as laid_images
-from tockmark.rig import parse
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.elf import ISAS
-from tockmark.rig.image import AppBuild
-from tockmark.rig.kernel import KernelElf, read_kernel, say_without_panics
-from tockmark.rig.laid import (
+from tockmark.show import comparison
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.suite.selection import select
+from tockmark.target import board as boards
+from tockmark.target import laid as laid_images
+from tockmark.target import parse
+from tockmark.target.board import BoardProfile
+from tockmark.target.elf import ISAS
+from tockmark.target.image import AppBuild
+from tockmark.target.kernel import KernelElf, read_kernel, say_without_panics
+from tockmark.target.laid import (
     ImageManifest,
     by_hand,
     lay,
@@ -34,15 +38,11 @@ from tockmark.rig.laid import (
     no_tool,
     with_apps,
 )
-from tockmark.rig.log import settled
-from tockmark.rig.parse import LogClaims
-from tockmark.rig.protocol import Ability, Session, Start, require
-from tockmark.rig.serial import GoneError, Port
-from tockmark.rig.tab import lay_tabs
-from tockmark.show import comparison
-from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Boot, Catalogue
-from tockmark.suite.selection import select
+from tockmark.target.log import settled
+from tockmark.target.parse import LogClaims
+from tockmark.target.protocol import Ability, Session, Start, require
+from tockmark.target.serial import GoneError, Port
+from tockmark.target.tab import lay_tabs
 from tockmark.wire.uart_line import TEXT
 
 IMAGES = paths.WRITTEN / "image"
@@ -365,7 +365,7 @@ def parse_verb(
     """Turn a captured UART log into a result file.
 
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
-    it is of, compare, gate and agree take the result."""
+    it is of, compare and agree take the result."""
     path = output or log.with_suffix(".json")
     options.check_not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log

@@ -14,11 +14,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Exit, Option
 
-from tockmark import paths
-from tockmark.cli import options, run_options
-from tockmark.cli.program import verb
-from tockmark.compare.limits import load_limits
-from tockmark.errors import (
+from tockmark.base import paths
+from tockmark.base.errors import (
     INCOMPLETE,
     INTERRUPTED,
     KEPT,
@@ -27,18 +24,21 @@ from tockmark.errors import (
     UNUSABLE,
     TockmarkError,
 )
-from tockmark.files import check_folder, check_writable, write_whole
+from tockmark.base.files import check_folder, check_writable, write_whole
+from tockmark.cli import options, run_options
+from tockmark.cli.program import verb
+from tockmark.compare.limits import load_limits
 from tockmark.judge import engine, report
 from tockmark.judge.bisect import BisectLimit, CommitSearch
 from tockmark.judge.engine import SAMPLES
 from tockmark.latency import run as latency
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild
-from tockmark.rig.protocol import Ability, require
-from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names, only_one, select
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild
+from tockmark.target.protocol import Ability, require
+from tockmark.target.run import RunOptions, Suite
 from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
     LINK_ARGS,

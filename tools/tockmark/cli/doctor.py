@@ -10,15 +10,15 @@ from typing import Annotated
 
 from typer import Exit, Option
 
-from tockmark import paths, processes
+from tockmark.base import paths, processes
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.base.processes import Bounds
 from tockmark.cli import options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.processes import Bounds
-from tockmark.rig import board, cache, sim
-from tockmark.rig.cache import Cache
-from tockmark.rig.image import AppBuild
 from tockmark.show import text
+from tockmark.target import board, cache, sim
+from tockmark.target.cache import Cache
+from tockmark.target.image import AppBuild
 
 SETUP = paths.by_make("setup")
 BUILD = paths.by_make("build")

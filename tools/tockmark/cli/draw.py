@@ -8,19 +8,19 @@ from typing import Annotated, NoReturn
 
 from typer import Argument, Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
+from tockmark.base.files import write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
-from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import catalogue_of
-from tockmark.rig.progress import ProgressLine
 from tockmark.show.table import Named
 from tockmark.site import pictures, plot, render
 from tockmark.site.model import Site, gather
 from tockmark.site.render import Chapter
 from tockmark.suite.selection import of_names
+from tockmark.target.progress import ProgressLine
 
 EVERY = 5.0  # seconds between its lines where no terminal shows them
 QUIET = 2.0  # seconds, after which it says how far it is

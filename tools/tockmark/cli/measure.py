@@ -9,29 +9,29 @@ from typing import Annotated
 import msgspec
 from typer import Exit, Option
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
-from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig import run
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.elf import ISAS, RISC_V
-from tockmark.rig.image import MOST, AppBuild
-from tockmark.rig.kernel import run_layouts
-from tockmark.rig.laid import Laid, folder_to_run
-from tockmark.rig.log import FileTarget as CapturedLog
-from tockmark.rig.parse import whole_boots
-from tockmark.rig.protocol import Ability
-from tockmark.rig.results import default_path, result_of
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, select
+from tockmark.target import board as boards
+from tockmark.target import run
+from tockmark.target.board import BoardProfile
+from tockmark.target.elf import ISAS, RISC_V
+from tockmark.target.image import MOST, AppBuild
+from tockmark.target.kernel import run_layouts
+from tockmark.target.laid import Laid, folder_to_run
+from tockmark.target.log import FileTarget as CapturedLog
+from tockmark.target.parse import whole_boots
+from tockmark.target.protocol import Ability
+from tockmark.target.results import default_path, result_of
 
 SOURCES: dict[run.BootSource, str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 import msgspec
 from typer import Option
 
-from tockmark.errors import INCOMPLETE, OK, TockmarkError, say
-from tockmark.files import check_writable, is_through
-from tockmark.paths import shown
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError, say
+from tockmark.base.files import check_writable, is_through
+from tockmark.base.paths import shown
 from tockmark.result.model import Result
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue, CounterName, Lang, Params

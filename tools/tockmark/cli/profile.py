@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from typer import Argument, Exit, Option
 
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, say
+from tockmark.base.files import check_folder, check_writable, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
 from tockmark.compare.verdict import Answer, in_order
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, say
-from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.latency.chain import alarm_tracks
@@ -22,14 +22,14 @@ from tockmark.profile.calls import costs, costs_json, costs_text
 from tockmark.profile.diff import are_profiles, diff_json, diff_of_kernels, diff_text, profile_diff
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild
-from tockmark.rig.kernel import named, read_kernel
 from tockmark.show import text
 from tockmark.show.answer import first_line, lines_of
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import only_one
+from tockmark.target import board as boards
+from tockmark.target.image import AppBuild
+from tockmark.target.kernel import named, read_kernel
 
 
 class Around(StrEnum):

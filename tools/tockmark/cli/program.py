@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tockmark import __version__, paths
-from tockmark.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line, say
+from tockmark import __version__
+from tockmark.base import paths
+from tockmark.base.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line, say
 from tockmark.show import text
 
 if TYPE_CHECKING:

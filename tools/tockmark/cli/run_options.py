@@ -15,15 +15,15 @@ from typing import Annotated
 
 from typer import Option
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.options import Switch, languages, one_of
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig import dask
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.kernel import KernelElf, named, read_kernel
-from tockmark.rig.protocol import Ability
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
+from tockmark.target import board as boards
+from tockmark.target import dask
+from tockmark.target.board import BoardProfile
+from tockmark.target.kernel import KernelElf, named, read_kernel
+from tockmark.target.protocol import Ability
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
 from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.result.model import Result, Row, alike
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS

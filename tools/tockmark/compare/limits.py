@@ -17,10 +17,10 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.files import toml
-from tockmark.paths import shown
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import toml
+from tockmark.base.paths import shown
 from tockmark.result.model import Row, allowance
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.selection import Selection, select

@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tockmark.base.errors import TockmarkError, say
 from tockmark.compare.limits import Margins
 from tockmark.compare.rule import (
     Change,
@@ -29,7 +30,6 @@ from tockmark.compare.rule import (
     value_of,
 )
 from tockmark.compare.spread import Spread, by_benchmark, logs_of
-from tockmark.errors import TockmarkError, say
 from tockmark.result.model import GONE, Result, Row, alike
 from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tockmark.paths import RESULTS
+from tockmark.base.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import same_simulator
@@ -75,7 +75,7 @@ LEAST = 4  # nets that a row's own spread is computed from
 Z = 3.5
 CANDIDATES = [z / 20 for z in range(40, 161)]
 ALARMS = 1 / 200  # of the judgements of one source, at most, with either cache setting
-LIMIT = 0.01  # gate's soft limit of cycles
+LIMIT = 0.01  # the soft limit of cycles
 DRAWS = 200
 ENOUGH = 12  # links, of which some are left when two sets of them are drawn
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_that_means
 from tockmark.compare.pairs import Comparison, Lone, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
-from tockmark.errors import INCOMPLETE, OK, REGRESSION
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Key, RowName
 from tockmark.suite.selection import Selection
@@ -26,6 +26,7 @@ MAKE = ("inner", "reads", "by", "clock")  # what samples must have in common for
 BY_CONTROL = "by control"
 NOISY = "with the cache on it differs by more than noise, though no kernel touches it"
 NAMED = 8  # rows that a warning names
+FOLDED = 5  # the rank from which rows share a line
 
 
 class Verdict(StrEnum):
@@ -136,7 +137,7 @@ class RowVerdict:
     @property
     def is_news(self) -> bool:
         """Return whether the row is worth a line of its own."""
-        return self.rank < 5
+        return self.rank < FOLDED
 
     @property
     def place(self) -> tuple[int, float]:
@@ -232,9 +233,8 @@ def answer(
 def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) -> RowVerdict:
     """Judge one row that both sides have. `noisy`: it is one of the apps' own and differs by more
     than noise, which no limits allow."""
-    cycles = pair.cycles
+    cycles, count = pair.cycles, pair.instret
     ratio = cycles.ratio
-    counted = _judge_count(pair, pair.instret, limits) if pair.instret else None
     found = RowVerdict(
         pair.row,
         of_change(cycles, pair.margin),
@@ -242,12 +242,14 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
         cycles.new,
         None if ratio is None else ratio - 1,
         None if ratio is None else (cycles.low - 1, cycles.high - 1),
-        counted,
+        Instructions(count.base, count.new) if count else None,
         why=BY_CONTROL if pair.row.by_control or pair.new.by_control else "",
     )
     if not pair.judged:
         found = replace(found, verdict=Verdict.NOT_JUDGED)
         return replace(found, limit=Limit.HARD, why=NOISY) if noisy and limits else found
+    if count:
+        found = replace(found, instructions=_judge_count(pair, count, limits))
     if limits is None:
         in_doubt = found.verdict is Verdict.UNSURE and cycles.point > 1 + pair.margin
         return replace(found, in_doubt=in_doubt)

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.judge.engine import Simulated
 from tockmark.result.build import joined
-from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import only_one, select
+from tockmark.target.run import RunOptions
 from tockmark.trees.builds import LINK_ARGS, Builder, Built
 from tockmark.trees.repository import Commit
 

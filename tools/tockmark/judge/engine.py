@@ -16,26 +16,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from tockmark.base.errors import INTERRUPTED, TockmarkError, say
+from tockmark.base.files import write_whole
+from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, known_spread, paired_spread
 from tockmark.compare.verdict import MOVED, Answer, RowVerdict, answer
-from tockmark.errors import INTERRUPTED, TockmarkError, say
-from tockmark.files import write_whole
 from tockmark.latency.chain import check_points
 from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
-from tockmark.paths import shown
 from tockmark.profile.run import kernel_of
 from tockmark.result import file
 from tockmark.result.build import joined
 from tockmark.result.model import GONE, Result
-from tockmark.rig import run
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.results import by_layout
-from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
+from tockmark.target import run
+from tockmark.target.kernel import KernelElf
+from tockmark.target.results import by_layout
+from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
 SAMPLES = 9  # of a row: as many as the known spread over links was measured with

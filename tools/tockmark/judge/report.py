@@ -13,30 +13,30 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError, file_name
+from tockmark.base.paths import shown
+from tockmark.base.processes import side_by_side
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.compare.verdict import Answer, RowVerdict
-from tockmark.errors import TockmarkError, file_name
 from tockmark.judge.engine import LINKS, PAIRS, Judged, Simulated, compared_waits, judge, loads_of
-from tockmark.paths import shown
-from tockmark.processes import side_by_side
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
 from tockmark.profile.run import ProfileOptions, lines_of, profile, simulators
 from tockmark.profile.symbols import Program, readable
-from tockmark.rig.elf import Elf, pieces, read_elf
-from tockmark.rig.image import build_image
-from tockmark.rig.kernel import KernelElf, beyond, read_kernel
-from tockmark.rig.progress import task
-from tockmark.rig.protocol import Start
-from tockmark.rig.run import RunOptions
 from tockmark.show import text
 from tockmark.show.answer import answer_json, comment, folded, heading, screen
 from tockmark.show.comparison import differing_lines
 from tockmark.show.text import escaped
 from tockmark.suite.catalogue import Catalogue, RowName
 from tockmark.suite.selection import Selection
+from tockmark.target.elf import Elf, pieces, read_elf
+from tockmark.target.image import build_image
+from tockmark.target.kernel import KernelElf, beyond, read_kernel
+from tockmark.target.progress import task
+from tockmark.target.protocol import Start
+from tockmark.target.run import RunOptions
 from tockmark.trees.builds import KernelPair, Pairs
 
 LINKED = (16, 16)  # bytes, or one part in so many, by which a linker alone may make a symbol differ

@@ -35,12 +35,12 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark.documents import Count, Part
-from tockmark.errors import INCOMPLETE, TockmarkError, say
-from tockmark.paths import by_make, shown
+from tockmark.base.documents import Count, Part
+from tockmark.base.errors import INCOMPLETE, TockmarkError, say
+from tockmark.base.paths import by_make, shown
 from tockmark.profile.symbols import Program, Scope
 from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, moments
-from tockmark.rig.image import Image
+from tockmark.target.image import Image
 from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
 FAMILIES = Path(__file__).with_name("families.toml")

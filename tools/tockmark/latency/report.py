@@ -18,11 +18,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from tockmark import documents
+from tockmark.base import documents
+from tockmark.base.documents import Count, Part, Positive
+from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import RowVerdict, Verdict
-from tockmark.documents import Count, Part, Positive
-from tockmark.errors import TockmarkError
 from tockmark.latency.chain import ALARM, UART, WaitSpread
 from tockmark.result.provenance import Kernel
 from tockmark.show.text import Table, TableColumn, figures

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import paths
-from tockmark.documents import Part
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.base import paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.latency.chain import (
     ALARM,
     IRQ,
@@ -60,16 +60,16 @@ from tockmark.latency.report import (
 from tockmark.profile.run import Codes, instructions, kernel_of, simulators
 from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
-from tockmark.rig import cache
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, Image, build_image
-from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
-from tockmark.rig.protocol import Start
-from tockmark.rig.results import kernel_of as stored_kernel
-from tockmark.rig.results import simulator_of
-from tockmark.rig.run import SYMBOL
-from tockmark.rig.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.suite.catalogue import Boot
+from tockmark.target import cache
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import AppBuild, Image, build_image
+from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
+from tockmark.target.protocol import Start
+from tockmark.target.results import kernel_of as stored_kernel
+from tockmark.target.results import simulator_of
+from tockmark.target.run import SYMBOL
+from tockmark.target.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.wire.records import ARM
 
 LOADS = Path(__file__).with_name("loads.toml")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tockmark import __version__
-from tockmark.files import write_whole
+from tockmark.base.files import write_whole
 from tockmark.profile.follow import Cost, Graph, Line, Node
 
 UNKNOWN = "???"  # as Callgrind calls a source file that is not known

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile import callgrind
 from tockmark.profile.file import hashed_title
 from tockmark.profile.follow import Function, Graph, follow

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile.file import Share, StoredProfile, hashed_title, merged
 from tockmark.profile.report import RULE, NamedTable, first_of
 from tockmark.profile.run import ProfileOptions, profile
 from tockmark.profile.symbols import readable, without_types
-from tockmark.rig.elf import Elf, Piece, pieces, read_elf
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
+from tockmark.target.elf import Elf, Piece, pieces, read_elf
 
 COLUMNS = (
     ("instr.", "base", 7),

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark import documents
-from tockmark.documents import Count, Part, Positive
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
+from tockmark.base import documents
+from tockmark.base.documents import Count, Part, Positive
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import shown
 from tockmark.profile.sample import CAUSES, Cause, Place, Spent
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, aside, label

@@ -19,7 +19,7 @@ from statistics import median_low
 
 from tockmark.profile.sample import Step, charged
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
-from tockmark.rig.rv32 import Kind
+from tockmark.target.rv32 import Kind
 
 KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind

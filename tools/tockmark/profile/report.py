@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 from xml.sax.saxutils import escape
 
-from tockmark import paths, processes
+from tockmark.base import paths, processes
 from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.profile.sample import CAUSES, PHASES, Spent
 from tockmark.show import text

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import paths
-from tockmark.errors import INCOMPLETE, TockmarkError, file_name
+from tockmark.base import paths
+from tockmark.base.errors import INCOMPLETE, TockmarkError, file_name
 from tockmark.profile import callgrind, file, report
 from tockmark.profile.follow import KERNEL, Graph, follow
 from tockmark.profile.sample import (
@@ -32,12 +32,12 @@ from tockmark.profile.sample import (
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
-from tockmark.rig import cache, sim
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
+from tockmark.target import cache, sim
+from tockmark.target.board import BoardProfile
+from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
+from tockmark.target.kernel import KernelElf
+from tockmark.target.protocol import Ability, Start, require
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 from tockmark.wire.rows import StoredRow, samples_of

@@ -26,10 +26,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Literal, get_args
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile.symbols import Frame, Program
-from tockmark.rig.rv32 import ECALL, MRET, SYSTEM, Instruction, Kind, decode
-from tockmark.rig.rv32 import steps as steps_of
+from tockmark.target.rv32 import ECALL, MRET, SYSTEM, Instruction, Kind, decode
+from tockmark.target.rv32 import steps as steps_of
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
 MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line

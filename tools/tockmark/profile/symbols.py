@@ -18,11 +18,11 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from tockmark import paths, processes
-from tockmark.errors import TockmarkError, quoted, showable
-from tockmark.paths import shown
-from tockmark.processes import Bounds
-from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
+from tockmark.base import paths, processes
+from tockmark.base.errors import TockmarkError, quoted, showable
+from tockmark.base.paths import shown
+from tockmark.base.processes import Bounds
+from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
 NO_SYMBOL = "code without a symbol"  # such as a boot ROM's

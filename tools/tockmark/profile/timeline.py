@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.files import check_writable, write_whole
-from tockmark.paths import shown
+from tockmark.base.errors import INCOMPLETE, TockmarkError
+from tockmark.base.files import check_writable, write_whole
+from tockmark.base.paths import shown
 from tockmark.profile.run import (
     Codes,
     ProfileOptions,
@@ -44,13 +44,13 @@ from tockmark.profile.sample import (
 )
 from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
-from tockmark.rig import cache, sim
-from tockmark.rig.image import NO_CONTROLS, Image, build_image, stopping_early
-from tockmark.rig.progress import ProgressLine
-from tockmark.rig.protocol import Start
-from tockmark.rig.run import mark_options
-from tockmark.rig.rv32 import ECALL, MRET
 from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.target import cache, sim
+from tockmark.target.image import NO_CONTROLS, Image, build_image, stopping_early
+from tockmark.target.progress import ProgressLine
+from tockmark.target.protocol import Start
+from tockmark.target.run import mark_options
+from tockmark.target.rv32 import ECALL, MRET
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
 from tockmark.wire.rows import StoredRow, samples_of
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text

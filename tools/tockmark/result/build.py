@@ -3,7 +3,7 @@
 
 `build` says which rows stand and which are missing; `joined` puts several layouts of kernel and
 apps together. A run and `tockmark board parse` make their results alike, from what was captured
-(rig/results.py, rig/parse.py).
+(target/results.py, target/parse.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tockmark import __version__
-from tockmark.errors import showable
-from tockmark.paths import commit_of_checkout
+from tockmark.base.errors import showable
+from tockmark.base.paths import commit_of_checkout
 from tockmark.result.file import decoded
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import (

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from tockmark.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
+from tockmark.base.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import shown
 from tockmark.result.model import GONE, Result, Row, Samples, linked
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName

@@ -13,10 +13,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark import BASELINE, STAND_IN, paths
-from tockmark.documents import Count, Date, Part, Positive, Sha256
-from tockmark.errors import TockmarkError
-from tockmark.files import reading, toml
+from tockmark import BASELINE, STAND_IN
+from tockmark.base import paths
+from tockmark.base.documents import Count, Date, Part, Positive, Sha256
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading, toml
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,

@@ -15,7 +15,7 @@ import io
 import json
 from collections.abc import Callable
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.result.model import Result, Row, Series, microseconds
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import ICACHE, Catalogue, named

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import msgspec
 from markupsafe import Markup
 
-from tockmark.errors import showable
+from tockmark.base.errors import showable
 
 _CODES = re.compile(r"\x1b\[\d+m")
 

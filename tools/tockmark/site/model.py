@@ -17,17 +17,17 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.documents import kind_of
+from tockmark.base.errors import TockmarkError, file_name
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
 from tockmark.compare import agree, pairs
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.spread import known_spread, paired_spread
 from tockmark.compare.verdict import Answer, answer
-from tockmark.documents import kind_of
-from tockmark.errors import TockmarkError, file_name
-from tockmark.files import reading
-from tockmark.paths import shown
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file

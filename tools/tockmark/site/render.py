@@ -16,10 +16,10 @@ import jinja2
 from markupsafe import Markup
 
 from tockmark import __version__
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading, replaced_folder
+from tockmark.base.paths import shown
 from tockmark.compare.verdict import MEANING
-from tockmark.errors import TockmarkError
-from tockmark.files import reading, replaced_folder
-from tockmark.paths import shown
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio

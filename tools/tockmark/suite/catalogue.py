@@ -13,10 +13,10 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from tockmark import paths
-from tockmark.documents import Part
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
+from tockmark.base import paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
 
 STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself

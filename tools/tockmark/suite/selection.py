@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.suite.catalogue import (
     LANGS,
     OF_BOOT,

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.tests.elves import BASE, FUNCTION, Segment, made
 from tockmark.trees.repository import Commit, repository
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tockmark.paths import RESULTS
+from tockmark.base.paths import RESULTS
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.encoder import Encoder
 

@@ -5,18 +5,18 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import load_limits
 from tockmark.compare.pairs import NO_MARGINS, compare
 from tockmark.compare.spread import Spread, over_links
 from tockmark.compare.verdict import JUDGED, MOVED, Answer, answer
-from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 
 FOLDER = RESULTS / "links"
-PAIRS = 30
+PAIRS = 12
 SIDE = 4  # links
 KNOWN = load()
 LIMITS = load_limits(None, KNOWN)

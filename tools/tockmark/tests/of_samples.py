@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 from typer.testing import Result as Done
 
+from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limits, load_limits
 from tockmark.compare.pairs import NO_MARGINS, compare
 from tockmark.compare.spread import Spread
 from tockmark.compare.verdict import Answer, answer
-from tockmark.errors import TockmarkError
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig import run, sim
-from tockmark.rig.image import AppBuild, Image
-from tockmark.rig.kernel import KernelElf, RunLayout
-from tockmark.rig.results import result_of
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.target import board as boards
+from tockmark.target import run, sim
+from tockmark.target.image import AppBuild, Image
+from tockmark.target.kernel import KernelElf, RunLayout
+from tockmark.target.results import result_of
 from tockmark.tests.conftest import RECORDS, encoded
 
 NAME = "tockmark-baseline 0.1.0 abi2"

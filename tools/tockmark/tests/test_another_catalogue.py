@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import paths
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import catalogue_of
 from tockmark.result.provenance import Board, Kernel
-from tockmark.rig.image import AppBuild
 from tockmark.suite.catalogue import OF_BOOT, Catalogue, load
 from tockmark.suite.selection import Selection
+from tockmark.target.image import AppBuild
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Booted, Measured
 

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import doctor
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
-from tockmark.rig import cache, sim
-from tockmark.rig.cache import Cache
-from tockmark.rig.protocol import Replay, Session, Start
+from tockmark.target import cache, sim
+from tockmark.target.cache import Cache
+from tockmark.target.protocol import Replay, Session, Start
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.wire.captured import Captured, Ending
@@ -184,12 +184,6 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
     assert some.find(KEY) is None
     some.keep("cd" * 32, Captured(["0" * 200_000], ending=ENDED))
     assert kept(tmp_path) == 1
-
-
-def test_a_line_is_one_line(tmp_path: Path) -> None:
-    """Else an entry could hold the marks of another boot, and its rows."""
-    (tmp_path / KEY).write_bytes(entry(Captured(["one\n#boot time"], ending=ENDED)))
-    assert Cache(tmp_path).find(KEY) is None
 
 
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tockmark.profile.follow import KERNEL, Call, Function, Graph, follow
 from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Frame, Program, Scope
-from tockmark.rig.rv32 import ECALL, MRET, decode
+from tockmark.target.rv32 import ECALL, MRET, decode
 
 JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to wherever the next step is
 RET, JR, JALR = 0x8082, 0x8782, 0x780E7  # to ra; to a5, by c.jr and by jalr

@@ -11,16 +11,16 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tockmark import BASELINE
+from tockmark.base.errors import UNUSABLE
 from tockmark.cli.app import app
-from tockmark.errors import UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result as Measured
-from tockmark.rig import log as captured
-from tockmark.rig.board import Room
-from tockmark.rig.image import AppSlot
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.suite.catalogue import load
+from tockmark.target import log as captured
+from tockmark.target.board import Room
+from tockmark.target.image import AppSlot
+from tockmark.target.kernel import KernelElf
+from tockmark.target.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
 from tockmark.wire.records import BootMark, Mark
@@ -82,21 +82,6 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
     assert {row.icache for row in result.rows} == {True}  # as the profile has it
     (skipped,) = (one for one in result.skipped if one.id == "sched.alarm_lateness")
     assert "simulator's clock" in (skipped.why or "")
-
-
-def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_path: Path) -> None:
-    def settings(log: list[str], *options: str) -> set[bool | None]:
-        return {row.icache for row in read(*parsed(tmp_path, *options, log=log)).rows}
-
-    marked = [BootMark("time", False, "time").encode(), *LOG]
-    assert settings(LOG) == {None}
-    assert settings(LOG, "--icache", "off") == {False}
-    assert settings(LOG, "--board", "cw310") == {True}
-    assert settings(LOG, "--board", "cw310", "--icache", "off") == {False}
-    assert settings(marked, "--board", "cw310") == {False}
-    lost = [*marked, BootMark("time", False, "time", ends=True).encode(), *LOG]
-    # What follows the end of a boot has lost its mark, and nobody knows its setting.
-    assert settings(lost, "--board", "cw310") == {False, None}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +156,7 @@ def test_laid_images_say_where_apps_lie(
     own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _: laid_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
     known = read(*parsed(tmp_path, *options, log=log)).provenance
     assert known.board.name == "cw310"
@@ -181,7 +166,7 @@ def test_laid_images_say_where_apps_lie(
         ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
         (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
     ):
-        monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda _, folder=folder: folder)
+        monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _, folder=folder: folder)
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.rig.code import LinkedCode, differences
-from tockmark.rig.elf import read_elf
-from tockmark.rig.rv32 import steps
+from tockmark.target.code import LinkedCode, differences
+from tockmark.target.elf import read_elf
+from tockmark.target.rv32 import steps
 
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
 FLAGS = ["-Os", "-ffunction-sections", "-fdata-sections", "-fno-builtin", "-x", "c"]

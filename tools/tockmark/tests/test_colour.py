@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.show import text
 
 OLD, NEW = (f"results/tock-{name}-cw310.json" for name in ("2.2", "master"))

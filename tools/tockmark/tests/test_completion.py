@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tockmark.rig import board as boards
+from tockmark.target import board as boards
 
 PROGRAM = "from tockmark.__main__ import main; main()"
 

@@ -96,14 +96,3 @@ def test_rows_are_taken_by_a_control_that_is_off() -> None:
     assert row.instructions == 0
     (control,) = (control for control in beyond.controls if control.what == "cycles")
     assert control.nets == (24, 0, 24)
-
-
-def test_a_row_of_layouts_is_taken_by_the_control_of_each() -> None:
-    result = made(False, off=24, further=(0,), net=60)
-    rows = [in_layouts(r, [READ + 60]) if r.id == "call.void" else r for r in result.rows]
-    (row,) = (row for row in linked(rows) if row.id == "call.void")
-    assert row.cycles is not None
-    assert row.cycles.nets == (36, 60)
-    alone = row.at([1])
-    assert alone is not None
-    assert (alone.net, alone.by_control) == (60, [])

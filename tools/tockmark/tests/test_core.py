@@ -7,16 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
 from tockmark.compare.verdict import answer
-from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Board, Core
-from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
-from tockmark.rig.protocol import Ability
-from tockmark.rig.sim import SimTarget, made_by
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf, check_core
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
 
 PLAIN = Core("maxperf-pmp", "none", 16, False)
@@ -44,41 +42,6 @@ def simulator(tmp_path: Path) -> Path:
         if said:
             (tmp_path / name / "core.toml").write_text(said)
     return tmp_path / "cw310" / "earlgrey-sim"
-
-
-def target(binary: Path) -> SimTarget:
-    return SimTarget(binary, True, 16, 1000)
-
-
-def test_a_target_is_that_of_the_core(simulator: Path) -> None:
-    own = target(simulator)
-    assert (own.core, own.can) == (None, frozenset(Ability))
-    there = own.configured({"core": "maxperf-pmp", "max-cycles": 5})
-    assert there.binary.parent.name == "cw310-maxperf-pmp"
-    assert (there.core, there.icache, there.max_cycles) == (PLAIN, False, 5)
-    assert Ability.ICACHE not in there.can
-    assert made_by(there.binary) == "sim-cw310-maxperf-pmp"  # which make knows
-
-
-@pytest.mark.parametrize(
-    ("where", "core", "why"),
-    [
-        (
-            "cw310",
-            "small",
-            "simulator",
-        ),
-        ("cw310", "rtl/mine/", "CORE=rtl/mine/`"),
-        ("nexysvideo", "small", "--core"),
-    ],
-)
-def test_a_core_that_is_not_there_is_refused(
-    simulator: Path, where: str, core: str, why: str
-) -> None:
-    binary = simulator.parent.with_name(where) / simulator.name
-    with pytest.raises(TockmarkError) as refused:
-        target(binary).configured({"core": core})
-    assert why in str(refused.value)
 
 
 def kernel(path: Path, name: str | None = None) -> KernelElf:

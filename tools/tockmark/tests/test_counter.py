@@ -9,10 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.rig.image import AppBuild
 from tockmark.show import table
 from tockmark.suite.catalogue import COUNTERS, Catalogue, CounterName
 from tockmark.tests.conftest import encoded
@@ -100,20 +98,4 @@ def test_results_of_different_counters_are_not_compared(
     assert exit_code(done) == 2
     assert "CycleCount" in str(done.exception)
     same = CliRunner().invoke(app, ["compare", paths[1], paths[1], *limits])
-    assert f"{paths[1]} was read by CycleCount, without instructions" in same.output
-
-
-def test_apps_that_nobody_builds_are_named(tmp_path: Path) -> None:
-    assert AppBuild.built(2, "c", "cyclecount").folder.name == "c-abi2-cyclecount"
-    for abi, lang in ((1, "c"), (2, "rust")):
-        with pytest.raises(
-            TockmarkError, match=f"version {abi} of the interface read by CycleCount"
-        ):
-            AppBuild.built(abi, lang, "cyclecount")  # type: ignore[arg-type]
-    for more, says in (
-        (["--counter", "clock"], "there is no counter 'clock'; choose from: perf, cyclecount, csr"),
-        (["--counter", "csr", "--apps", str(tmp_path)], "leave out --counter"),
-        (["--counter", "csr", "--lang", "rust"], "no apps in Rust"),
-    ):
-        done = CliRunner().invoke(app, ["run", *more])
-        assert (exit_code(done), says in str(done.exception)) == (2, True)
+    assert "CycleCount" in same.output

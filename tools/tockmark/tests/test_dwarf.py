@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.profile.symbols import Program
-from tockmark.rig.elf import read_elf
+from tockmark.target.elf import read_elf
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000")) // 5  # a file takes milliseconds
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-O2", "-g"]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig.elf import archived, read_elf
-from tockmark.rig.kernel import read_kernel
+from tockmark.base.errors import TockmarkError
+from tockmark.target.elf import archived, read_elf
+from tockmark.target.kernel import read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 from tockmark.tests.told import Tell, tell

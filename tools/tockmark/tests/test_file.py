@@ -12,18 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tockmark.base.errors import UNUSABLE, TockmarkError
+from tockmark.base.paths import ROOT
 from tockmark.compare import limits, pairs, sweeps
-from tockmark.errors import UNUSABLE, TockmarkError
-from tockmark.paths import ROOT
 from tockmark.result import file
-from tockmark.result.build import build
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import load
-from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
 from tockmark.tests.of_samples import CALM, judged
-from tockmark.wire.boots import assemble
-from tockmark.wire.records import decode
 
 TEXT = json.dumps(WHOLE)
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -163,28 +159,6 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
             judge()
 
 
-def test_events_come_back_however_they_were_written(tmp_path: Path) -> None:
-    runs = [
-        "5",
-        "5*2",
-        "(1,2)",
-        "(1,2)*3",
-        "(1,1,2)",
-        "(1,1,1,2)*2",
-        "7*9",
-        "(1,2,3,4)",
-        "0",
-        "0*3",
-    ]
-    records = ["begin proto=1 apps=1", "bench time.read inner=1 n=99", "data cycles 9*2"]
-    records += ["data instret 5*2", f"data events {' '.join(runs)}", "end ok"]
-    result = build(assemble(decode(encoded("time", records))), KNOWN)
-    assert [len(series.samples) for series in result.rows[0].events.values()] == [
-        *(1, 2, 2, 6, 3, 8, 9, 4, 1, 3)
-    ]
-    assert loaded(file.text(result), tmp_path) == result
-
-
 def test_the_published_schema_is_that_of_the_declarations() -> None:
     declared = json.loads(json.dumps(file.schema()))
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == declared, "run `make tables`"
@@ -205,10 +179,3 @@ def read(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def test_each_row_is_a_line(tmp_path: Path) -> None:
-    lines = file.text(loaded(TEXT, tmp_path)).splitlines()
-    ids = [json.loads(line.rstrip(",]"))["id"] for line in lines if line.startswith('{"id"')]
-    rows = [*WHOLE["rows"], *WHOLE["failed"], *WHOLE["skipped"], *WHOLE["missing"]]
-    assert ids == [row["id"] for row in rows]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.files import check_writable, folder_for_a_while, write_whole
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import check_writable, folder_for_a_while, write_whole
 
 RESULT = '{\n"format": "tockmark-result", "x": 1}'
 HISTORY = '{"format":"tockmark-history"}'
@@ -82,7 +82,7 @@ def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) ->
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     wait = "folder_for_a_while(Path(sys.argv[1])) as at: print(at, flush=True); sys.stdin.read()"
-    code = f"import sys\nfrom pathlib import Path\nfrom tockmark.files import *\nwith {wait}"
+    code = f"import sys\nfrom pathlib import Path\nfrom tockmark.base.files import *\nwith {wait}"
     command = [sys.executable, "-c", code, str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")}
     with subprocess.Popen(

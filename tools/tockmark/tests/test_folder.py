@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.measure import RunPlace
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig.laid import folder_to_run
 from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.target import board as boards
+from tockmark.target.laid import folder_to_run
 from tockmark.tests.test_laid import write
 
 
@@ -69,7 +69,7 @@ def test_a_language_that_was_not_laid_is_named(
     laid = folder_to_run(tmp_path / "out", known, {}, [], [])
     manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
     without = dataclasses.replace(laid, manifest=manifest)
-    monkeypatch.setattr("tockmark.rig.laid.read_folder", lambda path: without)
+    monkeypatch.setattr("tockmark.target.laid.read_folder", lambda path: without)
     with pytest.raises(TockmarkError, match="--lang"):
         folder_to_run(tmp_path / "out", known, {}, [], ["rust"])
 

@@ -7,8 +7,8 @@ import shlex
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import MEANING
 from tockmark.cli.app import PROGRAM, app
-from tockmark.errors import MEANING
 
 VERBS = sorted(PROGRAM.verbs)
 COMMANDS = {name: PROGRAM.command(name) for name in VERBS}

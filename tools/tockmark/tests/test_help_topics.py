@@ -4,9 +4,10 @@
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import __version__, paths
+from tockmark import __version__
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
-from tockmark.errors import TockmarkError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -10,18 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tockmark import paths
-from tockmark.cli.app import app
-from tockmark.errors import OK, UNUSABLE, TockmarkError
-from tockmark.paths import RESULTS
+from tockmark.base import paths
+from tockmark.base.errors import OK, UNUSABLE, TockmarkError
+from tockmark.base.paths import RESULTS
 from tockmark.result import file
-from tockmark.rig.kernel import manifest_facts
 from tockmark.show import export
 from tockmark.suite.catalogue import load
 from tockmark.tests.damage import WHOLE
-from tockmark.tests.of_samples import exit_code
 
 STRANGE = "ünï ∑ 漢"
 
@@ -142,19 +138,6 @@ def test_what_json_can_hold_and_nobody_can_use_is_one_line(
     path.write_text(json.dumps(WHOLE).replace(old, new, 1))
     with pytest.raises(TockmarkError, match=said):
         file.load(path)
-
-
-@pytest.mark.parametrize("text", ["a = " + "9" * 5000, "a = " + "[" * 100000, "a = {" * 1000])
-def test_toml_that_nobody_can_read_is_one_line(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.toml"
-    path.write_text(text)
-    with pytest.raises(TockmarkError, match="manifest"):
-        manifest_facts(path)
-    for option in ("--limits", "--margin"):
-        result = written(tmp_path)
-        done = CliRunner().invoke(app, ["compare", result, result, option, str(path)])
-        assert isinstance(done.exception, TockmarkError)
-        assert exit_code(done) == UNUSABLE
 
 
 @pytest.mark.parametrize("form", export.FORMS)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import board as boards
-from tockmark.rig import image
-from tockmark.rig.image import AppSlot, Image, boot_manifest, write_flash
-from tockmark.rig.kernel import SLICE_WORD, KernelElf, read_kernel
+from tockmark.base.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target import image
+from tockmark.target.image import AppSlot, Image, boot_manifest, write_flash
+from tockmark.target.kernel import SLICE_WORD, KernelElf, read_kernel
 from tockmark.tests import elves
 
 

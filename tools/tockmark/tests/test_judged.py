@@ -6,23 +6,20 @@ of it: links of one source are silent, changes are found, and only rows in doubt
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import JUDGED, Verdict
 from tockmark.judge import engine, report
 from tockmark.judge.engine import Judged
-from tockmark.judge.report import Depth, Grown, Sizes, rows_to_profile
+from tockmark.judge.report import Depth, Grown, Sizes
 from tockmark.profile.diff import Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
-from tockmark.result.model import Row
 from tockmark.result.provenance import Kernel
 from tockmark.show.answer import MOST, first_line, headline, lines_of
 from tockmark.show.text import escaped
@@ -234,20 +231,6 @@ def test_no_name_becomes_markup() -> None:
         assert mark not in comment
     hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"
     assert not set(escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
-
-
-def test_the_rows_to_profile_are_of_different_benchmarks() -> None:
-    moved = judged("cost").answer.moved
-    rows = rows_to_profile(moved, KNOWN)
-    ids = [row.id for row in rows]
-    assert len(ids) == len(set(ids)) > 10
-    first = moved[0].row
-    assert isinstance(first, Row)
-    timed = replace(moved[0], row=structs.replace(first, id="irq.entry"))
-    assert KNOWN.benchmarks[timed.row.id].by == "mark"
-    assert rows_to_profile([timed, *moved], KNOWN) == rows
-    assert {one.row.id for one in moved} >= set(ids)
-    assert rows_to_profile(judged("lay1").answer.moved, KNOWN) == []
 
 
 @pytest.mark.parametrize(

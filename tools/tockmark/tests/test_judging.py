@@ -4,8 +4,8 @@
 import re
 from pathlib import Path
 
+from tockmark.base.paths import ROOT
 from tockmark.compare.limits import load_limits, load_margins
-from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 

@@ -9,14 +9,10 @@ from pathlib import Path
 import pytest
 
 from tockmark.result import file
-from tockmark.result.build import Expected, build
 from tockmark.result.model import Result
-from tockmark.suite.catalogue import LANGS, Catalogue, Lang
-from tockmark.suite.selection import Selection, select
-from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.suite.selection import select
 from tockmark.tests.of_samples import CC, made, of_both, steady
-from tockmark.wire.boots import assemble
-from tockmark.wire.records import BootMark, decode
 
 ROWS = {"loop.empty": steady(1000), "a.x n=1": steady(50)}
 DEARER = {"loop.empty": steady(1200), "a.x n=1": steady(60)}
@@ -40,14 +36,6 @@ def test_rows_of_both_languages_stand_apart(both: Result) -> None:
         for row in every
     ]
     assert both.langs == ["c", "rust"]
-
-
-def test_each_is_net_of_the_readings_of_its_own_language(both: Result, tmp_path: Path) -> None:
-    """Both languages boot under the same name."""
-    for result in (both, again(both, tmp_path)):
-        nets = {lang: result.column(True, lang)["loop.empty", frozenset()].net for lang in LANGS}
-        assert nets == {"c": 1000, "rust": 1200}
-        assert {row.boot for row in result.rows} == {"time"}
 
 
 def again(result: Result, folder: Path) -> Result:
@@ -82,36 +70,6 @@ def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
     plain = json.loads(file.text(made(catalogue, ROWS)))
     assert plain["version"] == 4
     assert not any("lang" in row for row in plain["rows"])
-
-
-def lines(lang: Lang, lost: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> list[str]:
-    """A log of every app, less the records that begin so; those of `skip` are skipped."""
-    found: list[str] = []
-    for app, records in RECORDS.items():
-        own = [r.replace("lang=c", f"lang={lang}") for r in records if not r.startswith(lost)]
-        own = [f'skip {r.split(" ")[1]} reason="no"' if r.startswith(skip) else r for r in own]
-        marks = [BootMark(app, True, app, ends, lang).encode() for ends in (False, True)]
-        found += [marks[0], *encoded(app, own), marks[1]]
-    return found
-
-
-def built(
-    log: list[str], catalogue: Catalogue, *langs: Lang, wanted: Selection | None = None
-) -> Result:
-    expected = [Expected(boot, True, lang=lang) for lang in langs for boot in catalogue.boots()]
-    return build(assemble(decode(log)), catalogue, expected=expected or None, wanted=wanted)
-
-
-def test_each_language_is_asked_for_what_its_boots_should_give(catalogue: Catalogue) -> None:
-    loop = ("bench loop.empty", "data cycles 4000", "data instret 2103")
-    log = [*lines("c"), *lines("rust", lost=loop)]
-    for result in (built(log, catalogue, "c", "rust"), built(log, catalogue)):
-        assert [gone.name for gone in result.missing] == ["loop.empty icache=on lang=rust"]
-        assert result.incomplete == ("missing: loop (Rust): loop.empty",)
-        assert len(result.rows) == 11
-    result = built(lines("c"), catalogue, "c", "rust")
-    assert {gone.lang for gone in result.missing} == {"rust"}
-    assert len(result.missing) == len(result.rows) == 6
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import read
+from tockmark.base.errors import OK, REGRESSION, UNUSABLE
+from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
-from tockmark.compare.spread import Spread, logs_of
 from tockmark.compare.verdict import Verdict, answer
-from tockmark.errors import OK, REGRESSION, UNUSABLE
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export
@@ -100,15 +99,6 @@ def test_two_languages_of_one_result_pair(both: Result) -> None:
     assert pairs.factors_of(both)["language"] == "c, rust"
 
 
-def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Result) -> None:
-    known = Spread("x", 4, {(COMMAND, frozenset(), True): logs_of([1, 2, 4, 8])})
-    own = [row for row in both.rows if row.id == COMMAND and row.icache]
-    assert [row.lang for row in own] == ["c", "rust"]
-    assert known.of_row(own[0]) is not None
-    assert known.of_row(own[0]) == known.of_row(own[1])
-    assert known.of_mean(own[1:]) == known.of_row(own[1])
-
-
 def test_limits_find_the_language_that_got_worse(both: Result) -> None:
     worse = languages(1, 1.95)
     found = judged(both, worse, KNOWN)
@@ -132,7 +122,7 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
 
 
 def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
     alone.write_text(file.text(both.of_lang("c")))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.cli.app import PROGRAM
 
 SLOW = {"matplotlib", "jinja2", "elftools"}
@@ -40,8 +40,8 @@ def loaded(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("most", "words"),
     [
-        (47, ["table", "results/baseline-cw310.json"]),
-        (47, ["list"]),
+        (38, ["table", "results/baseline-cw310.json"]),
+        (38, ["list"]),
         (12, ["--help"]),
         (12, ["--version"]),
     ],

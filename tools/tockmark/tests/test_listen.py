@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tockmark.base.errors import TockmarkError
 from tockmark.cli.board import listen_verb
-from tockmark.errors import TockmarkError
-from tockmark.rig import serial as ports
+from tockmark.target import serial as ports
 from tockmark.tests.test_serial import said, sent
 from tockmark.tests.wire import SOON, Wire
 

@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-from tockmark.paths import RESULTS
+from tockmark.base.paths import RESULTS
 
 MOST_CALLS = 47_973
 COUNT = """

@@ -6,8 +6,8 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.rig.image import MANIFEST_SIZE as SIZE
-from tockmark.rig.image import boot_manifest
+from tockmark.target.image import MANIFEST_SIZE as SIZE
+from tockmark.target.image import boot_manifest
 
 BASE = 0x2000_0000
 # Offset and size in bytes, copied by hand from the assertions and types of manifest.h

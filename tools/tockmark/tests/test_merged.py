@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.judge import engine
 from tockmark.judge.report import Report, Sizes
 from tockmark.result.file import load

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where `run` and `parse` put what they made, told before anything runs."""
 
-import errno
 import signal
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.base.errors import OK, UNUSABLE
 from tockmark.cli import measure, run_options
 from tockmark.cli.app import app
-from tockmark.errors import OK, UNUSABLE
-from tockmark.rig import run
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.results import result_of
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.target import run
+from tockmark.target.kernel import KernelElf
+from tockmark.target.results import result_of
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
@@ -78,20 +77,6 @@ def test_a_log_stands_beside_its_result_and_both_are_replaced(
         assert exit_code(done) == OK
     assert len(ran) == 2
     assert (tmp_path / "x.log").read_text().startswith("#boot ")
-
-
-def test_nothing_is_lost_if_nobody_reads_the_table(
-    ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As behind `tockmark run | head`."""
-
-    def gone(*_: object) -> str:
-        raise BrokenPipeError(errno.EPIPE, "gone")
-
-    monkeypatch.setattr(table, "first_screen", gone)
-    CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
-    assert (tmp_path / "x.log").read_text().startswith("#boot ")
-    assert (tmp_path / "x.json").exists()
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

@@ -14,9 +14,9 @@ import pytest
 from tockmark.compare.rule import Value, change
 from tockmark.compare.spread import Spread, paired_spread
 from tockmark.result.model import Row
-from tockmark.rig.elf import Elf, Symbol
-from tockmark.rig.elf import Section as Output
 from tockmark.suite.catalogue import load
+from tockmark.target.elf import Elf, Symbol
+from tockmark.target.elf import Section as Output
 from tockmark.tests.of_samples import made, steady
 from tockmark.trees import pairing as engine
 from tockmark.trees.pairing import (
@@ -67,24 +67,6 @@ def test_sections_of_one_name_are_matched_by_content_first() -> None:
     head = [section(f"h{n}", data=bytes([n])) for n in (9, 3, 1)]
     assert matched(base, head) == {("b1", "h1"), ("b3", "h3"), ("b2", "h9")}
     assert matched(base[:1], [section("h", ".text.other", b"\1")]) == set()
-
-
-def test_who_calls_an_unnamed_function_is_known_by_what_that_does() -> None:
-    """Its number says nothing: two that change their numbers are the same."""
-
-    def side(mark: str, order: Sequence[int]) -> list[InputSection]:
-        outlined = {n: section(f"{mark}o{n}", ".text.OUTLINED_FUNCTION", bytes([n])) for n in order}
-        callers = [section(f"{mark}c{n}", f".text.c{n}", b"call") for n in sorted(order)]
-        for n, caller in zip(sorted(order), callers, strict=True):
-            caller.references.append((0, 19, 0, (outlined[n], 0)))
-        return [*outlined.values(), *callers]
-
-    base, head = side("b", [1, 2]), side("h", [2, 1])
-    pairs = matched(base, head)
-    assert pairs == {("bo1", "ho1"), ("bo2", "ho2"), ("bc1", "hc1"), ("bc2", "hc2")}
-    digests = {one.mark: one.digest for one in [*base, *head]}
-    assert all(digests[old] == digests[new] for old, new in pairs)
-    assert digests["bc1"] != digests["bc2"]
 
 
 @dataclass

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import file_name, quoted, showable
+from tockmark.base import paths
+from tockmark.base.errors import file_name, quoted, showable
 from tockmark.profile.run import default_out
-from tockmark.rig import board as boards
-from tockmark.rig.kernel import KernelElf
+from tockmark.target import board as boards
+from tockmark.target.kernel import KernelElf
 
 HOSTILE = [
     "../../../../x",

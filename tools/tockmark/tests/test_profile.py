@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.profile import file, report, sample
+from tockmark.base.errors import TockmarkError
+from tockmark.profile import file, sample
 from tockmark.profile.sample import Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.result.provenance import Kernel
-from tockmark.rig.rv32 import MRET
 from tockmark.suite.catalogue import Lang
+from tockmark.target.rv32 import MRET
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
@@ -117,18 +117,6 @@ def test_places_follow_calls_and_traps(run: Sample) -> None:
     assert made.instructions == 11  # the ecall does not retire
 
 
-def test_stacks_are_folded_and_add_up(run: Sample) -> None:
-    text = report.folded(kept(run))
-    counts = dict(line.rsplit(" ", 1) for line in text.splitlines())
-    assert list(counts) == [
-        "tm_sample;read",
-        "tm_sample",
-        "tm_sample;body",
-        "tm_sample;trap_vector",
-    ]
-    assert sum(map(int, counts.values())) == CYCLES
-
-
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
     made = sample.attributed(run, where)
     return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
@@ -167,21 +155,6 @@ def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> N
 def test_phases(phase: str, name: str, file: str) -> None:
     assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), False, ()) == phase
     assert phase_of((Frame(name, file),), True, ()) == "app"
-
-
-@pytest.mark.parametrize(
-    ("readings", "taken", "found"),
-    [
-        ([5, 10, 30, 90, 100, 121, 500], [20, 21], [(1, 2), (4, 5)]),
-        ([0, 7, 14, 21], [7, 7, 7], [(0, 1), (1, 2), (2, 3)]),  # an end is the next beginning
-        ([2**32 - 3, 4], [7], [(0, 1)]),  # the counter's low word went over
-        ([10, 20, 30, 40], [10], [(2, 3)]),  # the last that fits
-    ],
-)
-def test_readings_are_paired(
-    readings: list[int], taken: list[int], found: list[tuple[int, int]]
-) -> None:
-    assert sample.paired(readings, taken) == found
 
 
 def test_each_app_has_a_stack_of_its_own() -> None:

@@ -5,16 +5,14 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.errors import TockmarkError
 from tockmark.profile import diff, file
 from tockmark.profile.diff import Growth, SymbolSize, growth, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.provenance import Kernel
-from tockmark.rig.elf import Elf, pieces, read_elf
+from tockmark.target.elf import Elf, pieces, read_elf
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,--build-id=none"]
 
@@ -73,18 +71,6 @@ def test_a_profile_does_not_differ_from_itself() -> None:
     found = profile_diff(BASE, BASE)
     assert (found.instructions, found.cycles, found.changed, found.moved) == (0, 0, (), ())
     assert "+0 instructions, +0 cycles" in diff.diff_text(found)
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        (profile(icache=False), "i-cache on and of i-cache off"),
-        (profile(params={"n": 3}), "of call.args and of call.args n=3"),
-    ],
-)
-def test_profiles_of_other_rows_are_refused(other: StoredProfile, said: str) -> None:
-    with pytest.raises(TockmarkError, match=said):
-        profile_diff(BASE, other)
 
 
 def elf(folder: Path, *functions: tuple[str, int]) -> Elf:

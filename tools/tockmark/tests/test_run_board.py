@@ -15,13 +15,13 @@ import msgspec
 import pytest
 
 from tockmark.result.model import Result
-from tockmark.rig import board as boards
-from tockmark.rig import run
-from tockmark.rig import serial as ports
-from tockmark.rig.board import NO_MARKS
-from tockmark.rig.parse import whole_boots
-from tockmark.rig.results import result_of
 from tockmark.suite.selection import Selection
+from tockmark.target import board as boards
+from tockmark.target import run
+from tockmark.target import serial as ports
+from tockmark.target.board import NO_MARKS
+from tockmark.target.parse import whole_boots
+from tockmark.target.results import result_of
 from tockmark.tests import stand_in
 from tockmark.tests.test_serial import HELLO, said, sent
 from tockmark.tests.wire import SOON

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.base.errors import UNUSABLE, TockmarkError
 from tockmark.suite.catalogue import Params, load
 from tockmark.suite.selection import select
 
@@ -108,14 +108,6 @@ def test_the_rows_of_the_catalogue_that_are_meant() -> None:
     assert len(select(KNOWN, None).rows()) == len(KNOWN.rows(KNOWN.benchmarks))
     assert not select(KNOWN, None)
     assert select(KNOWN, "*")
-
-
-def test_a_boot_gives_what_is_meant_of_it() -> None:
-    loop = next(boot for boot in select(KNOWN, "loop.taken,loop.empty").boots("c"))
-    own = [one.id for one in KNOWN.benchmarks.values() if one.group == "loop"]
-    assert loop.measures == ("loop.empty", "loop.taken")
-    assert loop.only == 1 << own.index("loop.empty") | 1 << own.index("loop.taken")
-    assert KNOWN.rows_given(loop) == [("loop.empty", {}), ("loop.taken", {})]
 
 
 def test_a_whole_boot_is_the_same_boot() -> None:

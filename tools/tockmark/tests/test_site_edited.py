@@ -5,11 +5,10 @@ no letters. Of results of one's own there is no choice, and the same holds."""
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, Pair
@@ -18,9 +17,8 @@ from tockmark.compare.verdict import MOVED, of_change
 from tockmark.result import file
 from tockmark.show.table import Named
 from tockmark.site import model, pictures, render
-from tockmark.site.model import MOST, Site, SiteSources, told_apart
+from tockmark.site.model import MOST, Site
 from tockmark.suite import catalogue
-from tockmark.tests.test_site import NEW
 
 KNOWN = catalogue.load()
 
@@ -138,27 +136,3 @@ def test_the_site_is_small(made: Made) -> None:
         f'id="{one.page.partition("#")[2]}"' in files["kernels.html"] or one.has_page
         for one in site.kernels
     )
-
-
-def test_every_choice_is_of_something_that_is_there() -> None:
-    """And has its reason; the rows and groups are the catalogue's."""
-    chosen = model.choices()
-    for one in chosen.comparison:
-        assert one.why
-        for name in (one.base, one.new):
-            assert one.paired or file.load(paths.RESULTS / f"{name}.json").links > 1, name
-    assert all((paths.RESULTS / f"{one.result}.json").exists() and one.why for one in chosen.kernel)
-    assert chosen.groups.keys() == {one.group for one in KNOWN.benchmarks.values()}
-    assert chosen.aliases.keys() <= KNOWN.benchmarks.keys()
-
-
-def test_results_of_ones_own_are_told_apart_by_names(tmp_path: Path) -> None:
-    """Also two of one kernel, as after a second `make bench`, and many."""
-    same = [Named(f"runs/{i}", NEW) for i in range(5)] + [Named("other/1", NEW)]
-    assert told_apart(same[:5]) == ["0", "1", "2", "3", "4"]
-    assert told_apart(same) == [one.name for one in same]
-    site = Site(SiteSources(list(same)), KNOWN)
-    assert site.chosen == []
-    site.compare(lambda done, of: None)
-    assert len(site.pairs) == MOST
-    assert site.unpaired == 15 - MOST

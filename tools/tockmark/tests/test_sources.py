@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.rig import sources
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.target import sources
 
 
 @pytest.fixture

@@ -2,20 +2,19 @@
 """The first screen: it fits, names the kernels, and its figures are those of the rows."""
 
 from dataclasses import replace
-from itertools import pairwise
 from math import exp, log
 
 import msgspec
 import pytest
 
-from tockmark import paths
+from tockmark.base import paths
 from tockmark.compare.rule import kernel_mean
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import SCREEN, only_one, select
-from tockmark.tests import made, of_samples
+from tockmark.tests import made
 
 KNOWN = catalogues.load()
 COMMITTED = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
@@ -106,17 +105,3 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     assert found == pytest.approx(expected)
     apps = select(KNOWN, "app")
     assert kernel_mean(base.only(apps).column(True, "c"), dearer, KNOWN) is None
-
-
-def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
-    good = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(100)})
-    wrong = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(-48)})
-    text = table.first_screen([("a", good), ("b", wrong)], KNOWN, 100)
-    assert cells(text, "command") == ["100", "4.17", "-48!", "-2", "-"]
-    assert "syscall.command" in text
-
-
-def test_blocks_name_one_row_each_and_none_twice() -> None:
-    terms = [term for block in SCREEN.values() for term in block.values()]
-    assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
-    assert all(a != b for a, b in pairwise(terms))

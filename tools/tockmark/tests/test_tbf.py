@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.errors import TockmarkError
-from tockmark.rig.tab import ANYWHERE, FIXED, MAIN, NAME, Tbf, join, tbfs
+from tockmark.base.errors import TockmarkError
+from tockmark.target.tab import ANYWHERE, FIXED, MAIN, NAME, Tbf, join, tbfs
 
 BASE = 0x2000_0000
 

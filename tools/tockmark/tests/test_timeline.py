@@ -19,7 +19,7 @@ from tockmark.profile.timeline import (
     Counted,
     of_steps,
 )
-from tockmark.rig.rv32 import ECALL, MRET, WFI
+from tockmark.target.rv32 import ECALL, MRET, WFI
 
 APP, OTHER, TRAP, LOOP, PMP = 0x3000, 0x4000, 0x1000, 0x1100, 0x1200
 NOP = 0x13

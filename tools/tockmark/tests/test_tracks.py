@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.latency import chain
 from tockmark.latency.chain import KernelFamily
 from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Program
 from tockmark.profile.timeline import TracedSteps
-from tockmark.rig import board as boards
-from tockmark.rig.image import Image
+from tockmark.target import board as boards
+from tockmark.target.image import Image
 from tockmark.tests.test_waits import FAMILY
 
 TIMER, SERVE, QUEUE, CHOOSE, UPCALL, OTHER = 0x1C, 0x100, 0x200, 0x300, 0x4000, 0x5000

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
 from tockmark.trees.builds import Recipe, sides
-from tockmark.trees.repository import repository
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     words += ["--no-patch", "--row", "time.read", "--limit", "+1"]
     script = (
         "import sys; from pathlib import Path;"
-        "from tockmark import paths; from tockmark.cli import app;"
+        "from tockmark.base import paths; from tockmark.cli import app;"
         f"paths.COMMITS = Path({str(paths.COMMITS)!r});"
         f"sys.argv = ['tockmark', *{words}]; app.main()"
     )
@@ -102,19 +101,6 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_an_environment_of_a_hook_leads_to_no_other_repository(
-    user: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    before = user.state()
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
-    recipe = Recipe('test -z "$GIT_DIR$GIT_INDEX_FILE" && ' + COPY, ELF)
-    with sides(user.tree, ["HEAD"], recipe) as (side,):
-        assert side.upto(1)
-    monkeypatch.undo()
-    assert user.state() == before
-
-
 # What is refused
 
 
@@ -134,17 +120,3 @@ def test_what_will_not_do_is_refused_in_one_line(user: User, tmp_path: Path) -> 
 
 
 # The line from one commit to another
-
-
-def test_the_line_of_commits_goes_by_first_parents(user: User) -> None:
-    first = user.git("rev-parse", "HEAD~1")
-    user.git("checkout", "--quiet", "-b", "side", first)
-    user.commit("aside", other=b"")
-    user.git("checkout", "--quiet", "main")
-    user.git("merge", "--quiet", "--no-ff", "-m", "merged", "side")
-    found = repository(user.tree)
-    good, bad, aside = (found.commit(name) for name in (first, "main", "side"))
-    assert [one.subject for one in found.line(good, bad)] == ["first", "second", "merged"]
-    for older, newer in ((bad, good), (good, good), (aside, bad)):
-        with pytest.raises(TockmarkError, match="parents"):
-            found.line(older, newer)

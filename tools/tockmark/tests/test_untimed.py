@@ -3,13 +3,9 @@
 judges it.
 """
 
-from dataclasses import replace
-
-import msgspec
 import pytest
 
-from tockmark.compare import pairs
-from tockmark.errors import TockmarkError
+from tockmark.base.errors import TockmarkError
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
@@ -74,12 +70,3 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catal
 def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -> None:
     with pytest.raises(TockmarkError, match="not timing-valid"):
         export.export(untimed, known, form)
-
-
-def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
-    with pytest.raises(TockmarkError, match="functional-only"):
-        pairs.check_timed("new", untimed)
-    pairs.check_timed("new", untimed, force=True)
-    board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
-    provenance = msgspec.structs.replace(untimed.provenance, board=board)
-    pairs.check_timed("new", replace(untimed, provenance=provenance))

@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from scipy import stats as reference
 
 from tockmark.compare.limits import Limit
-from tockmark.compare.pairs import NO_MARGINS, compare
 from tockmark.compare.rule import Value, change, change_of_count
 from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, over_links, student
-from tockmark.compare.verdict import MOVED, Answer, Verdict, answer, of_change
+from tockmark.compare.verdict import MOVED, Answer, Verdict, of_change
 from tockmark.result.model import Series
 from tockmark.result.stats import Floats
-from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import CALM, judged, made, of_links, steady
+from tockmark.tests.of_samples import judged, made, of_links, steady
 
 ONE_PERCENT = Deviation(0.01, 15)
 MANY = 10**6  # degrees of freedom: as good as known
@@ -97,23 +95,6 @@ def test_a_wider_margin_moves_nothing(
 def ids(found: Answer) -> list[str]:
     """The rows whose cycles are beyond a limit, or that are no row any more."""
     return [row.row.id for row in found.rows if row.limit]
-
-
-def test_rows_of_the_apps_are_no_findings(catalogue: Catalogue) -> None:
-    """However far they moved with the cache on; without it something else differs."""
-    base = made(catalogue, {"loop.empty": steady(1000)}, icache=(False,))
-    on = made(catalogue, {"loop.empty": steady(2000)}, icache=(True,))
-    off = made(catalogue, {"loop.empty": steady(1010)}, icache=(False,))
-    some = made(catalogue, {"loop.empty": steady(1000)}, icache=(True,))
-    assert not judged(some, on, catalogue).limit
-    found = judged(base, off, catalogue)
-    assert (found.exit_code, ids(found)) == (1, [])
-    assert "machine" in found.warnings[0]
-    assert "loop.empty" in found.warnings[0]
-    compared = compare(base, off, "b", catalogue, NO_MARGINS, CALM)
-    assert "machine" in comparison.compare_text(
-        [("a", base), ("b", off)], [(compared, answer(compared))]
-    )
 
 
 def test_slopes_of_the_apps_set_the_noise(

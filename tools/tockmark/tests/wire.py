@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.rig import serial
-from tockmark.rig import serial as ports
-from tockmark.rig.protocol import Start
+from tockmark.target import serial
+from tockmark.target import serial as ports
+from tockmark.target.protocol import Start
 
 SOON = 0.02  # seconds that a read waits
 

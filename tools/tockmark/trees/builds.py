@@ -18,14 +18,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from tockmark import paths, processes
-from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted, say
-from tockmark.files import folder_for_a_while, replace_whole, toml, write_whole
-from tockmark.paths import shown
-from tockmark.processes import STDOUT, Bounds, Child
-from tockmark.rig.elf import read_elf
-from tockmark.rig.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
-from tockmark.rig.progress import task
+from tockmark.base import paths, processes
+from tockmark.base.errors import INTERRUPTED, TockmarkError, one_line, quoted, say
+from tockmark.base.files import folder_for_a_while, replace_whole, toml, write_whole
+from tockmark.base.paths import shown
+from tockmark.base.processes import STDOUT, Bounds, Child
+from tockmark.target.elf import read_elf
+from tockmark.target.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
+from tockmark.target.progress import task
 from tockmark.trees.pairing import Linked, LinkPair, PairedLinks, UnpairedError, linkers
 from tockmark.trees.repository import (
     Commit,

@@ -33,12 +33,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from tockmark import processes
-from tockmark.errors import TockmarkError, quoted
-from tockmark.files import replace_whole
-from tockmark.paths import shown
-from tockmark.processes import Bounds
-from tockmark.rig.elf import (
+from tockmark.base import processes
+from tockmark.base.errors import TockmarkError, quoted
+from tockmark.base.files import replace_whole
+from tockmark.base.paths import shown
+from tockmark.base.processes import Bounds
+from tockmark.target.elf import (
     ALLOCATED,
     MAGIC,
     NO_CONTENT,

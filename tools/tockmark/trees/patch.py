@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import files, paths
-from tockmark.documents import Part
-from tockmark.errors import TockmarkError
+from tockmark.base import files, paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import TockmarkError
 
 LIBRARY = Path("kernel", "src", "lib.rs")
 EARL_GREY = "riscv32imc-unknown-none-elf"

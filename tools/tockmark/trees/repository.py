@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark import processes
-from tockmark.errors import TockmarkError, file_name, quoted, showable
-from tockmark.paths import shown, worktrees
-from tockmark.processes import Bounds, Said, holder
-from tockmark.watcher import GRACE
+from tockmark.base import processes
+from tockmark.base.errors import TockmarkError, file_name, quoted, showable
+from tockmark.base.paths import shown, worktrees
+from tockmark.base.processes import Bounds, Said, holder
+from tockmark.base.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
 SHORT = 9  # characters of a commit's name, where people read it

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from tockmark.documents import DIGITS, MAX_COUNT
+from tockmark.base.documents import DIGITS, MAX_COUNT
 from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, CounterName, Key, Lang, Params, language
 from tockmark.wire.captured import Captured, log_of
 from tockmark.wire.records import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from tockmark.documents import Count
+from tockmark.base.documents import Count
 from tockmark.suite.catalogue import Lang
 from tockmark.wire.records import BootMark, decode_boot_mark
 from tockmark.wire.uart_line import BOOT_MARKS, as_text

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark.documents import Count, Figure, Part, Positive, SomeParams
+from tockmark.base.documents import Count, Figure, Part, Positive, SomeParams
 from tockmark.suite.catalogue import CYCLES_ALONE, PERF, BootRowName, CounterName, Lang, Reader
 from tockmark.wire.records import expand
 

@@ -12,8 +12,7 @@
 #include <stdio.h>
 
 #define PERIOD_CYCLES 96000
-#define PERIODS                                                                                    \
-    3 /* that are measured: a tick may be a tenth of one (lab/upstream/alarm-rate.md) */
+#define PERIODS 3 /* measured: a tick may be a tenth of one (lab/upstream/alarm-rate.md) */
 #define KINDS 64
 
 static struct { uint32_t ticks, times; } late[KINDS];

@@ -2,7 +2,7 @@
 """Whether what is measured is what is there: products held against the sources that they were built
 of. The Makefile puts a stamp beside each product that it builds,
 
-    python -m tockmark.rig.sources KIND PRODUCT...
+    python -m tockmark.target.sources KIND PRODUCT...
 
 which holds a digest of the sources of that kind, and whoever runs a product asks `check` first. A
 product without a stamp, or that is younger than its stamp, was built by somebody else, who has to
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
 
 # What products of a kind are built of: folders with all below them, and files.
 KINDS = {

@@ -13,12 +13,12 @@ from typing import IO, Annotated, Literal, Self
 
 import msgspec
 
-from tockmark import paths, processes
-from tockmark.errors import TockmarkError
-from tockmark.processes import Bounds, Child
-from tockmark.rig.elf import CORTEX_M4, RISC_V, Isa, one_segment
-from tockmark.rig.protocol import Ability, Start, fields
-from tockmark.rig.watch import PANICKED, Watch
+from tockmark.base import paths, processes
+from tockmark.base.errors import TockmarkError
+from tockmark.base.processes import Bounds, Child
+from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, one_segment
+from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]

@@ -143,16 +143,3 @@ def test_a_signal_ends_it_where_nobody_reads(sent: int, tmp_path: Path) -> None:
         simulator.end(sent)
         assert simulator.said() == ""
         assert not link.is_symlink()
-
-
-def test_it_waits_for_a_reader_at_the_end_and_says_so(tmp_path: Path) -> None:
-    link = tmp_path / "port"
-    with started(tmp_path, BYTES, uart=f"pty:{link}") as simulator:
-        assert simulator.said() == (
-            f"earlgrey-sim: waits until somebody reads the end from {simulator.port}"
-        )
-        fd = open_port(str(link))
-        assert read(fd) == bytes([*range(1, 256), 0])
-        os.close(fd)
-        assert simulator.process.wait(PATIENCE) == 0
-        assert not link.is_symlink()

@@ -18,10 +18,10 @@ from typing import Annotated, Self
 import msgspec
 import serial
 
-from tockmark.errors import TockmarkError
-from tockmark.rig import sim
-from tockmark.rig.protocol import Ability, Start, fields
-from tockmark.rig.watch import PANICKED, Watch
+from tockmark.base.errors import TockmarkError
+from tockmark.target import sim
+from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
 LONGEST = 512  # characters; what comes without an end is cut there

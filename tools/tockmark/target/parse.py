@@ -15,21 +15,21 @@ from pathlib import Path
 from msgspec import structs
 
 from tockmark import BASELINE
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.rig.board import BoardProfile
-from tockmark.rig.kernel import KernelElf, baseline
-from tockmark.rig.laid import Laid, LaidBoot
-from tockmark.rig.log import read as text_of
-from tockmark.rig.protocol import Ability
-from tockmark.rig.results import board_of, boot_run, kernel_of
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
+from tockmark.target.board import BoardProfile
+from tockmark.target.kernel import KernelElf, baseline
+from tockmark.target.laid import Laid, LaidBoot
+from tockmark.target.log import read as text_of
+from tockmark.target.protocol import Ability
+from tockmark.target.results import board_of, boot_run, kernel_of
 from tockmark.wire.boots import App, Measured, read
 from tockmark.wire.captured import BootKey, Captured, marked_boots
 

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tockmark import paths
-from tockmark.documents import Part
-from tockmark.errors import TockmarkError
-from tockmark.files import reading, toml
-from tockmark.rig.protocol import Ability, Target
+from tockmark.base import paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading, toml
 from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.target.protocol import Ability, Target
 
 DEFAULT = "earlgrey-sim"
 IMAGE = "{image}"  # in a load command
@@ -70,7 +70,7 @@ class Load(Part, frozen=True):
 class BootSettings(Part, frozen=True):
     """Says what the chip's boot ROM asks of a flash image."""
 
-    manifest: Literal["opentitan"] | None = None  # by which it enters: rig/image.py
+    manifest: Literal["opentitan"] | None = None  # by which it enters: target/image.py
 
 
 class ProfileFile(Part, frozen=True):
@@ -79,7 +79,7 @@ class ProfileFile(Part, frozen=True):
     name: str
     description: str
     machine: str  # the chip: results of one machine can be compared
-    isa: Literal["rv32imc", "cortex-m4"]  # rig/elf.py
+    isa: Literal["rv32imc", "cortex-m4"]  # target/elf.py
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
     timing: str  # what its cycle counts are worth: result/provenance.py has the words
     tockloader_board: str
@@ -160,7 +160,7 @@ def load(name: str) -> BoardProfile:
         kind = settings.pop("kind", None)
         if kind not in KINDS:
             raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(KINDS)}")
-        known: Any = importlib.import_module(f"tockmark.rig.{kind}").Target
+        known: Any = importlib.import_module(f"tockmark.target.{kind}").Target
         target: Target = _convert(settings, known, "target.")
         profile = msgspec.structs.asdict(_convert(data, ProfileFile))
         return BoardProfile(**profile, kind=kind, target=target)

@@ -25,13 +25,15 @@ from typing import Annotated
 
 import msgspec
 
-from tockmark import __version__, processes
-from tockmark.documents import Part, Sha256
-from tockmark.errors import INTERRUPTED, TockmarkError, say
-from tockmark.files import is_through, reading, replaced_folder
-from tockmark.paths import shown
-from tockmark.rig.board import BoardProfile, Room, boot_unsuited
-from tockmark.rig.image import (
+from tockmark import __version__
+from tockmark.base import processes
+from tockmark.base.documents import Part, Sha256
+from tockmark.base.errors import INTERRUPTED, TockmarkError, say
+from tockmark.base.files import is_through, reading, replaced_folder
+from tockmark.base.paths import shown
+from tockmark.suite.catalogue import Boot, Catalogue, Lang
+from tockmark.target.board import BoardProfile, Room, boot_unsuited
+from tockmark.target.image import (
     TOCKLOADER,
     AppBuild,
     AppSlot,
@@ -41,10 +43,9 @@ from tockmark.rig.image import (
     call,
     lay_by_tockloader,
 )
-from tockmark.rig.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
-from tockmark.rig.progress import counted
-from tockmark.rig.tab import join
-from tockmark.suite.catalogue import Boot, Catalogue, Lang
+from tockmark.target.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
+from tockmark.target.progress import counted
+from tockmark.target.tab import join
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"

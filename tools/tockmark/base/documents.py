@@ -18,9 +18,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from tockmark.errors import UNSEEN, TockmarkError, quoted
-from tockmark.files import reading
-from tockmark.paths import shown
+from tockmark.base.errors import UNSEEN, TockmarkError, quoted
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
 
 LONGEST_NUMBER = 1000  # characters; smaller ones that are too large are told by where they stand
 MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is

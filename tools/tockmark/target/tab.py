@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
-from tockmark.rig.board import BoardProfile, Room
-from tockmark.rig.elf import ISAS
-from tockmark.rig.image import HEADER, RAM_ALIGN, lay_by_tockloader, write_flash
-from tockmark.rig.kernel import KernelElf, room_of
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
+from tockmark.target.board import BoardProfile, Room
+from tockmark.target.elf import ISAS
+from tockmark.target.image import HEADER, RAM_ALIGN, lay_by_tockloader, write_flash
+from tockmark.target.kernel import KernelElf, room_of
 
 VERSION = 2
 BASE = 16  # bytes of the base header

@@ -13,11 +13,11 @@ from typing import Self
 
 import msgspec
 
-from tockmark.errors import TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
-from tockmark.rig.protocol import Ability, Start, fields
-from tockmark.rig.watch import PANICKED, Watch
+from tockmark.base.errors import TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
+from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BOOT_MARKS
 

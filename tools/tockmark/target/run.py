@@ -18,23 +18,9 @@ from typing import Literal, get_args
 
 from msgspec.structs import replace
 
-from tockmark import paths, processes
-from tockmark.errors import TockmarkError, say
-from tockmark.files import folder_for_a_while
-from tockmark.rig import cache
-from tockmark.rig.board import BoardProfile, boot_unsuited
-from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
-from tockmark.rig.kernel import (
-    KernelElf,
-    RunLayout,
-    check_core,
-    check_runs,
-    require_slots,
-    say_without_panics,
-)
-from tockmark.rig.laid import Laid, load_or_ask
-from tockmark.rig.progress import Display, Status
-from tockmark.rig.protocol import Ability, LostError, Replay, Session, Start, core_of
+from tockmark.base import paths, processes
+from tockmark.base.errors import TockmarkError, say
+from tockmark.base.files import folder_for_a_while
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -46,6 +32,20 @@ from tockmark.suite.catalogue import (
     Lang,
     aside,
 )
+from tockmark.target import cache
+from tockmark.target.board import BoardProfile, boot_unsuited
+from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
+from tockmark.target.kernel import (
+    KernelElf,
+    RunLayout,
+    check_core,
+    check_runs,
+    require_slots,
+    say_without_panics,
+)
+from tockmark.target.laid import Laid, load_or_ask
+from tockmark.target.progress import Display, Status
+from tockmark.target.protocol import Ability, LostError, Replay, Session, Start, core_of
 from tockmark.wire.captured import BootKey, Captured, Ending
 from tockmark.wire.uart_line import RESET
 

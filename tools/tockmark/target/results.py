@@ -10,18 +10,19 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import BASELINE, paths
-from tockmark.errors import file_name, showable
+from tockmark import BASELINE
+from tockmark.base import paths
+from tockmark.base.errors import file_name, showable
 from tockmark.result.build import Context, Expected, build, joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootHost, BootRun, Kernel, Layout, Slot
-from tockmark.rig import board as boards
-from tockmark.rig.image import AppSlot
-from tockmark.rig.kernel import KernelElf
-from tockmark.rig.protocol import core_of
-from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import ICACHE, PERF, Lang
 from tockmark.suite.selection import Selection
+from tockmark.target import board as boards
+from tockmark.target.image import AppSlot
+from tockmark.target.kernel import KernelElf
+from tockmark.target.protocol import core_of
+from tockmark.target.run import Job, Ran, RunOptions
 from tockmark.wire.boots import read
 from tockmark.wire.captured import log_of
 

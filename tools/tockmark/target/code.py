@@ -30,8 +30,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, IS_UNTYPED, Elf, Symbol
-from tockmark.rig.rv32 import CALLER_SAVED, GP, MASK, RA, RS1, UPPER, Kind, RvStep, steps
+from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, IS_UNTYPED, Elf, Symbol
+from tockmark.target.rv32 import CALLER_SAVED, GP, MASK, RA, RS1, UPPER, Kind, RvStep, steps
 
 NEAR = 64  # bytes outside a unit that may be meant as a place of it: an end, a biased beginning
 DEEPEST = 2  # so far outlined functions call each other

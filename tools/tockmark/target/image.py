@@ -28,14 +28,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from tockmark import paths, processes
-from tockmark.documents import Part, Sha256
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.paths import shown
-from tockmark.rig import sources
-from tockmark.rig.board import Address, BoardProfile, Room
-from tockmark.rig.elf import ISAS, RISC_V, Isa, archived, read_elf
-from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
+from tockmark.base import paths, processes
+from tockmark.base.documents import Part, Sha256
+from tockmark.base.errors import INCOMPLETE, TockmarkError
+from tockmark.base.paths import shown
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLES_ALONE,
@@ -45,6 +41,10 @@ from tockmark.suite.catalogue import (
     CounterName,
     Lang,
 )
+from tockmark.target import sources
+from tockmark.target.board import Address, BoardProfile, Room
+from tockmark.target.elf import ISAS, RISC_V, Isa, archived, read_elf
+from tockmark.target.kernel import SLICE_WORD, KernelElf, room_of, with_words
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
 SETUP = f"{paths.by_make('setup')}, or `tockmark doctor`"

@@ -26,9 +26,9 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import ENUM_E_MACHINE
 
-from tockmark import paths
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
+from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import shown
 
 MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tockmark.errors import TockmarkError
-from tockmark.paths import HOME, shown
+from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import HOME, shown
 
 LOOKED_AT = 1 << 20  # bytes of a file that tell what it is
 

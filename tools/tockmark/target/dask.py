@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 import tockmark
-from tockmark.errors import TockmarkError, one_line
-from tockmark.rig.protocol import LostError, Session
+from tockmark.base.errors import TockmarkError, one_line
+from tockmark.target.protocol import LostError, Session
 from tockmark.wire.captured import Captured, Ending
 
 if TYPE_CHECKING:

@@ -15,16 +15,16 @@ from typing import Annotated, Self
 
 import msgspec
 
-from tockmark import paths, processes
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.files import reading
-from tockmark.paths import shown
-from tockmark.processes import LONGEST_LINE, Bounds, Child
+from tockmark.base import paths, processes
+from tockmark.base.errors import INCOMPLETE, TockmarkError
+from tockmark.base.files import reading
+from tockmark.base.paths import shown
+from tockmark.base.processes import LONGEST_LINE, Bounds, Child
 from tockmark.result.provenance import Core
-from tockmark.rig import dask, sources
-from tockmark.rig.dask import RemoteBoot
-from tockmark.rig.protocol import Ability, Start, fields
 from tockmark.suite.catalogue import ICACHE
+from tockmark.target import dask, sources
+from tockmark.target.dask import RemoteBoot
+from tockmark.target.protocol import Ability, Start, fields
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
@@ -254,7 +254,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _begun(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Simulation:
-    """Start a boot on a worker (rig/dask.py), where its files have other places."""
+    """Start a boot on a worker (target/dask.py), where its files have other places."""
     rom = None if target.rom is None else folder / ROM
     here = msgspec.structs.replace(target, binary=simulator, rom=rom, dask=None)
     return here.start_here(replace(start, flash=folder / FLASH))

@@ -12,12 +12,12 @@ import os
 import sys
 from pathlib import Path
 
-from tockmark import processes
-from tockmark.errors import TockmarkError, showable
+from tockmark.base import processes
+from tockmark.base.errors import TockmarkError, showable
 
-_BROUGHT = Path(__file__).resolve().with_name("installed")
+_BROUGHT = Path(__file__).resolve().parents[1] / "installed"
 INSTALLED = _BROUGHT.is_dir()  # from a wheel; else this is a checkout
-ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[2]
+ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[3]
 VENVS = ".venvs"  # environments, of which .venv links to one (tools/setup.sh)
 HOME = "TOCKMARK_HOME"  # in the environment: the folder for all that the tool writes
 
@@ -68,7 +68,7 @@ LD, OBJCOPY, OBJDUMP, FILT = (_BINUTILS + name for name in ("ld", "objcopy", "ob
 
 WRITTEN = _written(ROOT / "build", "cache")  # what can be made again
 RUNS = WRITTEN / "run"  # a folder for each run while it lasts
-CACHE = WRITTEN / "cache"  # what was simulated once (rig/cache.py)
+CACHE = WRITTEN / "cache"  # what was simulated once (target/cache.py)
 JUDGED = WRITTEN / "judge"  # a folder for each judgement
 COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checkout
 PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged

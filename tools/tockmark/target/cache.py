@@ -18,10 +18,10 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import paths
-from tockmark.errors import one_line, say
-from tockmark.files import read_plain, replace_soon
-from tockmark.rig.protocol import Replay, Session, Start, Target
+from tockmark.base import paths
+from tockmark.base.errors import one_line, say
+from tockmark.base.files import read_plain, replace_soon
+from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import parses_whole
 

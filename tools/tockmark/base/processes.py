@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tockmark import watcher
-from tockmark.errors import INCOMPLETE, TockmarkError, quoted
+from tockmark.base import watcher
+from tockmark.base.errors import INCOMPLETE, TockmarkError, quoted
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

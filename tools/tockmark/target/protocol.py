@@ -2,7 +2,7 @@
 """This says what a target is, which runs a boot: a simulator, a board behind a serial port, QEMU,
 or a log.
 
-A board profile's `[target]` names a kind, which is a module of rig/ with one type `Target`; the
+A board profile's `[target]` names a kind, which is a module of target/ with one type `Target`; the
 profile's table is read straight into it. Verbs use what stands here and nothing else.
 """
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.result.provenance import Core
 from tockmark.wire.captured import Captured, Ending
 
@@ -34,12 +34,12 @@ class Start:
     name: str  # of the boot, for people
     flash: Path  # the whole flash image
     icache: bool
-    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (rig/run.py)
+    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/run.py)
     image: str | None = None  # the id that its app says in `begin`, if it is known
     boot: str = ""  # as the catalogue calls it
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
     reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
-    panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
+    panics: tuple[int, ...] = ()  # where the kernel's panic begins (target/kernel.py)
 
 
 class LostError(TockmarkError):

@@ -28,16 +28,17 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from tockmark import BASELINE, paths
-from tockmark.documents import Part
-from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
-from tockmark.files import reading, toml
-from tockmark.paths import by_make, shown
+from tockmark import BASELINE
+from tockmark.base import paths
+from tockmark.base.documents import Part
+from tockmark.base.errors import LONGEST_NAME, TockmarkError, say, showable
+from tockmark.base.files import reading, toml
+from tockmark.base.paths import by_make, shown
 from tockmark.result.provenance import BitManip, Core
-from tockmark.rig import sources
-from tockmark.rig.board import BoardProfile, Room
-from tockmark.rig.code import LinkedCode, differences
-from tockmark.rig.elf import (
+from tockmark.target import sources
+from tockmark.target.board import BoardProfile, Room
+from tockmark.target.code import LinkedCode, differences
+from tockmark.target.elf import (
     ALLOCATED,
     IS_FUNCTION,
     IS_OBJECT,
@@ -47,7 +48,7 @@ from tockmark.rig.elf import (
     pieces,
     read_elf,
 )
-from tockmark.rig.rv32 import DRAFT, decode
+from tockmark.target.rv32 import DRAFT, decode
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
@@ -106,7 +107,7 @@ class KernelElf:
     rustc: str | None = None
     entry: int = 0  # address of its first instruction
     panics: tuple[int, ...] = ()  # where its panic begins; none: its symbols do not say
-    flash_bytes: int | None = None  # without what only fills up: rig/elf.py says what counts
+    flash_bytes: int | None = None  # without what only fills up: target/elf.py says what counts
     isa: str = RISC_V.name
 
     @property
