@@ -70,7 +70,7 @@ class Served(NamedTuple):
         return self.answered - self.asked - self.work
 
 
-class RequestReading(NamedTuple):
+class TimedReading(NamedTuple):
     """A reading, and of which request."""
 
     time: int
@@ -129,10 +129,10 @@ class Rung:
         return waits[max(ceil(part * len(waits)), 1) - 1]
 
     @cached_property
-    def readings(self) -> list[RequestReading]:
+    def readings(self) -> list[TimedReading]:
         """All readings, in their order."""
         every = (
-            RequestReading(getattr(one, moment), moment, one)
+            TimedReading(getattr(one, moment), moment, one)
             for one in self.requests
             for moment in MOMENTS
         )
@@ -145,8 +145,7 @@ class Rung:
         return {
             before.of
             for before, after in zip(self.readings, self.readings[1:], strict=False)
-            if before.moment == "taken"
-            and after != RequestReading(before.of.done, "done", before.of)
+            if before.moment == "taken" and after != TimedReading(before.of.done, "done", before.of)
         }
 
     @cached_property
@@ -179,7 +178,7 @@ class Rung:
         found["idle"] = self.window - self.end
         return found
 
-    def _owner(self, before: RequestReading, after: RequestReading, open_: int) -> Owner:
+    def _owner(self, before: TimedReading, after: TimedReading, open_: int) -> Owner:
         same = before.of == after.of
         if same and (before.moment, after.moment) == ("taken", "done"):
             return "server"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A program of verbs: how a verb is declared, what its help looks like, and how an error ends it.
 
-A `VerbProgram` lists verbs under headings, each with its module in the program's package. A module is
-loaded only when its verb is called or the verb's own help is shown, so `tockmark table` does not
+A `VerbProgram` lists verbs under headings, each with its module in the program's package. A module
+is loaded only when its verb is called or the verb's own help is shown, so `tockmark table` does not
 wait for what `tockmark site` needs. The verb NAME is the function NAME_verb with the decorator
 `verb`, which adds examples and exit codes to its help.
 
