@@ -2,11 +2,11 @@
 """Whether what is measured is what is there: products held against the sources that they were built
 of. The Makefile puts a stamp beside each product that it builds,
 
-    python -m tockmark.target.sources KIND PRODUCT...
+    python -m tockmark.target.sources KIND[+FOLDER...] PRODUCT...
 
-which holds a digest of the sources of that kind, and whoever runs a product asks `check` first. A
-product without a stamp, or that is younger than its stamp, was built by somebody else, who has to
-know what of.
+which holds a digest of the sources of that kind and of those in further folders. Whoever runs a
+product asks `check` first. A product without a stamp, or that is younger than its stamp, was built
+by somebody else, who has to know what of.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def check(product: Path) -> None:
         kind, _, said = there.read_text(encoding="utf-8").strip().partition(" ")
     except (OSError, ValueError):
         return
-    if kind in KINDS and digest(kind) != said:
+    if kind.partition("+")[0] in KINDS and digest(kind) != said:
         raise TockmarkError(
             f"{paths.shown(product)} was built of other sources than there are now", TODO
         )
@@ -65,7 +65,7 @@ def check(product: Path) -> None:
 
 @cache
 def digest(kind: str) -> str:
-    """Return the SHA-256 of the names and bytes of a kind's sources."""
+    """Return the SHA-256 of the names and bytes of a kind's sources: `apps`, or `apps+FOLDER`."""
     found = hashlib.sha256()
     for path in sorted(_files(kind)):
         content = path.read_bytes()
@@ -74,7 +74,8 @@ def digest(kind: str) -> str:
 
 
 def _files(kind: str) -> Iterator[Path]:
-    for name in KINDS[kind]:
+    kind, *folders = kind.split("+")
+    for name in (*KINDS[kind], *folders):
         top = paths.ROOT / name
         below = top.rglob("*") if top.is_dir() else [top]
         for path in below:

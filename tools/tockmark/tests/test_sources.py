@@ -13,17 +13,18 @@ from tockmark.target import sources
 
 @pytest.fixture
 def product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kernel that was just built of one source, and stamped."""
+    """A kernel that was just built of a source and a folder of its own, and stamped."""
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     for call in (sources.check, sources.digest):
         call.cache_clear()
     (tmp_path / "kernel" / "src").mkdir(parents=True)
+    (tmp_path / "driver").mkdir()
     (tmp_path / "kernel" / "src" / "main.rs").write_text("nop\n")
     built = tmp_path / "build" / "kernel"
     built.parent.mkdir()
     built.write_text("ELF")
     os.utime(built, (1, 1))
-    sources.stamp("kernel", built)
+    sources.stamp("kernel+driver", built)
     sources.digest.cache_clear()
     return built
 
@@ -36,7 +37,9 @@ def test_what_was_built_of_what_is_there_is_fine(product: Path) -> None:
     sources.check(product)
 
 
-@pytest.mark.parametrize("name", ["kernel/src/main.rs", "kernel/src/more.S", "Cargo.lock"])
+@pytest.mark.parametrize(
+    "name", ["kernel/src/main.rs", "kernel/src/more.S", "driver/main.c", "Cargo.lock"]
+)
 def test_another_source_is_one_line(product: Path, name: str) -> None:
     change(product, name, "nop\nnop\n")
     with pytest.raises(TockmarkError, match="sources") as caught:
