@@ -311,7 +311,7 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
 
 def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
     """Build the image of a boot, on a kernel that starts each app again after so many faults."""
-    apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+    apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi, target="apps-lab")
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_step": plan.step}
     if trial.case is not None:

@@ -348,7 +348,7 @@ class Sweeper:
     def image(self, pair: EventPair, rounds: int, delay: int, write: int, step: int) -> Image:
         """Build an image."""
         plan = self.plan
-        apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+        apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi, target="apps-lab")
         words = self.pace.words(pair, rounds, delay, write, step)
         return build_image(pair.boot, apps, plan.kernel, plan.board, self.folder, words)
 

@@ -148,7 +148,8 @@ def lay(
     room = room_of(elf, board)
     moved = {"tm_flash_start": room.flash_start + case.gap + HEADER}
     boot = Boot(case.slots[0], "", case.slots, ())
-    image = build_image(boot, AppBuild(APPS, 2), elf, board, folder, moved if case.gap else None)
+    apps = AppBuild(APPS, 2, target="upstream")
+    image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
     if case.gap:  # for which tockloader has an app of its own, without a name
         lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
     return image.flash

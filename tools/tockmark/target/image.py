@@ -85,6 +85,7 @@ class AppBuild:
     # same sets of the cache as alone.
     align: int = FLASH_ALIGN
     isa: Isa = RISC_V
+    target: str = "build"  # the target of the Makefile that makes them
 
     @staticmethod
     def built(
@@ -359,7 +360,7 @@ def _parts(app: str, apps: AppBuild) -> list[Path]:
     own = apps.folder / paths.LINKER_SCRIPT.name
     script = own if own.exists() else paths.LINKER_SCRIPT
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
-    made = "build" if apps.isa is RISC_V else apps.isa.setup
+    made = apps.target if apps.isa is RISC_V else apps.isa.setup
     for part in (*parts, *apps.isa.compilers):
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make(made))
