@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The part study of `tockmark-lab validate`: what is stored of it still holds, and what the place
-of the study's alternating loop in flash is worth. Builds the Nexys Video simulator if it is not there.
-"""
+of the study's alternating loop in flash is worth. Builds the Nexys Video simulator if it is not
+there."""
 
 import subprocess
 
