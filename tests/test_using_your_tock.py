@@ -16,6 +16,9 @@ PAGE = paths.ROOT / "docs" / "measure-your-change.md"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 # Those that need more than an image: a tree of Tock, an app, a result.
 OTHERS = (
+    "tockmark-lab",
+    "tockmark compare base.json",
+    "tockmark export",
     "tockmark patch",
     "tockmark board run-tab",
     "tockmark judge",
