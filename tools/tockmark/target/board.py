@@ -131,11 +131,9 @@ def names() -> list[str]:
     return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
 
 
-def simulated(machine: str, by_model: bool = False) -> str:
-    """Return the name of the profile that simulates this machine, of several the first; that is
-    perhaps the chip's own RTL, unless a model is asked for."""
+def simulated(machine: str) -> str:
+    """Return the name of the first profile that simulates this machine."""
     boards = [board for board in map(load, names()) if board.kind == "sim"]
-    boards = [board for board in boards if not (by_model and board.timing == "rtl")]
     machines = {board.machine: board.name for board in reversed(boards)}
     if machine not in machines:
         raise TockmarkError(
