@@ -16,10 +16,10 @@ from tockmark.target import board as boards
 from tockmark.target.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA
+from tockmark_lab.places import CHIP_FOLDER, DATA
 from tockmark_lab.validation import ValidationVerdict
 
-SCRIPT = paths.ROOT / "lab" / "chip" / "file_list.py"
+SCRIPT = CHIP_FOLDER / "file_list.py"
 STORED = DATA / "validation-chip.json"
 
 
@@ -116,7 +116,7 @@ def test_a_stub_is_the_bare_interface(package: Path) -> None:
 
 
 def test_a_run_says_what_builds_the_chip(tmp_path: Path) -> None:
-    chip = boards.load(str(paths.ROOT / "lab" / "chip" / "board.toml"))
+    chip = boards.load(str(CHIP_FOLDER / "board.toml"))
     assert isinstance(chip.target, SimTarget)
     assert (chip.timing, chip.machine) == ("rtl", boards.load("earlgrey-sim-2021").machine)
     missing = msgspec.structs.replace(chip.target, binary=tmp_path / "chip" / "earlgrey-sim")

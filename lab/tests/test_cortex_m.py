@@ -19,8 +19,9 @@ from tockmark.target import board as boards
 from tockmark.target import laid as laid_images
 from tockmark.target.elf import read_elf
 from tockmark.target.image import HEADER
+from tockmark_lab.places import LAB
 
-PROFILE = paths.ROOT / "lab" / "stand-in" / "board.toml"
+PROFILE = LAB / "stand-in" / "board.toml"
 BOARD = boards.load(str(PROFILE))
 KERNEL = BOARD.kernels[2]
 LANGS = ("c", "rust")

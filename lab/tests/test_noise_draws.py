@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from noise_draws import CALM, LIMIT, NOISES
 
-from tockmark.base import paths
 from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
 from tockmark.result.stats import middle, steady
 from tockmark.wire.records import expand
+from tockmark_lab.places import VALIDATION
 
-LONG = paths.ROOT / "lab" / "validation" / "samples" / "long-series.txt"
+LONG = VALIDATION / "samples" / "long-series.txt"
 JUDGEMENTS = 28
 every_noise = pytest.mark.parametrize("name", NOISES)
 

@@ -9,8 +9,9 @@ import pytest
 
 from tockmark.base import paths
 from tockmark.tests.trees import change, make
+from tockmark_lab.places import DATA
 
-RESULT = paths.ROOT / "lab" / "data" / "patch-sample.tsv"
+RESULT = DATA / "patch-sample.tsv"
 
 
 def git(tree: Path, *command: str) -> str:

@@ -6,4 +6,5 @@ from tockmark.base import paths
 LAB = paths.ROOT / "lab"
 VALIDATION = LAB / "validation"
 STUDIES = LAB / "studies"
+CHIP_FOLDER = LAB / "chip"
 DATA = LAB / "data"  # of no study

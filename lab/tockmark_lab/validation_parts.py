@@ -35,7 +35,7 @@ from tockmark.target.progress import bars
 from tockmark.target.sim import made_by
 from tockmark.wire.rows import SERIES
 from tockmark_lab import limit
-from tockmark_lab.places import LAB, STUDIES, VALIDATION
+from tockmark_lab.places import CHIP_FOLDER, STUDIES, VALIDATION
 from tockmark_lab.validation import ValidationRow
 
 BUILD = paths.WRITTEN / "validate"
@@ -158,10 +158,8 @@ def _vendor() -> Path:
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
-PROGRAMS = {
-    "study": VALIDATION / "study" / "study.toml",
-    "limit": STUDIES / "floor" / "limit.toml",
-}
+LIMIT = STUDIES / "floor"
+PROGRAMS = {"study": VALIDATION / "study" / "study.toml", "limit": LIMIT / "limit.toml"}
 
 
 def data_of(part: str) -> dict[str, Any]:
@@ -499,7 +497,6 @@ def _secure() -> Job:
 
 # The part limit: system calls on short paths, and what these must do (docs/findings.md).
 
-LIMIT = STUDIES / "floor"
 ASM = paths.ROOT / "apps" / "asm"
 BODIES = tuple(ASM / f"{name}.S" for name in ("sample", "empty", "syscalls", "upcalls"))
 OF_PARTS = "a part of a system call: instructions, cycles on, cycles off"
@@ -598,7 +595,7 @@ CHIP, MODEL = "chip", "earlgrey_2021"
 # Registers of that chip that take any word without harm: flash_ctrl's of interrupts.
 CHIP_MAILBOX = 0x41000000
 SMALL_ROM = "ROM "  # begins the names of rows whose code does not fit into its ROM of 16 KiB
-CHIP_BOARDS = (str(LAB / "chip" / "board.toml"), "earlgrey-sim-2021")
+CHIP_BOARDS = (str(CHIP_FOLDER / "board.toml"), "earlgrey-sim-2021")
 FEW_BOOTS = "time,syscall"  # with the programs, under 20 M cycles
 COLD = 2  # samples until a body is in the cache
 SUITE_UNITS = "cycles, instr, samples alike"
