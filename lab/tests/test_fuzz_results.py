@@ -50,7 +50,7 @@ def shown(result: Result, good: Result) -> None:
     """By each verb: what only calls it is done by itself."""
     table.every_row(result, KNOWN)
     table.event_counts(result, KNOWN)
-    table.thread_pool([("good", good), ("new", result)], KNOWN, 100)
+    table.side_by_side([("good", good), ("new", result)], KNOWN, 100)
     table.first_screen([("new", result)], KNOWN, 100)
     strictly(table.as_json([result, good], KNOWN))
     fitted = sweeps.sweeps(result, KNOWN)

@@ -83,7 +83,7 @@ def table_verb(
     elif len(named) == 1:
         print(table.every_row(results[0], known), end="")
     else:
-        print(table.thread_pool(named, known, text.width_of_terminal()), end="")
+        print(table.side_by_side(named, known, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
 
 

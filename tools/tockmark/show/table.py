@@ -507,7 +507,7 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
     return out
 
 
-def thread_pool(
+def side_by_side(
     named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
 ) -> str:
     """Show net cycles of one operation in several results, and their ratios to the first."""

@@ -63,7 +63,7 @@ def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
     log[:] = [line for line in log if "loop.empty" not in line]
     slower = [line for app, r in RECORDS.items() for line in encoded(app, [*map(below, r)])]
     two = made([line for line in slower if "loop.empty" not in line], catalogue)
-    text = table.thread_pool([("a.json", one), ("b.json", two)], catalogue)
+    text = table.side_by_side([("a.json", one), ("b.json", two)], catalogue)
     assert cells(text, "loop.empty") == ["3.001", "-", "-"]
     assert cells(text, "mem.copy_asm size=64") == ["96", "-40!", "-"]
     assert cells(text, "mem.copy_asm size=32") == ["49", "49", "1.00"]
