@@ -24,7 +24,7 @@ from pathlib import Path
 from tockmark import BASELINE
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
-from tockmark.base.processes import side_by_side
+from tockmark.base.processes import thread_pool
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import NO_APP, AppBuild, Image, build_image
@@ -249,7 +249,7 @@ def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> ConformanceTotals:
 def run_trials(plan: Plan, tried: Iterable[Trial]) -> ConformanceTotals:
     """Run these boots of a kernel."""
     total = ConformanceTotals()
-    with side_by_side(plan.jobs) as pool:
+    with thread_pool(plan.jobs) as pool:
         for count in pool.map(partial(run_trial, plan), tried):
             total.add(count)
     return total
@@ -269,7 +269,9 @@ def trials(plan: Plan) -> Iterator[Trial]:
             for number, (access, insn) in enumerate(ACCESSES.items()):
                 csrs = short_boot(f"csrs-{access}", ("csrs",), number)
                 yield Trial(csrs, partial(judge_csrs, insn=insn, step=plan.step), 60_000_000, FAST)
-    rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.is_baseline)]
+    rules = [
+        rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.is_baseline)
+    ]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]

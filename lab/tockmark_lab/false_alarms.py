@@ -21,7 +21,9 @@ HALVES = 40  # random halves of the links of each
 ALLOWED_ALARMS = 0.01  # of the judgements of a kernel's links by each other may hold a hard finding
 
 
-def limits_between_links(name: str, singles: int | None = None, sets: int = HALVES) -> dict[str, list[Limit]]:
+def limits_between_links(
+    name: str, singles: int | None = None, sets: int = HALVES
+) -> dict[str, list[Limit]]:
     """The worst limits of judgements of a kernel's links by each other, by the spread that is known
     of it: of all ordered pairs of single links, or of so many, and of random halves."""
     result = file.load(RESULTS / f"{name}.json")

@@ -39,10 +39,10 @@ from tockmark.cli.program import verb
 from tockmark.compare.limits import Limit
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
-from tockmark_lab import interrupted, interrupts_off, false_alarms, mutants
+from tockmark_lab import false_alarms, interrupted, interrupts_off, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
-from tockmark_lab.interrupted import last_line
 from tockmark_lab.folders import DATA, LAB
+from tockmark_lab.interrupted import last_line
 
 STORED = DATA / "robustness.json"
 PAGE = paths.DOCS / "trust.md"

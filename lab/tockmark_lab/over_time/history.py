@@ -32,9 +32,9 @@ from tockmark.base.documents import (
     Sha256,
     SomeParams,
     check_version,
-    kind_of,
-    strictly,
-    typed,
+    convert,
+    decode_strictly,
+    format_of,
 )
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
@@ -43,7 +43,7 @@ from tockmark.compare import pairs
 from tockmark.compare.rule import interval
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import plain
+from tockmark.result.stats import plain_number
 from tockmark.suite.catalogue import Lang, Params, RowName
 from tockmark.suite.selection import Selection
 
@@ -150,7 +150,7 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
         icache=row.icache,
         lang=row.lang,
         inner=row.inner,
-        span=None if low == high else (plain(low), plain(high)),
+        span=None if low == high else (plain_number(low), plain_number(high)),
         instret=row.instructions,
     )
 
@@ -215,7 +215,7 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
     """Return all that is whole in what a history holds, and what is not; anything but a history is
     refused by name."""
     if held and not (_LINE.search(held) or HEAD.startswith(held)):
-        kind = kind_of(held.decode(errors="replace"))
+        kind = format_of(held.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
     found, problems = read_lines(held, path, _run)
@@ -258,10 +258,10 @@ def _run(raw: bytes, where: str) -> HistoryRun | None:
         if not isinstance(data, dict):
             return None
         check_version(data, FORMAT, VERSION, where, GIVE_ONE)
-        return typed(data, HistoryRun)
+        return convert(data, HistoryRun)
 
     try:
-        return strictly(raw.decode(), make, where, GIVE_ONE)
+        return decode_strictly(raw.decode(), make, where, GIVE_ONE)
     except ValueError:
         return None
 
@@ -278,7 +278,7 @@ def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
         grouped = [name for name in (*GROUPED, *pairs.UNSAID) if name in run.factors]
         setting = ", ".join(f"{name} {run.factors[name]}" for name in grouped)
         for row in run.rows:
-            if meant.means(row):
+            if meant.includes(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
                 ends, exact = row.span or (row.cycles, row.cycles), row.span is None
                 point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)

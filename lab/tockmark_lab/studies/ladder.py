@@ -201,7 +201,9 @@ def rung(row: Row) -> Rung | None:
     if not row.extra:
         return None
     series = [row.extra[name] for name in ServedRequest._fields]
-    return Rung(tuple(map(ServedRequest._make, zip(*series, strict=True))), row.id.endswith(".closed"))
+    return Rung(
+        tuple(map(ServedRequest._make, zip(*series, strict=True))), row.id.endswith(".closed")
+    )
 
 
 def wrong(row: Row) -> str | None:

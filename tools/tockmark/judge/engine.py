@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from tockmark.base.errors import INTERRUPTED, TockmarkError, say
+from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
@@ -28,8 +28,8 @@ from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
 from tockmark.profile.run import kernel_of
 from tockmark.result import file
-from tockmark.result.build import joined
-from tockmark.result.model import GONE, Result
+from tockmark.result.build import merge_layouts
+from tockmark.result.model import ABSENT_LISTS, Result
 from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.target import run
@@ -91,7 +91,7 @@ def judge(
     doubts: list[int] = []
     count = 1
     while True:
-        old, new = (joined(of_side) for of_side in of_both)
+        old, new = (merge_layouts(of_side) for of_side in of_both)
         spread = known or known_spread(old)
         if paired:
             spread = paired_spread(spread, wanted.catalogue)
@@ -219,9 +219,9 @@ def _beside(results: Sequence[Result]) -> Result:
     """Return results of one link as one: each has rows of its own."""
     lists = {
         name: sum((getattr(one, name) for one in results), start=())
-        for name in ("rows", *GONE, "problems")
+        for name in ("rows", *ABSENT_LISTS, "problems")
     }
-    known = results[0].provenance.beside([one.provenance for one in results[1:]])
+    known = results[0].provenance.merged_with([one.provenance for one in results[1:]])
     return replace(results[0], provenance=known, **lists)
 
 
@@ -256,8 +256,8 @@ def _measured(
     folder: Path,
 ) -> Iterator[StoredLatency]:
     for side, kernel in zip(("base", "head"), kernels, strict=True):
-        say(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
+        print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
         asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
-        one = measure(asked, lambda text: say(f"  {text}"))
+        one = measure(asked, lambda text: print_message(f"  {text}"))
         write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": text_of(one)})
         yield one
