@@ -15,7 +15,7 @@ from tables import markdown
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
-from tockmark.compare.spread import known_spread
+from tockmark.compare.spread import committed_spread
 from tockmark.result.model import Row
 from tockmark.result.stats import median
 from tockmark.show import text
@@ -53,7 +53,7 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     known = catalogues.load()
     only = select(known, f"kernel icache={ICACHE[icache]}")
     one, two = (side.result.only(only) for side in (base, new))
-    found = pairs.compare(one, two, "", known, Margins(), known_spread(base.result))
+    found = pairs.compare(one, two, "", known, Margins(), committed_spread(base.result))
     assert found.mean is not None
     return found.mean
 

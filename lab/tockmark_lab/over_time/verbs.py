@@ -68,7 +68,7 @@ def history_verb(
         pictures.history_form(output)  # before anything is written or said
     for path in add or []:
         pairs.check_timed(paths.shown(path), result := load(path))
-        pairs.say_uncounted(paths.shown(path), result)
+        pairs.note_uncounted(paths.shown(path), result)
         new = history.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")

@@ -104,7 +104,7 @@ def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
-    pairs.say_uncounted(paths.shown(file), result)
+    pairs.note_uncounted(paths.shown(file), result)
     found = sweeps.sweeps(result, known)
     if not found:
         raise TockmarkError(
