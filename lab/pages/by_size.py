@@ -85,7 +85,8 @@ def table() -> str:
             cells += [
                 number(line.intercept),
                 f"{round(line.slope, 2) + 0.0:.2f}",
-                f"{round(line.held_out_error) + 0:+,} ({round(100 * relative_error(line), 1) + 0.0:+.1f} %)",
+                f"{round(line.held_out_error) + 0:+,} "
+                f"({round(100 * relative_error(line), 1) + 0.0:+.1f} %)",
             ]
         rows.append([sweep.what, sweep.kernel, number(line.held_out), *cells])
     heads = ["cost of", "kernel", "held out", "on: a", "b", "off by", "off: a", "b", "off by"]

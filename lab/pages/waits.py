@@ -85,7 +85,8 @@ def stage(kernel: str, name: str) -> int:
 
 def longest(kernel: str, kind: str) -> str:
     """Return the cycles of a kernel's longest stretch of a kind, i-cache on."""
-    return f"{next(stretch.cycles for stretch in load_latency(kernel).stretches if stretch.kind == kind):,}"
+    all_stretches = load_latency(kernel).stretches
+    return f"{next(stretch.cycles for stretch in all_stretches if stretch.kind == kind):,}"
 
 
 def cycles_within(kernel: str, function: str) -> str:
