@@ -51,7 +51,7 @@ def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tupl
     hits: dict[str, list[Limit]] = {}
     sizes: dict[str, int] = {}
     for base, new, rest in tried(side):
-        for row in judged(base, changed(new, cycles, instructions), rest).that_are(*JUDGED):
+        for row in judged(base, changed(new, cycles, instructions), rest).rows_with(*JUDGED):
             limits = {"cycles": row.limit}
             if row.instructions:
                 limits["instret"] = row.instructions.limit
@@ -98,16 +98,16 @@ def _cell(shares: tuple[float, float]) -> str:
 def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     """What became of the trials of a kernel: a row of the table."""
     found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
-    codes = Counter(one.answer.exit_code for one in found)
+    codes = Counter(one.judgement.exit_code for one in found)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
-    if warned := sum(one.answer.limit is Limit.SOFT for one in found):
+    if warned := sum(one.judgement.limit is Limit.SOFT for one in found):
         ended += f", in {warned} with a warning"
     looks = [[*one.looked_again, 0, 0] for one in found]
     figures = [
-        [sum(map(_figures, one.answer.rows)) for one in found],
+        [sum(map(_figures, one.judgement.rows)) for one in found],
         [look[0] for look in looks],
         [look[1] for look in looks],
-        [sum(row.in_doubt for row in one.answer.rows) for one in found],
+        [sum(row.in_doubt for row in one.judgement.rows) for one in found],
     ]
     return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
 

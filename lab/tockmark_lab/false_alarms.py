@@ -6,7 +6,7 @@ from itertools import permutations
 
 from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import Limit
-from tockmark.compare.spread import known_spread
+from tockmark.compare.spread import committed_spread
 from tockmark.result import file
 from tockmark.tests.links import at, judged, layouts
 
@@ -27,7 +27,7 @@ def limits_between_links(
     """The worst limits of judgements of a kernel's links by each other, by the spread that is known
     of it: of all ordered pairs of single links, or of so many, and of random halves."""
     result = file.load(RESULTS / f"{name}.json")
-    known, links = known_spread(result), range(layouts(result))
+    known, links = committed_spread(result), range(layouts(result))
     draw = random.Random(30)
     pairs = list(permutations(links, 2))
     if singles is not None:
