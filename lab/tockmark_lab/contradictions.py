@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import middle, steady
+from tockmark.result.stats import steady, steady_median
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import (
     ICACHE,
@@ -67,7 +67,7 @@ def _place(row: Row) -> Place:
 
 def _said(place: Place) -> str:
     boot, lang, icache = place
-    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.aside(lang)}"
+    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.lang_suffix(lang)}"
 
 
 def _boots(result: Result) -> dict[Place, int]:
@@ -112,7 +112,7 @@ def _of_catalogue(result: Result, known: Catalogue) -> Iterator[str]:
     result names the whole catalogue."""
     given = {
         boot.name: {row_key(id_, params) for id_, params in known.rows_given(boot)}
-        | {row_key(id_, {}) for id_ in known.of_boot(boot)}
+        | {row_key(id_, {}) for id_ in known.reference_ids(boot)}
         for boot in known.boots()
     }
     entries = result.provenance.entries
@@ -163,7 +163,7 @@ def _of_requests(result: Result) -> Iterator[str]:
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:
     """Return the median of a series, as counted, in each layout that has it."""
     every = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
-    return [(layout, middle(steady(taken))) for layout, taken in every if taken]
+    return [(layout, steady_median(steady(taken))) for layout, taken in every if taken]
 
 
 def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:

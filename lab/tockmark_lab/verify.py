@@ -16,9 +16,9 @@ from typing import NamedTuple
 from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
-from tockmark.result.model import GONE, Result, Row
+from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
+from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, lang_suffix
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
@@ -42,7 +42,7 @@ class BootPlace(NamedTuple):
 
     def __str__(self) -> str:
         layout = f", layout {self.layout}" * bool(self.layout)
-        return f"{self.boot}, i-cache {ICACHE[self.icache]}{aside(self.lang)}{layout}"
+        return f"{self.boot}, i-cache {ICACHE[self.icache]}{lang_suffix(self.lang)}{layout}"
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
         for name in names:
             if name not in boots:
                 raise TockmarkError(f"the catalogue has no boot {name}", "it is of another suite")
-            boot = catalogue.of_only(boots[name], _only(result, name, lang))
+            boot = catalogue.with_only(boots[name], _only(result, name, lang))
             own.append(boot)
             further.append(_further(boot, catalogue))
         if names:
@@ -241,9 +241,9 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
 def _only(result: Result, boot: str, lang: Lang) -> int:
     """Return which benchmarks of its group an app was told to run, a bit each; 0: all."""
     said = {
-        apps.said.get("only", "0")
+        apps.record.get("only", "0")
         for apps in result.provenance.apps
-        if boot in apps.of and apps.lang == lang
+        if boot in apps.boots and apps.lang == lang
     } or {"0"}
     if len(said) > 1 or not (only := said.pop()).isdecimal():
         raise TockmarkError(f"the boot {boot} was run in parts", "verify the results of each")
@@ -293,7 +293,7 @@ def _compared(result: Result, again: Result, place: BootPlace, job: Job) -> tupl
     ]
     gone = {
         one.identity: (kind, one)
-        for kind in GONE
+        for kind in ABSENT_LISTS
         for one in getattr(result, kind)
         if (one.boot, one.icache, one.lang) == place[:3]
     }

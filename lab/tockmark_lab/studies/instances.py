@@ -39,7 +39,7 @@ from tockmark.target.results import kernel_provenance, simulator_provenance
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
 WAKER = "waker"  # the app with the alarm
-BESIDE_ALARM = (1, 3)  # so many instances; a kernel has four slots
+WITH_ALARM = (1, 3)  # so many instances; a kernel has four slots
 MOST = 9  # one more than any kernel that is known runs
 STACK = 2048
 CYCLES_EACH = 8_000_000  # at most, for one instance's runs
@@ -128,9 +128,9 @@ class StoredInstances(Part, frozen=True):
     attempts: tuple[Attempt, ...]
 
 
-def beside_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
+def attempts_with_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
     """Run one instance, then as many as there is room for, beside an app with an alarm."""
-    found = [attempt(kernel, board, icache, count, alarm=True) for count in BESIDE_ALARM]
+    found = [attempt(kernel, board, icache, count, alarm=True) for count in WITH_ALARM]
     for one in found:
         if one.refused is not None or not one.tick:
             raise TockmarkError(
@@ -183,7 +183,7 @@ def attempt(
     try:
         image = build_image(boots[1], apps, kernel, board, out, words)
     except DoesNotFitError as error:
-        why = Refusal(count, error.full, "the image's build", error.what, *left(before))
+        why = Refusal(count, error.full, "the image's build", error.problem, *left(before))
         return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count, alarm)
     ran = _ran(lines, len(first), LONG_RUNS if alarm else RUNS)
@@ -330,7 +330,7 @@ def instances_verb(
     ] = False,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
 ) -> None:
     """Run more and more instances of a small program until one is refused, and say what gave out.
 
@@ -344,7 +344,9 @@ def instances_verb(
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     found = []
     for one in stack or [STACK]:
-        tried = beside_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        tried = (
+            attempts_with_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        )
         found += tried
         if not as_json:
             print(text(tried, cached), flush=True)

@@ -34,7 +34,7 @@ from tockmark.judge.engine import SAMPLES
 from tockmark.latency import run as latency
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import of_names, only_one, select
+from tockmark.suite.selection import select, single_row, split_names
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
 from tockmark.target.protocol import Ability, require_ability
@@ -61,7 +61,7 @@ NEED_IPC = (
 )
 NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
 PUT_IN: dict[str, str] = {
-    name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLES_ALONE)
+    name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLECOUNT)
 }
 FreshBuilds = Annotated[
     bool,
@@ -140,7 +140,7 @@ def patch_verb(
     reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
     counter: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: PUT_IN,
             "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver;"
             " default: perf, or what the board takes.",
@@ -148,7 +148,7 @@ def patch_verb(
     ] = None,
     board: Annotated[
         str | None,
-        options.one_of(patch.names, "The board to wire; default: the one with Earl Grey."),
+        options.name_option(patch.names, "The board to wire; default: the one with Earl Grey."),
     ] = None,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
@@ -159,7 +159,7 @@ def patch_verb(
     you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    given = of_names("counter", counter, PUT_IN) if counter is not None else []
+    given = split_names("counter", counter, PUT_IN) if counter is not None else []
     counters = [PUT_IN[name] for name in given]
     if board is not None and board not in (known := patch.names()):
         raise TockmarkError(
@@ -237,7 +237,7 @@ def parallel_options(
         icaches=icaches,
         all_samples=False,
         samples=samples,
-        jobs=run_options.at_a_time(jobs, profiled),
+        jobs=run_options.parallel_jobs(jobs, profiled),
         fresh=fresh,
     )
 
@@ -324,7 +324,7 @@ def judge_verb(
     ] = report.ROWS,
     waits: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: [load.name for load in latency.known_loads()],
             "How long an alarm waits beside these loads of `tockmark latency`, too, before and"
             " after.",
@@ -340,7 +340,7 @@ def judge_verb(
     dask: run_options.Dask = None,
     fresh: FreshBuilds = False,
     output: Annotated[
-        Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
+        Path | None, options.output_option("Folder for what is kept; default: in build/judge/.")
     ] = None,
     comment: Annotated[
         Path | None,
@@ -360,8 +360,8 @@ def judge_verb(
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     asked = report.JudgeOptions(settings, wanted, allowed, most, profiles, waits, output)
     start = time.monotonic()
-    with run_options.ended_once(), given.built(fresh) as pair:
-        found = report.judged_change(pair, asked, start)
+    with run_options.interruptible_once(), given.built(fresh) as pair:
+        found = report.judge_change(pair, asked, start)
     if comment is not None:
         write_whole({comment: report.markdown(found)})
     options.show(
@@ -390,7 +390,7 @@ def bisect_verb(
     bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
         str,
-        options.one_of(
+        options.name_option(
             run_options.benchmarks,
             "The benchmark, with its parameters if it has any: call.args:n=3.",
         ),
@@ -423,13 +423,13 @@ def bisect_verb(
     branches stay as they are."""
     allowed = BisectLimit.read(limit)
     how_built = recipe(tree, build, elf, no_patch)
-    only_one(catalogues.load(), row)
+    single_row(catalogues.load(), row)
     settings = parallel_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
     line = found.line(found.commit(good), found.commit(bad))
-    with run_options.ended_once(), worktree(found) as place:
+    with run_options.interruptible_once(), worktree(found) as place:
         search = CommitSearch(
             row=row,
             series="cycles" if cycles else "instret",
@@ -438,7 +438,7 @@ def bisect_verb(
             options=settings,
             builder=Builder(place, how_built, fresh),
             line=line,
-            say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
+            print_line=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
+from tockmark.compare.limits import Bounds, SimulatorBound, last_match
 from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
-from tockmark.result.model import Result, Row, alike
+from tockmark.result.model import Result, Row, comparable
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
 from tockmark.wire.rows import SERIES
@@ -65,7 +65,7 @@ class AgreePair:
         return above / below if below > 0 and above > 0 else None
 
     @property
-    def off(self) -> float:
+    def extra_cycles(self) -> float:
         """Return the cycles by which the board has more."""
         return self.cycles[1] - self.cycles[0]
 
@@ -88,21 +88,21 @@ class AgreePair:
         return None if stated is None else stated + self.unsure
 
     @property
-    def far(self) -> float:
+    def distance(self) -> float:
         """Return how far they are apart, by what is allowed: up to 1 is within."""
         if self.allowed is None or self.bound is None:
             return 0
         counts = abs(self.instructions or 0), self.bound.instructions
-        return max(_share(abs(self.off), self.allowed), _share(*counts))
+        return max(_share(abs(self.extra_cycles), self.allowed), _share(*counts))
 
     @property
     def standing(self) -> Standing:
         """Return what follows for the row."""
-        if not self.off and not self.instructions:
+        if not self.extra_cycles and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
             return Standing.UNSTATED
-        return Standing.OUTSIDE if self.far > 1 else Standing.WITHIN
+        return Standing.OUTSIDE if self.distance > 1 else Standing.WITHIN
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class Agreement:
     pairs: tuple[AgreePair, ...]
     lone: dict[str, list[Lone]]  # rows without a pair, by the list of LONE in which they stand
 
-    def that_are(self, standing: Standing) -> list[AgreePair]:
+    def pairs_with(self, standing: Standing) -> list[AgreePair]:
         """Return the rows that stand so, the farthest first."""
         found = [pair for pair in self.pairs if pair.standing is standing]
-        return sorted(found, key=lambda pair: (-pair.far, -abs(pair.off)))
+        return sorted(found, key=lambda pair: (-pair.distance, -abs(pair.extra_cycles)))
 
     @property
     def machine(self) -> str:
@@ -138,7 +138,7 @@ class Agreement:
     def exit_code(self) -> int:
         """0 if every row is there and within its bound."""
         faults = [one for name, some in self.lone.items() if name != SKIPPED for one in some]
-        return INCOMPLETE if faults or self.that_are(Standing.OUTSIDE) or self.incomplete else OK
+        return INCOMPLETE if faults or self.pairs_with(Standing.OUTSIDE) or self.incomplete else OK
 
     @property
     def layouts(self) -> str | None:
@@ -153,7 +153,7 @@ class Agreement:
             {(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other)
         )
         langs = set(sim.langs) & set(board.langs)
-        if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
+        if own.of_langs(langs).app_values("cc") != other.of_langs(langs).app_values("cc"):
             return "the apps were built by two compilers, or with other options"
         for boot in here.keys() & there.keys():
             if _places(here[boot]) != _places(there[boot]):
@@ -197,7 +197,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
     """Hold a board's result, called `name`, against the simulator's. TockmarkError if that means
     nothing."""
     # A board runs one layout.
-    sim, board = (one.at([0]) if one.layouts > 1 else one for one in (sim, board))
+    sim, board = (one.in_layouts([0]) if one.layouts > 1 else one for one in (sim, board))
     if not force:
         _check(sim, board, name)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
@@ -211,11 +211,11 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
             where, why = _why_alone(pair)
             lone[where].append(Lone(row, why))
             continue
-        one, two = alike(row, pair.new)
+        one, two = comparable(row, pair.new)
         if why_not := _unusable(one, two):
             lone["unusable"].append(Lone(one, why_not))
         else:
-            bound = last_that_means(one, bounds)
+            bound = last_match(one, bounds)
             pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
     if not pairs:
         raise TockmarkError(
@@ -269,7 +269,7 @@ def _why_alone(pair: RowPair) -> tuple[str, str]:
 
 def _unsure(result: Result, row: Row) -> float:
     """Return half of the interval in which samples that vary by themselves leave the net."""
-    if row.cycles is None or row.cycles.own is None:
+    if row.cycles is None or row.cycles.own_net is None:
         return 0
     span = interval(row.cycles, result.simulated)
     return (span.high - span.low) / 2

@@ -9,7 +9,7 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
   or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is the
   row's spread over links: what both sides show, or what is known (`Spread`) if that is more.
   Student's t is what so many deviations become where s itself is an estimate: as many as known
-  links stay within, all rows together, in nearly all judgements (`Spread.deviations`).
+  links stay within, all rows together, in nearly all judgements (`Spread.z`).
 - Layouts of the apps never stand for links of the kernel. A difference inside that
   spread is unsure.
 - **Samples** of a board vary by themselves: each median lies between two ranks. The ends of a net,
@@ -34,19 +34,19 @@ from tockmark.compare.spread import (
     Deviation,
     Spread,
     Z,
-    by_benchmark,
     logs_of,
+    mean_over_benchmarks,
     student,
 )
-from tockmark.result.model import Result, Row, Series, alike, ratio
+from tockmark.result.model import Result, Row, Series, comparable, ratio
 from tockmark.result.stats import (
     Floats,
-    enough,
-    independent,
+    effective_sizes,
     median,
-    median_spans,
-    middle,
+    median_intervals,
+    min_samples,
     steady,
+    steady_median,
 )
 from tockmark.suite.catalogue import Catalogue, RowKey
 from tockmark.wire.rows import SERIES
@@ -80,7 +80,7 @@ def kernel_mean(
         for key, row in base.items()
         if counts_in_mean(row, catalogue) and (found := ratio(row, new.get(key))) is not None
     ]
-    return float(np.exp(by_benchmark(logs)[0])) if logs else None
+    return float(np.exp(mean_over_benchmarks(logs)[0])) if logs else None
 
 
 # What a result says of one series of a row: its net in each layout, and what that may be off by. On
@@ -120,10 +120,10 @@ class Value:
         """Whether its samples do, so that other ones could give another net."""
         return any(_varies(samples) for one in self.sampled for _, samples in one)
 
-    def lacks(self, chance: float) -> bool:
+    def too_few_samples(self, chance: float) -> bool:
         """Return whether any of its samples are too few to say where their median lies."""
         every = {samples for one in self.sampled for _, samples in one if _varies(samples)}
-        return any(_alone(samples) < enough(chance) for samples in every)
+        return any(_alone(samples) < min_samples(chance) for samples in every)
 
     def unsure(self, chance: float) -> tuple[float, float]:
         """Return how far below the mean of the nets' logarithms, and above, it may lie by their
@@ -148,8 +148,8 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
         return None
     error = 0.0
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
-        error += result.stated_error(row.icache, row.lang) or 0
-    every = [one for one in (series, *series.further) if one.own is not None]
+        error += result.control_error(row.icache, row.lang) or 0
+    every = [one for one in (series, *series.further) if one.own_net is not None]
     sampled = () if result.simulated else tuple(map(_medians, every))
     return Value(series.nets, min(result.links, len(series.nets)), error, row.inner, sampled)
 
@@ -157,7 +157,7 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
 def interval(series: Series, simulated: bool, chance: float = OF_ONE) -> Interval:
     """Return where the net of the first layout lies, but for this probability: at a point on a
     simulator, and where samples are equal or not known."""
-    own = series.own
+    own = series.own_net
     assert own is not None
     below, above = (0.0, 0.0) if simulated else apart(_medians(series), chance)
     return Interval(own - below, own + above)
@@ -195,15 +195,15 @@ def _ends(samples: tuple[int, ...], chance: float) -> tuple[float, float]:
     """Return how far below their median, and above, the one lies from which samples come."""
     if not _varies(samples):
         return 0, 0
-    low, high = median_spans(np.array(samples), _alone(samples), chance)
-    own = middle(samples)
+    low, high = median_intervals(np.array(samples), _alone(samples), chance)
+    own = steady_median(samples)
     return max(own - float(low), 0), max(float(high) - own, 0)
 
 
 @lru_cache(1 << 10)
 def _alone(samples: tuple[int, ...]) -> Floats:
     """Return how many independent samples tell as much."""
-    return independent(np.array(samples))
+    return effective_sizes(np.array(samples))
 
 
 def _varies(samples: Sequence[int]) -> bool:
@@ -296,20 +296,20 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation, other: bool) -> 
     wide = student(Z, known.free + pairs - 1) * max(known.value, shown)
     if pairs >= ALL_PLACES:  # and so what they show is all that there is
         wide = min(wide, student(Z, pairs - 1) * shown)
-    middle = float(apart.mean()) - math.log(new.inner / base.inner)
-    return _between(base, new, middle, wide / math.sqrt(pairs), other)
+    centre = float(apart.mean()) - math.log(new.inner / base.inner)
+    return _between(base, new, centre, wide / math.sqrt(pairs), other)
 
 
 def change_of_count(base: Value, new: Value, chance: float = OF_ALL) -> Change:
     """Return the change of instructions, which do not depend on the layout."""
-    middle = _log(new, [new.net]) - _log(base, [base.net])
-    return _between(base, new, middle, 0, chance=chance)
+    centre = _log(new, [new.net]) - _log(base, [base.net])
+    return _between(base, new, centre, 0, chance=chance)
 
 
 def _between(
     base: Value,
     new: Value,
-    middle: float,
+    centre: float,
     half: float,
     other: bool = False,
     chance: float = OF_ALL,
@@ -324,11 +324,11 @@ def _between(
         return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
     off = sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
     below, above = (math.hypot(half, end) + off for end in _by_samples(base, new, chance))
-    low = math.exp(middle - below)
-    high = math.exp(middle + above) if above < LARGEST else math.inf
+    low = math.exp(centre - below)
+    high = math.exp(centre + above) if above < LARGEST else math.inf
     if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
         low, high = min(low, 1), max(high, 1)
-    return Change(*ends, math.exp(middle) if min(ends) > 0 else None, low, high, links)
+    return Change(*ends, math.exp(centre) if min(ends) > 0 else None, low, high, links)
 
 
 def _by_samples(base: Value, new: Value, chance: float) -> tuple[float, float]:
@@ -378,7 +378,7 @@ class Rule:
     """The rule for the rows of two sides."""
 
     catalogue: Catalogue
-    known: Spread
+    spread: Spread
     noise: float  # of the cached cycles, a logarithm
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
     noisy: tuple[Row, ...] = ()  # of the apps: what they differ by is no noise of the cache
@@ -390,7 +390,7 @@ class Rule:
     ) -> "Rule":
         """Return the rule as the apps' own rows set it, and the number of figures that vary."""
         own = [
-            alike(b, n)
+            comparable(b, n)
             for b, n in pairs
             if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
         ]
@@ -415,17 +415,17 @@ class Rule:
         if name != "cycles":
             return change_of_count(base, new, self.chance)
         noise = self.noise if row.icache is not False else 0
-        z = self.known.deviations(row.icache, min(base.links, new.links))
-        return change(base, new, self.known.of_row(row), noise, z, other, self.chance)
+        z = self.spread.z(row.icache, min(base.links, new.links))
+        return change(base, new, self.spread.row_deviation(row), noise, z, other, self.chance)
 
     def too_few(self, values: Iterable[Value]) -> str | None:
         """Say why samples give no verdict, if so: they vary, and are too few, or hang together so
         that they tell as much as too few."""
-        if not any(value.lacks(self.chance) for value in values):
+        if not any(value.too_few_samples(self.chance) for value in values):
             return None
         return (
             "its samples vary, and are too few for a verdict, or hang together:"
-            f" {enough(self.chance) + 1} that do not would do"
+            f" {min_samples(self.chance) + 1} that do not would do"
         )
 
 

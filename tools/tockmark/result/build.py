@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tockmark import __version__
-from tockmark.base.errors import showable
+from tockmark.base.errors import printable_text
 from tockmark.base.paths import commit_of_checkout
 from tockmark.result.file import decoded
-from tockmark.result.model import GONE, Result, Row, linked
+from tockmark.result.model import ABSENT_LISTS, Result, Row, with_readings
 from tockmark.result.provenance import (
     Apps,
     Board,
@@ -66,7 +66,7 @@ class Expected:
         """Return the rows that the boot must give, in the catalogue's order, as if they were not
         there."""
         for id_, params in wanted.catalogue.rows_given(self.boot):
-            if wanted.fits(id_, params, self.icache, self.lang):
+            if wanted.matches(id_, params, self.icache, self.lang):
                 yield self.absent(id_, params)
 
     def absent(self, id_: str, params: Params) -> Absent:
@@ -111,15 +111,15 @@ def build(
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
-    problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
+    problems += [printable_text(str(problem)) for problem in (*notes, *measured.problems)]
     counters = sorted({app.counter for _, app in measured.each()}) or [PERF]
     if len(counters) > 1:
         problems.append(f"apps read by {' and by '.join(counters)}, which cost different cycles")
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
-    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.means(row)]
+    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
     for row in taken:
-        if not series_names(row) or not (row.id in OF_BOOT or wanted.means(row)):
+        if not series_names(row) or not (row.id in OF_BOOT or wanted.includes(row)):
             continue
         known = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and known is not None and known.waits:
@@ -133,8 +133,8 @@ def build(
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
     measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
-    rows = {row.identity: row for row in linked(measured_rows)}
-    lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
+    rows = {row.identity: row for row in with_readings(measured_rows)}
+    lists: dict[str, dict[object, Absent]] = {name: {} for name in ABSENT_LISTS}
     for name, absent in gone:
         there = rows.get(absent.identity)
         if there is None and not any(absent.identity in others for others in lists.values()):
@@ -142,7 +142,7 @@ def build(
         elif name == "failed":
             problems.append(f"{absent.boot}: {absent.name} failed, too: {absent.why}")
         elif name == "missing" and there is not None:  # for one of its series is not
-            lacks = " and ".join(there.lacks)
+            lacks = " and ".join(there.missing_series)
             problems.append(f"{absent.boot}: {absent.name} lacks {lacks}")
     return Result(
         provenance=Provenance(
@@ -197,7 +197,7 @@ def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     knows."""
     known = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(catalogue.of_only(known[name], app.only), boot.icache, lang=app.lang)
+        Expected(catalogue.with_only(known[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
         if (name := boot.name_for(app)) in known
     ]
@@ -222,19 +222,23 @@ def _missing(
     for one in boots:
         if one.skipped is not None:
             continue
-        for row in (one.absent(id_, {}) for id_ in wanted.catalogue.of_boot(one.boot)):
+        for row in (one.absent(id_, {}) for id_ in wanted.catalogue.reference_ids(one.boot)):
             if row.identity not in in_boots:
                 missing[row.identity] = row
         for row in one.rows(wanted):
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
-        if not series_names(announced) and announced.key not in there and wanted.means(announced):
+        if (
+            not series_names(announced)
+            and announced.key not in there
+            and wanted.includes(announced)
+        ):
             missing.setdefault(announced.key, _absent(announced))
     return list(missing.values())
 
 
-def joined(results: Sequence[Result]) -> Result:
+def merge_layouts(results: Sequence[Result]) -> Result:
     """Return the first result in the layouts of all, its rows with the samples that the others have
     of them. What went wrong in these is a problem of the whole, and of a row that is not whole
     there nothing is taken."""
@@ -258,7 +262,7 @@ def joined(results: Sequence[Result]) -> Result:
         rows.append(row.with_layouts(there) if any(there) else row)
     layouts = tuple(layout for result in results for layout in result.provenance.layouts)
     provenance = structs.replace(first.provenance, layouts=layouts)
-    provenance = provenance.beside([result.provenance for result in others], layout=1)
+    provenance = provenance.merged_with([result.provenance for result in others], layout=1)
     return replace(
         first, provenance=provenance, rows=tuple(rows), problems=(*first.problems, *problems)
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from tockmark.base.errors import TockmarkError
 from tockmark.result.model import Result, Row, Series, microseconds
-from tockmark.result.stats import plain
+from tockmark.result.stats import plain_number
 from tockmark.suite.catalogue import ICACHE, Catalogue, named
 from tockmark.wire.rows import SERIES
 
@@ -36,7 +36,7 @@ def export(result: Result, catalogue: Catalogue, form: str) -> str:
     return FORMS[form](result, catalogue)
 
 
-def left_out(result: Result) -> list[str]:
+def omitted_rows(result: Result) -> list[str]:
     """Name the rows that only csv has, and why."""
     return [f"{row.name}: {row.errors[0]}" for row in result.table.values() if row.errors]
 
@@ -70,8 +70,8 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             found = row.series(name) or NOTHING
             line += [getattr(found.stats, figure, None) for figure in STATS]
             line += [found.overhead if found.reads else None, found.net]
-            line += [None if found.per_op is None else plain(found.per_op)]
-        rate = row.mb_per_s(catalogue.moved(row.id, row.params))
+            line += [None if found.per_op is None else plain_number(found.per_op)]
+        rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         said = [] if board.counts_cycles else [board.validity]
         line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
         writer.writerow(line)
@@ -138,7 +138,7 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
     blocks: dict[str, list[str]] = {}
     for row in _sound(result):
         size = row.params.get("size")
-        rate = row.mb_per_s(catalogue.moved(row.id, row.params))
+        rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
             title = named(row.id, rest, row.icache, row.lang)

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base import paths
-from tockmark.base.documents import kind_of
+from tockmark.base.documents import format_of
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
@@ -26,15 +26,15 @@ from tockmark.compare import agree, pairs
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
-from tockmark.compare.spread import known_spread, paired_spread
-from tockmark.compare.verdict import Answer, answer
+from tockmark.compare.spread import committed_spread, paired_spread
+from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.table import Named, ResultColumn, apart, short_names
+from tockmark.show.table import Named, ResultColumn, short_names, split_by_language
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
@@ -92,7 +92,7 @@ def heading(group: str) -> str:
     return choices().groups.get(group, (group, group))[0]
 
 
-def in_words(group: str) -> str:
+def group_in_sentence(group: str) -> str:
     """Return what a group is called in a sentence."""
     return choices().groups.get(group, (group, group))[1]
 
@@ -182,7 +182,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def source_kind(path: Path) -> str | None:
     """Return the format that a file begins with, whole or not."""
     with reading(path), path.open("rb") as opened:
-        return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
+        return format_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:
@@ -293,7 +293,7 @@ class ColumnGroup:
     @cached_property
     def names(self) -> list[str]:
         """What tells the columns apart."""
-        return told_apart([Named(one.name, one.result) for one in self.columns])
+        return distinct_names([Named(one.name, one.result) for one in self.columns])
 
     def blocks(
         self, catalogue: Catalogue
@@ -323,7 +323,7 @@ class SitePair:
     paired: bool = False  # whether each link of one has its twin in the other
     page: str | None = None
     comparison: Comparison | None = None
-    answer: Answer | None = None
+    judgement: Judgement | None = None
     agreement: Agreement | None = None
     refused: str | None = None
 
@@ -468,11 +468,11 @@ class Site:
     def judged(self, base: Named, new: Named, choice: ChosenPair | None = None) -> SitePair:
         """Return one pair as `tockmark compare` judges it, and as `board agree` does if one is a
         simulator's and the other a board's."""
-        before, after = choice.names if choice else told_apart([base, new])
+        before, after = choice.names if choice else distinct_names([base, new])
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, twins = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, twins)
-        known = known_spread(base.result)
+        known = committed_spread(base.result)
         if twins:
             known = paired_spread(known, self.catalogue)
         try:
@@ -487,7 +487,7 @@ class Site:
             pair,
             page=page,
             comparison=comparison,
-            answer=answer(comparison),
+            judgement=judge_comparison(comparison),
             agreement=agreement,
         )
 
@@ -559,7 +559,7 @@ class Site:
         our own kernel last in each."""
         groups: dict[tuple[str, int | None, Lang], list[tuple[Named, SiteColumn]]] = {}
         for one in sorted(leads, key=is_baseline):
-            for name, result in apart([(one.name, one.result)]):
+            for name, result in split_by_language([(one.name, one.result)]):
                 about = result.provenance
                 key = (about.board.chip or "unknown machine", about.abi, result.langs[0])
                 column = SiteColumn(name, result, None, self._wider(one, result))
@@ -597,7 +597,7 @@ def is_baseline(named: Named) -> bool:
     return named.result.provenance.kernel.is_baseline
 
 
-def told_apart(named: list[Named]) -> list[str]:
+def distinct_names(named: list[Named]) -> list[str]:
     """Return names that tell results apart, in as many letters as that takes: never a letter that
     stands for a name."""
     names = short_names(named, ROOM)

@@ -15,13 +15,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from tockmark.compare.pairs import Comparison, Mean
-from tockmark.compare.verdict import JUDGED, MOVED, Answer, RowVerdict, Verdict, of_change
+from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.result.provenance import Timing
 from tockmark.show import table, text
-from tockmark.show.answer import headline
+from tockmark.show.judgement import headline
 from tockmark.show.table import Named
 from tockmark.site.model import (
     ColumnGroup,
@@ -30,11 +30,11 @@ from tockmark.site.model import (
     SiteKernel,
     SitePair,
     choices,
-    in_words,
+    group_in_sentence,
     is_baseline,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
-from tockmark.suite.selection import only_one, screen
+from tockmark.suite.selection import screen, single_row
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -75,7 +75,7 @@ def trimmed(value: float | None, digits: int = 2) -> str:
 def range_of(row: Row, inner: int = 1) -> str:
     """Return the range of its net cycles over layouts, of one of `inner` operations; nothing of
     one."""
-    return table.spread(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
+    return table.format_range(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
 
 
 def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
@@ -83,7 +83,7 @@ def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
     error."""
     counted = row.cycles if timed else row.instret
     figure = counted.per_op if counted else None
-    return trimmed(text.rounded(figure), digits) + table.mark(row)
+    return trimmed(text.rounded(figure), digits) + table.error_mark(row)
 
 
 # One result.
@@ -99,7 +99,7 @@ def conditions(result: Result) -> dict[str, str]:
         "interface": f"version {about.abi}" if about.abi else UNKNOWN,
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
         "apps in": " and ".join(LANGS[lang] for lang in result.langs),
-        "layouts": table.layouts(result),
+        "layouts": table.format_layouts(result),
         "timing": about.board.validity,
         "measured": about.date[:10],
     }
@@ -138,9 +138,9 @@ def provenance(result: Result) -> dict[str, str]:
         "Simulator": known(board.simulator_sha256, "sha256 "),
         "Made from": f"Verilator {known(board.verilator)}, Ibex {known(board.ibex)}",
         "UART": known(board.uart_cycles_per_byte or None, behind=" cycles a byte"),
-        "Layouts": table.layouts(result),
+        "Layouts": table.format_layouts(result),
         "Boots": str(len(about.boots) or UNKNOWN),
-        "Apps": ", ".join([*about.said("lang"), *about.said("cc")]) or UNKNOWN,
+        "Apps": ", ".join([*about.app_values("lang"), *about.app_values("cc")]) or UNKNOWN,
         "Catalogue": known(about.catalogue_sha256, "sha256 "),
         "Measured": about.date,
         "Tool": f"{about.tool.name} {about.tool.version}, commit {known(about.tool.commit)}",
@@ -200,7 +200,7 @@ def tables(
     """Return all rows of a result, by language and section; settings of the cache below each
     other."""
     made = []
-    for _, result in table.apart([(named.name, named.result)]):
+    for _, result in table.split_by_language([(named.name, named.result)]):
         lang = result.langs[0]
         columns = [result.column(icache, lang) for icache in result.icaches]
         others: list[dict[RowKey, Row]] = [
@@ -222,7 +222,7 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
     """Return all that is said of a row, by the headings of its columns. Of one with an error
     nothing is made but its net."""
     stats = row.cycles.stats if row.cycles else None
-    moved = catalogue.moved(row.id, row.params)
+    moved = catalogue.bytes_moved(row.id, row.params)
     return {
         "net cycles": number(row.net),
         "range": range_of(row),
@@ -324,7 +324,7 @@ def cost_words(row: Row) -> str:
 def screen_cost(row: Row, timed: bool = True) -> str:
     """Return the cost of one operation as the first screen has it, in three digits."""
     counted = row.cycles if timed else row.instret
-    return three_digits(counted.per_op if counted else None) + table.mark(row)
+    return three_digits(counted.per_op if counted else None) + table.error_mark(row)
 
 
 def below(row: Row) -> str:
@@ -437,7 +437,7 @@ def functions(profile: StoredProfile) -> Iterator[Share]:
 
 def share(part: Share, profile: StoredProfile, digits: int) -> str:
     """Return the cycles of a part in percent of the sample's."""
-    return text.points(part.cycles / (profile.cycles or 1), digits=digits)
+    return text.percentage(part.cycles / (profile.cycles or 1), digits=digits)
 
 
 def profiles_of(site: Site, id_: str) -> list[tuple[SiteKernel, StoredProfile]]:
@@ -558,7 +558,7 @@ class Topic:
         """Name the group and its figure, with how many of its rows if not all."""
         many = len(self.moved)
         some = f"{many} of {self.rows} rows, " if many < self.rows else ""
-        return [f"{in_words(self.group)} ({some}", self.figure, ")"]
+        return [f"{group_in_sentence(self.group)} ({some}", self.figure, ")"]
 
 
 def topics(pair: SitePair) -> list[Topic]:
@@ -577,7 +577,7 @@ def topics(pair: SitePair) -> list[Topic]:
 
 def _told_first(pair: SitePair) -> list[RowVerdict]:
     """Return the rows with a verdict in the leading language, with the setting told first."""
-    judged = pair.answer.that_are(*JUDGED) if pair.answer else []
+    judged = pair.judgement.rows_with(*JUDGED) if pair.judgement else []
     langs = {one.row.lang for one in judged}
     first = next((lang for lang in LANGS if lang in langs), None)
     return [one for one in judged if one.row.lang == first and one.row.icache is pair.icache]
@@ -585,9 +585,9 @@ def _told_first(pair: SitePair) -> list[RowVerdict]:
 
 def sentence(pair: SitePair) -> Sentence:
     """Say in one sentence what a pair has shown."""
-    found, answer = pair.comparison, pair.answer
+    found, judgement = pair.comparison, pair.judgement
     assert found is not None
-    assert answer is not None
+    assert judgement is not None
     base, new = pair.names
     slower, faster = (
         [one for one in topics(pair) if one.lower is lower] for lower in (False, True)
@@ -607,7 +607,7 @@ def sentence(pair: SitePair) -> Sentence:
             said += [start, *_listed(some)]
     if said:
         return [*said, f"{_flash(pair)}."]
-    return [f"{text.sentence(headline(answer))}."]
+    return [f"{text.sentence(headline(judgement))}."]
 
 
 def _listed(some: Sequence[Topic]) -> Sentence:
@@ -645,7 +645,9 @@ def cost_sentence(site: Site) -> str:
 
 
 def _costs(column: SiteColumn, catalogue: Catalogue) -> list[tuple[str, Row]]:
-    keys = [(words, row_key(*only_one(catalogue, term))) for term, words in choices().costs.items()]
+    keys = [
+        (words, row_key(*single_row(catalogue, term))) for term, words in choices().costs.items()
+    ]
     rows = [(words, column.rows.get(key)) for words, key in keys]
     return [(words, row) for words, row in rows if row and row.sound and row.us is not None]
 
@@ -688,7 +690,7 @@ def moved_most(pair: SitePair) -> dict[str, list[RowVerdict]]:
 
 def counts(pair: SitePair) -> dict[str, int]:
     """Count the verdicts of a comparison, by their words."""
-    found = Counter(one.verdict for one in pair.answer.rows) if pair.answer else Counter()
+    found = Counter(one.verdict for one in pair.judgement.rows) if pair.judgement else Counter()
     return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
 
 
@@ -701,13 +703,13 @@ def mean_words(mean: Mean) -> str:
 
 def mean_verdict(mean: Mean, comparison: Comparison) -> Verdict:
     """Return what is said of a mean."""
-    return of_change(mean.change, comparison.margin)
+    return verdict_of(mean.change, comparison.margin)
 
 
-def without_figures(answer: Answer) -> dict[str, list[str]]:
+def without_figures(judgement: Judgement) -> dict[str, list[str]]:
     """Return the names of the rows that have no figures of both sides, by verdict and reason."""
     found: dict[str, list[str]] = {}
-    for one in answer.rows:
+    for one in judgement.rows:
         if one.before is None:
             words = f"{one.verdict}: {one.why}" if one.why else str(one.verdict)
             found.setdefault(words, []).append(one.row.name)

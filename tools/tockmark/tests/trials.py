@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tockmark.judge import engine
-from tockmark.judge.engine import Judged
+from tockmark.judge.engine import JudgeRun
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.selection import Selection, select
@@ -33,13 +33,15 @@ class Held:
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """As engine.Side has it."""
         self.asked.append((first, last, wanted))
-        return [result.at([number]).only(wanted) for result, number in self.links[first:last]]
+        return [
+            result.in_layouts([number]).only(wanted) for result, number in self.links[first:last]
+        ]
 
 
 @cache
 def trial(
     seed: int, of: str = SOURCE, most: int = engine.LINKS, more: tuple[Path, ...] = ()
-) -> tuple[Judged, Held, Held]:
+) -> tuple[JudgeRun, Held, Held]:
     """A judgement of a kernel, by another split of the links of the source for each seed."""
     known = [link for result in (pool(SOURCE), *map(file.load, more)) for link in links_of(result)]
     draw = random.Random(seed)
