@@ -145,7 +145,10 @@ def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
     lines = []
     for level in levels:
         one = profiles(f"{kernel}-{level}")[row, False]
-        waits = (one.caused("fetch") + one.caused("branch"), one.caused("load/store"))
+        waits = (
+            one.cycles_of_cause("fetch") + one.cycles_of_cause("branch"),
+            one.cycles_of_cause("load/store"),
+        )
         figures = [one.instructions, *split(one).values(), one.cycles, *waits]
         lines.append([level, *map(number, figures)])
     heads = ["opt-level", "instr.", *PARTS, *(f"of these: {kind}" for kind in KINDS)]

@@ -10,7 +10,7 @@ from committed import between, committed, left, number, retired
 from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
+from tockmark.latency.report import KINDS, LoadWaits, StackPart, StoredLatency
 from tockmark_lab.places import DATA
 
 CHANGES = {
@@ -209,7 +209,7 @@ def _part(part: StackPart) -> Iterator[str]:
     yield f"{part.cycles:,}"
 
 
-def _load(one: StoredLatency, name: str) -> LoadFound:
+def _load(one: StoredLatency, name: str) -> LoadWaits:
     return next(load for load in one.loads if load.name == name)
 
 
