@@ -134,8 +134,8 @@ def test_provenance_is_complete(bench: Bench) -> None:
     booted = [(boot.boot, list(boot.cycles)) for boot in provenance.boots]
     assert booted == [(boot.name, ["on", "off"]) for boot in catalogue.load().boots()]
     assert provenance.abi == 2
-    assert provenance.said("abi") == ["2"]
-    assert all("gcc" in compiler for compiler in provenance.said("cc"))
+    assert provenance.app_values("abi") == ["2"]
+    assert all("gcc" in compiler for compiler in provenance.app_values("cc"))
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_a_slope_is_what_a_single_pass_costs(bench: Bench) -> None:
     for row in slopes:
         assert row.cycles
         assert row.instret
-        assert row.cycles.own is not None
-        assert row.cycles.once is not None
+        assert row.cycles.own_net is not None
+        assert row.cycles.single_pass_net is not None
         if row.icache is False:
-            assert row.cycles.own == pytest.approx(row.cycles.once, abs=1), row.label
-            assert row.instret.own == row.instret.once, row.label
+            assert row.cycles.own_net == pytest.approx(row.cycles.single_pass_net, abs=1), row.label
+            assert row.instret.own_net == row.instret.single_pass_net, row.label
     assert all(row.net == 0 for row in bench.result.rows if row.is_control and not row.icache)
 
 

@@ -38,7 +38,7 @@ def left(pair: str, row: str, icache: bool = True) -> str:
 
 def percents(shares: Sequence[float], digits: int = 1) -> str:
     """Return the least and the most of some shares, in percent."""
-    written = between(shares, lambda share: text.points(share, digits=digits))
+    written = between(shares, lambda share: text.percentage(share, digits=digits))
     return f"{written} %" if shares else written
 
 
@@ -49,7 +49,7 @@ def share(part: float, whole: float) -> str:
 
 def marked(value: float | None, row: Row | None) -> str:
     """Return a figure of a row; "!" says that the row has an error."""
-    return number(value) + table.mark(row)
+    return number(value) + table.error_mark(row)
 
 
 def per_op(row: Row | None) -> str:
@@ -157,7 +157,7 @@ class CommittedResult:
     @property
     def compiler(self) -> str:
         """What its apps say of their compiler, and of what shapes the code."""
-        (said,) = {app.said["cc"] for app in self.result.provenance.apps if app.lang == self.lang}
+        (said,) = {app.record["cc"] for app in self.result.provenance.apps if app.lang == self.lang}
         return said
 
     def sizes(self) -> dict[str, AppSize]:

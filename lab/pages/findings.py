@@ -32,7 +32,7 @@ from tockmark.base.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show import text
-from tockmark.show.table import layout_nets, spread
+from tockmark.show.table import format_range, layout_nets
 from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
@@ -225,7 +225,8 @@ def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icac
         costs = [bare()[at].per_op(icache) if at else None for at in names.values()]
         cells = [name, *map(number, costs)]
         for row in (committed(one).row(name, icache) for one in columns.values()):
-            range_ = f" ({spread(row, row.inner)})" if row and len(layout_nets(row)) > 1 else ""
+            over_layouts = row is not None and len(layout_nets(row)) > 1
+            range_ = f" ({format_range(row, row.inner)})" if row and over_layouts else ""
             cells += [per_op(row) + range_, multiples(row, costs[0])]
         lines.append(cells)
     heads = chain.from_iterable((head, "×") for head in columns)

@@ -29,14 +29,14 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
     """Return the result with so many times the cycles, and more instructions, in every row."""
 
     def as_if(one: Series | None, times: float, more: float) -> Series | None:
-        if one is None or one.own is None:
+        if one is None or one.own_net is None:
             return one
         further = tuple(other for f in one.further if (other := as_if(f, times, more)))
-        return replace(one, samples=(), stated=one.own * times + more, further=further)
+        return replace(one, samples=(), published_net=one.own_net * times + more, further=further)
 
     rows = tuple(
         recounted(
-            row if row.cycles and row.cycles.is_slope else row.one_shot,
+            row if row.cycles and row.cycles.is_slope else row.single_pass,
             cycles=as_if(row.cycles, cycles, 0),
             instret=as_if(row.instret, 1, instructions),
         )

@@ -22,7 +22,7 @@ import numpy as np
 
 from tockmark.compare.rule import OF_ALL, Change, Value, change
 from tockmark.compare.spread import Deviation
-from tockmark.result.stats import Floats, middle
+from tockmark.result.stats import Floats, steady_median
 
 RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
 ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
@@ -82,7 +82,7 @@ def side(
     read = _taken(READ * (1 + share * noise(rng, (1, n - 1))))[0]
     found = []
     for raw in _taken(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
-        own = middle(raw) - middle(read)
+        own = steady_median(raw) - steady_median(read)
         found.append(Value((own,), sampled=(((1, raw), (-1, read)),)))
     return found
 

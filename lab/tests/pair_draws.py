@@ -27,7 +27,7 @@ from tockmark.compare.spread import Spread, logs_of, paired_spread
 from tockmark.judge import engine
 from tockmark.judge.engine import Simulated
 from tockmark.result import file
-from tockmark.result.build import joined
+from tockmark.result.build import merge_layouts
 from tockmark.result.model import Result, Row
 from tockmark.suite.selection import select
 from tockmark.target import board as boards
@@ -64,7 +64,7 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
         made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
         for side, which in enumerate(("base", "head")):
             simulated = Simulated(f"{name}-{which}", PairedSide(made, side), settings, FOLDER)
-            result = joined(simulated.measured(0, pairs, wanted))
+            result = merge_layouts(simulated.measured(0, pairs, wanted))
             write_whole({FOLDER / f"{name}-{which}.json": file.text(result)})
         moved = sum(len(pair.moved) for pair in made.made)
         print(f"{name}: {len(made.links.changed)} sections changed, {moved} at another address")

@@ -113,7 +113,7 @@ def test_the_librarys_part_of_a_call_is_counted(apps: Path, tmp_path: Path) -> N
         subprocess.run([*command, "-o", str(out), *more], cwd=paths.ROOT, check=True)
         result = file.load(out)
         assert not result.incomplete
-        assert ("libtock-c" in result.provenance.said("cc")[0]) == (name == "library")
+        assert ("libtock-c" in result.provenance.app_values("cc")[0]) == (name == "library")
         upcalls = [row for row in result.rows if row.id.startswith("upcall.")]
         counted[name] = {row.id: row.instructions or 0 for row in upcalls}
     assert counted["raw"].keys() == counted["library"].keys()

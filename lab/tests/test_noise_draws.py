@@ -8,7 +8,7 @@ import pytest
 from noise_draws import CALM, LIMIT, NOISES
 
 from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
-from tockmark.result.stats import middle, steady
+from tockmark.result.stats import steady, steady_median
 from tockmark.wire.records import expand
 from tockmark_lab.places import VALIDATION
 
@@ -65,15 +65,15 @@ def test_a_step_on_either_side_is_no_difference() -> None:
         tuple(int(one) for one in rng.permutation(np.repeat(steps, shares)))
         for shares in ((10, 14, 25, 31, 20), (20, 31, 25, 14, 10))
     )
-    assert (middle(base), middle(new)) == (6012, 5988)
-    before, after = (Value((middle(one),), sampled=(((1, one),),)) for one in (base, new))
+    assert (steady_median(base), steady_median(new)) == (6012, 5988)
+    before, after = (Value((steady_median(one),), sampled=(((1, one),),)) for one in (base, new))
     assert change(before, after, CALM, z=0, chance=OF_ALL / drawn.ROWS).unmoved
 
 
 def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
     half = len(samples) // 2
     one, two = (
-        Value((middle(part),), sampled=(((1, part),),))
+        Value((steady_median(part),), sampled=(((1, part),),))
         for part in (samples[:half], samples[half : 2 * half])
     )
     return one, two

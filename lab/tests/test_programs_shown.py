@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tockmark.result.build import Context, build, joined
+from tockmark.result.build import Context, build, merge_layouts
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel, Layout
 from tockmark.suite import catalogue
@@ -43,7 +43,7 @@ def result(
             Kernel(kernel), board, 2, layouts=(Layout("k.elf", "ab" * 32, None, layout),)
         )
         made.append(build(Measured([booted]), KNOWN, context, expected=()))
-    return joined(made)
+    return merge_layouts(made)
 
 
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:

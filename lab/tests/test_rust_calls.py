@@ -192,8 +192,8 @@ def test_the_crates_part_of_a_call_is_counted(pair: tuple[int, Result, Result]) 
 
 def test_the_apps_say_whose_the_calls_are(pair: tuple[int, Result, Result]) -> None:
     _, raw, tock = pair
-    assert not raw.provenance.said("cc")[0].endswith(" tock")
-    assert tock.provenance.said("cc")[0].endswith(" tock")
+    assert not raw.provenance.app_values("cc")[0].endswith(" tock")
+    assert tock.provenance.app_values("cc")[0].endswith(" tock")
 
 
 def stand_in(root: Path) -> Path:
@@ -210,7 +210,7 @@ def stand_in(root: Path) -> Path:
 def test_the_apps_run_by_a_libtock_rs(tmp_path: Path, by_assembly: Callable[[int], Result]) -> None:
     built(tmp_path, f"LIBTOCK_RS={stand_in(tmp_path / 'libtock-rs')}")
     result = run(tmp_path / "apps-libtock", 2, tmp_path / "library.json")
-    assert result.provenance.said("cc")[0].endswith(" libtock-rs")
+    assert result.provenance.app_values("cc")[0].endswith(" libtock-rs")
     assert {gone.id: gone.why for gone in result.skipped} == SKIPPED
     before, after = counted(by_assembly(2)), counted(result)
     assert before.keys() - after.keys() == SKIPPED.keys() - {"ctx.ring", "ipc.share"}

@@ -4,7 +4,7 @@
 import re
 
 from tockmark.base import paths
-from tockmark.result.stats import middle
+from tockmark.result.stats import steady_median
 from tockmark.suite import catalogue
 from tockmark.target.run import APP_SAMPLES, SIMULATED_SAMPLES, enough
 from tockmark.wire.records import expand
@@ -20,7 +20,7 @@ def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[boo
     found = []
     for line in series:
         cold_and_steady = expand(line[-1])
-        whole, part = middle(cold_and_steady[1:]), middle(cold_and_steady[1:count])
+        whole, part = steady_median(cold_and_steady[1:]), steady_median(cold_and_steady[1:count])
         found.append(abs(part - whole) <= max(CYCLE, share * whole))
     return found
 

@@ -22,7 +22,7 @@ from study_logs import LOGS, RESULTS, SERIES, Rows, read
 
 from tockmark.base import paths
 from tockmark.result import file
-from tockmark.result.stats import independent, middle, steady
+from tockmark.result.stats import effective_sizes, steady, steady_median
 from tockmark.suite import catalogue
 from tockmark.tests.rows import samples as samples_of
 from tockmark_lab import study_log
@@ -226,7 +226,7 @@ def test_the_noise_is_that_of_the_studys_logs() -> None:
     every = list(cycles(Path(FOLDER)))
     ((id_, varying),) = [(id_, one) for id_, one in every if len(set(one)) > 1]
     values = np.array(varying)
-    assert (id_, middle(varying)) == ("flash.read_sporadic", drawn.RAW)
+    assert (id_, steady_median(varying)) == ("flash.read_sporadic", drawn.RAW)
     assert values.std(ddof=1) == pytest.approx(drawn.DEVIATION, abs=0.05)
-    assert independent(values) == len(varying)
+    assert effective_sizes(values) == len(varying)
     assert {one for id_, one in every if id_ == "time.read"} == {(drawn.READ,) * 999}

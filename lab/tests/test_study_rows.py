@@ -50,7 +50,7 @@ def test_a_row_without_a_kernel_is_as_on_the_fpga(
     name: str, ours: dict[str, Row], study: dict[str, Row]
 ) -> None:
     """Within 2 %, or 3 cycles of a sample if that is more."""
-    theirs, here = study[name].net, ours[name].one_shot.net
+    theirs, here = study[name].net, ours[name].single_pass.net
     assert theirs is not None
     assert here is not None
     assert study[name].inner == ours[name].inner

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import middle, steady
+from tockmark.result.stats import steady, steady_median
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import (
     ICACHE,
@@ -163,7 +163,7 @@ def _of_requests(result: Result) -> Iterator[str]:
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:
     """Return the median of a series, as counted, in each layout that has it."""
     every = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
-    return [(layout, middle(steady(taken))) for layout, taken in every if taken]
+    return [(layout, steady_median(steady(taken))) for layout, taken in every if taken]
 
 
 def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:

@@ -28,7 +28,7 @@ from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.base.processes import Bounds, side_by_side
 from tockmark.result import file
 from tockmark.result.model import Row
-from tockmark.result.stats import fitted, middle
+from tockmark.result.stats import least_squares, steady_median
 from tockmark.target import board as boards
 from tockmark.target.elf import read_elf
 from tockmark.target.progress import bars
@@ -463,7 +463,9 @@ def _icache(icache: str) -> Job:
 
 def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
     """Return the x behind which a second line fits best if its slope differs clearly, else NONE."""
-    both = {i: (fitted(y[:i], x[:i]), fitted(y[i:], x[i:])) for i in range(2, len(x) - 1)}
+    both = {
+        i: (least_squares(y[:i], x[:i]), least_squares(y[i:], x[i:])) for i in range(2, len(x) - 1)
+    }
     best = min(both, key=lambda i: sum(line.squares for line in both[i]))
     low, high = sorted(line.slopes[0] for line in both[best])
     return x[best - 1] if high > low * (1 + CLEARLY) else NONE
@@ -698,7 +700,7 @@ def _run_suite(board: str, only: str | None, icache: str, made: Path) -> tuple[R
 
 
 def _medians(row: Row) -> list[float]:
-    return [middle(row.samples[0].get(name, (0,))) for name in SERIES]
+    return [steady_median(row.samples[0].get(name, (0,))) for name in SERIES]
 
 
 def _chip() -> Iterable[Job]:

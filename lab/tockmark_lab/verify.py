@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
-from tockmark.result.model import GONE, Result, Row
+from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
 from tockmark.suite.selection import Selection
@@ -239,9 +239,9 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
 def _only(result: Result, boot: str, lang: Lang) -> int:
     """Return which benchmarks of its group an app was told to run, a bit each; 0: all."""
     said = {
-        apps.said.get("only", "0")
+        apps.record.get("only", "0")
         for apps in result.provenance.apps
-        if boot in apps.of and apps.lang == lang
+        if boot in apps.boots and apps.lang == lang
     } or {"0"}
     if len(said) > 1 or not (only := said.pop()).isdecimal():
         raise TockmarkError(f"the boot {boot} was run in parts", "verify the results of each")
@@ -291,7 +291,7 @@ def _compared(result: Result, again: Result, place: BootPlace, job: Job) -> tupl
     ]
     gone = {
         one.identity: (kind, one)
-        for kind in GONE
+        for kind in ABSENT_LISTS
         for one in getattr(result, kind)
         if (one.boot, one.icache, one.lang) == place[:3]
     }

@@ -43,7 +43,7 @@ from tockmark.compare import pairs
 from tockmark.compare.rule import interval
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import plain
+from tockmark.result.stats import plain_number
 from tockmark.suite.catalogue import Lang, Params, RowName
 from tockmark.suite.selection import Selection
 
@@ -150,7 +150,7 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
         icache=row.icache,
         lang=row.lang,
         inner=row.inner,
-        span=None if low == high else (plain(low), plain(high)),
+        span=None if low == high else (plain_number(low), plain_number(high)),
         instret=row.instructions,
     )
 

@@ -24,7 +24,7 @@ from tockmark.compare import sweeps
 from tockmark.result.file import load
 from tockmark.result.model import Result, Row, catalogue_of
 from tockmark.show import listing, text
-from tockmark.show.table import skipped
+from tockmark.show.table import skipped_lines
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
 from tockmark_lab.studies import crypto
@@ -256,7 +256,7 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
         levels = f", opt-level {kernel.opt_level}" if kernel.opt_level else ""
         layouts = f"{result.layouts} layouts" if result.layouts > 1 else "one layout"
         out += text.wrap(f"{kernel.title}{levels}, {layouts}: {name}", "    ", width)
-        out += [line for said in skipped(result) for line in text.wrap(said, "", width)]
+        out += [line for said in skipped_lines(result) for line in text.wrap(said, "", width)]
         if why := result.incomplete:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE: {why[0]}{more}", "    ", width)

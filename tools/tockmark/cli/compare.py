@@ -22,7 +22,7 @@ from tockmark.compare.verdict import answer
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import comparison, export, text
-from tockmark.show.table import apart
+from tockmark.show.table import split_by_language
 from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import of_names, select
 
@@ -138,7 +138,7 @@ def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tup
             f"--by {factor} compares one result with itself, but {len(named)} are given",
             "give one; without --by each language is compared with its own",
         )
-    found = apart(named)
+    found = split_by_language(named)
     if len(found) < 2:
         name, result = named[0]
         raise TockmarkError(
@@ -177,7 +177,7 @@ def export_verb(
     else:
         write_whole({output: made})
         print(f"written {paths.shown(output)}")
-    dropped = export.left_out(result)
+    dropped = export.omitted_rows(result)
     for reason in dropped:
         say(f"wrong: {reason}")
     raise Exit(INCOMPLETE if dropped else OK)

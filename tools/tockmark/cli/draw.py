@@ -133,7 +133,7 @@ def make_site(
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
-        for reason in one.result.unmended[:1]:
-            say(f"{one.name} is incomplete: {reason} ({len(one.result.unmended)} in all)")
-    lacking = any(one.result.unmended for one in found.results)
+        for reason in one.result.uncorrected[:1]:
+            say(f"{one.name} is incomplete: {reason} ({len(one.result.uncorrected)} in all)")
+    lacking = any(one.result.uncorrected for one in found.results)
     return INCOMPLETE if found.problems or lacking else OK

@@ -315,7 +315,7 @@ def run(app: typer.Typer) -> None:
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
     try:
         paths.check_environment(sys.argv[0])
-        text.choose(sys.stdout)
+        text.set_colours(sys.stdout)
         try:
             app(prog_name=app.info.name)
         finally:

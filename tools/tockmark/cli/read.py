@@ -168,12 +168,12 @@ def help_verb(
     from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console(force_terminal=text.is_on(), highlight=False)
+    console = Console(force_terminal=text.has_colours(), highlight=False)
     console.width = min(console.width, WIDEST)
     page = Markdown(known[topic].read_text(encoding="utf-8"), hyperlinks=False)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", LESS)
-        with console.pager(styles=text.is_on()):
+        with console.pager(styles=text.has_colours()):
             console.print(page)
     else:
         console.print(page)

@@ -15,7 +15,7 @@ from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
 from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
-from tockmark.result.model import Result, Row, alike
+from tockmark.result.model import Result, Row, comparable
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
 from tockmark.wire.rows import SERIES
@@ -153,7 +153,7 @@ class Agreement:
             {(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other)
         )
         langs = set(sim.langs) & set(board.langs)
-        if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
+        if own.of_langs(langs).app_values("cc") != other.of_langs(langs).app_values("cc"):
             return "the apps were built by two compilers, or with other options"
         for boot in here.keys() & there.keys():
             if _places(here[boot]) != _places(there[boot]):
@@ -197,7 +197,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
     """Hold a board's result, called `name`, against the simulator's. TockmarkError if that means
     nothing."""
     # A board runs one layout.
-    sim, board = (one.at([0]) if one.layouts > 1 else one for one in (sim, board))
+    sim, board = (one.in_layouts([0]) if one.layouts > 1 else one for one in (sim, board))
     if not force:
         _check(sim, board, name)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
@@ -211,7 +211,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
             where, why = _why_alone(pair)
             lone[where].append(Lone(row, why))
             continue
-        one, two = alike(row, pair.new)
+        one, two = comparable(row, pair.new)
         if why_not := _unusable(one, two):
             lone["unusable"].append(Lone(one, why_not))
         else:
@@ -269,7 +269,7 @@ def _why_alone(pair: RowPair) -> tuple[str, str]:
 
 def _unsure(result: Result, row: Row) -> float:
     """Return half of the interval in which samples that vary by themselves leave the net."""
-    if row.cycles is None or row.cycles.own is None:
+    if row.cycles is None or row.cycles.own_net is None:
         return 0
     span = interval(row.cycles, result.simulated)
     return (span.high - span.low) / 2

@@ -30,7 +30,7 @@ from tockmark.compare.rule import (
     value_of,
 )
 from tockmark.compare.spread import Spread, by_benchmark, logs_of
-from tockmark.result.model import GONE, Result, Row, alike
+from tockmark.result.model import ABSENT_LISTS, Result, Row, comparable
 from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (
     COUNTERS,
@@ -74,13 +74,13 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
     languages only. What not every result has to say stands there only if it is known."""
     provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
-    abi = str(provenance.abi or ", ".join(provenance.said("abi")))
+    abi = str(provenance.abi or ", ".join(provenance.app_values("abi")))
     found = {
         "kernel": _hashed(kernel.name or kernel.file, kernel.sha256),
         "opt-level": kernel.opt_level,
         "ABI": f"version {abi}" if abi else "",
-        "compiler": ", ".join(provenance.said("cc")),
-        "language": ", ".join(provenance.said("lang")),
+        "compiler": ", ".join(provenance.app_values("cc")),
+        "language": ", ".join(provenance.app_values("lang")),
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
         "machine": board.machine,
         "clock": board.clock if board.clock_hz else "",
@@ -125,9 +125,9 @@ def check_factors(found: list[Factor], name: str, force: bool, cores: bool = Fal
     """Refuse what cannot be compared, unless told to. `cores`: two cores may be, and then a machine
     of another core, which is unchecked, with one that is not."""
     of_cores = cores and any(factor.name == "core" for factor in found)
-    alike = CHECKED | ({"unchecked"} if of_cores else set())
+    trusted = CHECKED | ({"unchecked"} if of_cores else set())
     for factor in found:
-        if factor.name == "timing" and {factor.base, factor.new} <= alike:
+        if factor.name == "timing" and {factor.base, factor.new} <= trusted:
             continue
         if factor.name in (*REFUSED, *(() if cores else ("core",))) and not force:
             raise TockmarkError(
@@ -235,14 +235,14 @@ def pair_up(base: Result, new: Result, loosely: bool = False) -> list[RowPair]:
 
 def _gone(result: Result) -> dict[Key, tuple[str, str | None]]:
     """Return the rows that a result says are not there, in which of its lists, and why."""
-    return {gone.key: (kind, gone.why) for kind in GONE for gone in getattr(result, kind)}
+    return {gone.key: (kind, gone.why) for kind in ABSENT_LISTS for gone in getattr(result, kind)}
 
 
 def booted_otherwise(base: Side, new: Side) -> str | None:
     """Return why two rows cannot be held against each other for what else their boots ran, if so:
     with the cache on, what ran before decides which way of a set is filled next, and that moves
     samples. What readings cost is measured first of all."""
-    parts = [result.provenance.part(row.boot, row.lang) for result, row in (base, new)]
+    parts = [result.provenance.benchmarks_run(row.boot, row.lang) for result, row in (base, new)]
     icaches = {base[1].icache, new[1].icache}
     if base[1].is_overhead or parts[0] == parts[1] or icaches == {False}:
         return None
@@ -420,7 +420,7 @@ def compare(
         elif pair.new is None:
             gone.append(Lone(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"]))))
         else:
-            before, after = alike(pair.base, pair.new)
+            before, after = comparable(pair.base, pair.new)
             why = after.unsound or booted_otherwise((base, before), (new, after))
             if why:
                 gone.append(Lone(before, why))

@@ -38,15 +38,15 @@ from tockmark.compare.spread import (
     logs_of,
     student,
 )
-from tockmark.result.model import Result, Row, Series, alike, ratio
+from tockmark.result.model import Result, Row, Series, comparable, ratio
 from tockmark.result.stats import (
     Floats,
-    enough,
-    independent,
+    effective_sizes,
     median,
-    median_spans,
-    middle,
+    median_intervals,
+    min_samples,
     steady,
+    steady_median,
 )
 from tockmark.suite.catalogue import Catalogue, RowKey
 from tockmark.wire.rows import SERIES
@@ -123,7 +123,7 @@ class Value:
     def lacks(self, chance: float) -> bool:
         """Return whether any of its samples are too few to say where their median lies."""
         every = {samples for one in self.sampled for _, samples in one if _varies(samples)}
-        return any(_alone(samples) < enough(chance) for samples in every)
+        return any(_alone(samples) < min_samples(chance) for samples in every)
 
     def unsure(self, chance: float) -> tuple[float, float]:
         """Return how far below the mean of the nets' logarithms, and above, it may lie by their
@@ -148,8 +148,8 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
         return None
     error = 0.0
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
-        error += result.stated_error(row.icache, row.lang) or 0
-    every = [one for one in (series, *series.further) if one.own is not None]
+        error += result.control_error(row.icache, row.lang) or 0
+    every = [one for one in (series, *series.further) if one.own_net is not None]
     sampled = () if result.simulated else tuple(map(_medians, every))
     return Value(series.nets, min(result.links, len(series.nets)), error, row.inner, sampled)
 
@@ -157,7 +157,7 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
 def interval(series: Series, simulated: bool, chance: float = OF_ONE) -> Interval:
     """Return where the net of the first layout lies, but for this probability: at a point on a
     simulator, and where samples are equal or not known."""
-    own = series.own
+    own = series.own_net
     assert own is not None
     below, above = (0.0, 0.0) if simulated else apart(_medians(series), chance)
     return Interval(own - below, own + above)
@@ -195,15 +195,15 @@ def _ends(samples: tuple[int, ...], chance: float) -> tuple[float, float]:
     """Return how far below their median, and above, the one lies from which samples come."""
     if not _varies(samples):
         return 0, 0
-    low, high = median_spans(np.array(samples), _alone(samples), chance)
-    own = middle(samples)
+    low, high = median_intervals(np.array(samples), _alone(samples), chance)
+    own = steady_median(samples)
     return max(own - float(low), 0), max(float(high) - own, 0)
 
 
 @lru_cache(1 << 10)
 def _alone(samples: tuple[int, ...]) -> Floats:
     """Return how many independent samples tell as much."""
-    return independent(np.array(samples))
+    return effective_sizes(np.array(samples))
 
 
 def _varies(samples: Sequence[int]) -> bool:
@@ -296,20 +296,20 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation, other: bool) -> 
     wide = student(Z, known.free + pairs - 1) * max(known.value, shown)
     if pairs >= ALL_PLACES:  # and so what they show is all that there is
         wide = min(wide, student(Z, pairs - 1) * shown)
-    middle = float(apart.mean()) - math.log(new.inner / base.inner)
-    return _between(base, new, middle, wide / math.sqrt(pairs), other)
+    centre = float(apart.mean()) - math.log(new.inner / base.inner)
+    return _between(base, new, centre, wide / math.sqrt(pairs), other)
 
 
 def change_of_count(base: Value, new: Value, chance: float = OF_ALL) -> Change:
     """Return the change of instructions, which do not depend on the layout."""
-    middle = _log(new, [new.net]) - _log(base, [base.net])
-    return _between(base, new, middle, 0, chance=chance)
+    centre = _log(new, [new.net]) - _log(base, [base.net])
+    return _between(base, new, centre, 0, chance=chance)
 
 
 def _between(
     base: Value,
     new: Value,
-    middle: float,
+    centre: float,
     half: float,
     other: bool = False,
     chance: float = OF_ALL,
@@ -324,11 +324,11 @@ def _between(
         return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
     off = sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
     below, above = (math.hypot(half, end) + off for end in _by_samples(base, new, chance))
-    low = math.exp(middle - below)
-    high = math.exp(middle + above) if above < LARGEST else math.inf
+    low = math.exp(centre - below)
+    high = math.exp(centre + above) if above < LARGEST else math.inf
     if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
         low, high = min(low, 1), max(high, 1)
-    return Change(*ends, math.exp(middle) if min(ends) > 0 else None, low, high, links)
+    return Change(*ends, math.exp(centre) if min(ends) > 0 else None, low, high, links)
 
 
 def _by_samples(base: Value, new: Value, chance: float) -> tuple[float, float]:
@@ -390,7 +390,7 @@ class Rule:
     ) -> "Rule":
         """Return the rule as the apps' own rows set it, and the number of figures that vary."""
         own = [
-            alike(b, n)
+            comparable(b, n)
             for b, n in pairs
             if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
         ]
@@ -425,7 +425,7 @@ class Rule:
             return None
         return (
             "its samples vary, and are too few for a verdict, or hang together:"
-            f" {enough(self.chance) + 1} that do not would do"
+            f" {min_samples(self.chance) + 1} that do not would do"
         )
 
 

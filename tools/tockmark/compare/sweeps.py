@@ -13,7 +13,7 @@ import numpy as np
 
 from tockmark.compare.pairs import tables
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import StraightLine, fit_line, fitted
+from tockmark.result.stats import StraightLine, fit_line, least_squares
 from tockmark.suite.catalogue import Catalogue, label
 
 LEAST_SIZES = 4  # sizes make a sweep
@@ -86,8 +86,10 @@ def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, 
     """Return the size at which two lines that meet there fit much better than one, if there is one,
     and their slopes."""
     x = np.array(xs)
-    whole = fitted(ys, x).squares
-    bent = {at: fitted(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]}
+    whole = least_squares(ys, x).squares
+    bent = {
+        at: least_squares(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]
+    }
     if not bent or whole < 1:
         return None, None
     at = min(bent, key=lambda at: bent[at].squares)

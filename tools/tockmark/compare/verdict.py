@@ -17,7 +17,7 @@ from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_that_means
 from tockmark.compare.pairs import Comparison, Lone, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
-from tockmark.result.model import GONE, Result, Row
+from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Key, RowName
 from tockmark.suite.selection import Selection
 from tockmark.wire.rows import Absent
@@ -243,7 +243,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
         None if ratio is None else ratio - 1,
         None if ratio is None else (cycles.low - 1, cycles.high - 1),
         Instructions(count.base, count.new) if count else None,
-        why=BY_CONTROL if pair.row.by_control or pair.new.by_control else "",
+        why=BY_CONTROL if pair.row.series_from_control or pair.new.series_from_control else "",
     )
     if not pair.judged:
         found = replace(found, verdict=Verdict.NOT_JUDGED)
@@ -342,15 +342,17 @@ def _incomplete(result: Result, known: Collection[Key]) -> tuple[str, ...]:
         listed = there.get(row.key)
         return row.key not in known or (listed is not None and listed is not row)
 
-    lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *GONE)}
-    return replace(result, **lists).unmended  # type: ignore[arg-type]
+    lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *ABSENT_LISTS)}
+    return replace(result, **lists).uncorrected  # type: ignore[arg-type]
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
     """Yield what a reader should know of how readings were taken."""
     for name, one in (("the baseline", comparison.base), (comparison.name, comparison.new)):
-        if one.mended:
-            off = {(c.row.boot, c.row.icache, c.row.lang) for c in one.controls if c.mends}
+        if one.corrected:
+            off = {
+                (c.row.boot, c.row.icache, c.row.lang) for c in one.controls if c.replaces_reading
+            }
             boots = f"{len(off)} boot{'s' if len(off) > 1 else ''}"
             yield (
                 f"{name}: readings cost something else in {boots} than where they were measured:"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.judge.engine import Simulated
-from tockmark.result.build import joined
+from tockmark.result.build import merge_layouts
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import only_one, select
 from tockmark.target.run import RunOptions
@@ -94,7 +94,7 @@ class CommitSearch:
             )
         known = self.options.catalogue
         simulated = Simulated(commit.short, side, self.options, elves[0].parent)
-        result = joined(simulated.measured(0, self.links, select(known, self.row)))
+        result = merge_layouts(simulated.measured(0, self.links, select(known, self.row)))
         column = result.column(self.options.icaches[0], self.options.langs[0])
         row = column.get(row_key(*only_one(known, self.row)))
         if row is None:

@@ -28,8 +28,8 @@ from tockmark.latency.report import StoredLatency, format_file, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
 from tockmark.profile.run import load_kernel_program
 from tockmark.result import file
-from tockmark.result.build import joined
-from tockmark.result.model import GONE, Result
+from tockmark.result.build import merge_layouts
+from tockmark.result.model import ABSENT_LISTS, Result
 from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.target import run
@@ -91,7 +91,7 @@ def judge(
     doubts: list[int] = []
     count = 1
     while True:
-        old, new = (joined(of_side) for of_side in of_both)
+        old, new = (merge_layouts(of_side) for of_side in of_both)
         spread = known or known_spread(old)
         if paired:
             spread = paired_spread(spread, wanted.catalogue)
@@ -219,9 +219,9 @@ def _beside(results: Sequence[Result]) -> Result:
     """Return results of one link as one: each has rows of its own."""
     lists = {
         name: sum((getattr(one, name) for one in results), start=())
-        for name in ("rows", *GONE, "problems")
+        for name in ("rows", *ABSENT_LISTS, "problems")
     }
-    known = results[0].provenance.beside([one.provenance for one in results[1:]])
+    known = results[0].provenance.merged_with([one.provenance for one in results[1:]])
     return replace(results[0], provenance=known, **lists)
 
 

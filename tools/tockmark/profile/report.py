@@ -71,7 +71,7 @@ def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
     for share in (*shares, total):
         if share is total:
             table.add(RULE)
-        part = text.points(share.cycles / whole, digits=1)
+        part = text.percentage(share.cycles / whole, digits=1)
         causes = [share.causes.get(cause) for cause in CAUSES]
         counts = (share.cycles, part, str(share.instructions), *causes, share.in_body)
         table.add_named(share.name, *counts)

@@ -17,7 +17,7 @@ from tockmark import __version__
 from tockmark.base.errors import showable
 from tockmark.base.paths import commit_of_checkout
 from tockmark.result.file import decoded
-from tockmark.result.model import GONE, Result, Row, linked
+from tockmark.result.model import ABSENT_LISTS, Result, Row, with_readings
 from tockmark.result.provenance import (
     Apps,
     Board,
@@ -133,8 +133,8 @@ def build(
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
     measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
-    rows = {row.identity: row for row in linked(measured_rows)}
-    lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
+    rows = {row.identity: row for row in with_readings(measured_rows)}
+    lists: dict[str, dict[object, Absent]] = {name: {} for name in ABSENT_LISTS}
     for name, absent in gone:
         there = rows.get(absent.identity)
         if there is None and not any(absent.identity in others for others in lists.values()):
@@ -142,7 +142,7 @@ def build(
         elif name == "failed":
             problems.append(f"{absent.boot}: {absent.name} failed, too: {absent.why}")
         elif name == "missing" and there is not None:  # for one of its series is not
-            lacks = " and ".join(there.lacks)
+            lacks = " and ".join(there.missing_series)
             problems.append(f"{absent.boot}: {absent.name} lacks {lacks}")
     return Result(
         provenance=Provenance(
@@ -234,7 +234,7 @@ def _missing(
     return list(missing.values())
 
 
-def joined(results: Sequence[Result]) -> Result:
+def merge_layouts(results: Sequence[Result]) -> Result:
     """Return the first result in the layouts of all, its rows with the samples that the others have
     of them. What went wrong in these is a problem of the whole, and of a row that is not whole
     there nothing is taken."""
@@ -258,7 +258,7 @@ def joined(results: Sequence[Result]) -> Result:
         rows.append(row.with_layouts(there) if any(there) else row)
     layouts = tuple(layout for result in results for layout in result.provenance.layouts)
     provenance = structs.replace(first.provenance, layouts=layouts)
-    provenance = provenance.beside([result.provenance for result in others], layout=1)
+    provenance = provenance.merged_with([result.provenance for result in others], layout=1)
     return replace(
         first, provenance=provenance, rows=tuple(rows), problems=(*first.problems, *problems)
     )

@@ -15,7 +15,7 @@ import msgspec
 from tockmark.base.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
-from tockmark.result.model import GONE, Result, Row, Samples, linked
+from tockmark.result.model import ABSENT_LISTS, Result, Row, Samples, with_readings
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName
 from tockmark.wire.boots import one_run
@@ -92,7 +92,7 @@ def _check_kind(path: Path, data: object) -> None:
 def _result(document: Document) -> Result:
     """Return the result of a document. RefusedError if a row or a boot stands twice."""
     lists: dict[str, tuple[Row | Absent, ...]] = {"rows": _rows(document)}
-    lists |= {name: getattr(document, name) for name in GONE}
+    lists |= {name: getattr(document, name) for name in ABSENT_LISTS}
     seen: dict[object, str] = {}
     for where, found in lists.items():
         for one in found:
@@ -150,7 +150,7 @@ def _rows(document: Document) -> tuple[Row, ...]:
         if total > MOST_SAMPLES:
             raise RefusedError(f"row {row.name}: more than {MOST_SAMPLES} samples in all")
         rows.append(row)
-    return linked(rows)
+    return with_readings(rows)
 
 
 def _checked(row: Row, layouts: int, has_figures: bool) -> int:
@@ -210,7 +210,7 @@ def text(result: Result) -> str:
             blocks[name] = found
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
-    gone = {name: getattr(result, name) for name in GONE}
+    gone = {name: getattr(result, name) for name in ABSENT_LISTS}
     every = (*result.provenance.boots, *result.rows, *sum(gone.values(), start=()))
     lists = {"rows": [*map(encoded, result.rows)], **gone, "problems": result.problems}
     parts = [

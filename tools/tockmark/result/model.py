@@ -15,7 +15,7 @@ may be: with the cache off at most a cycle. With it on there is no such bound in
 code, where whatever shares a set with the readings moves them: there the deviation is a stated
 error, and over several layouts it may be 2 % of time.read in the median, and 5 % in each. A control
 that is off by more says that readings cost something else where the rows are measured than where
-time.read was: then the control is what the readings of its boot cost (`Row.by_control`).
+time.read was: then the control is what the readings of its boot cost (`Row.series_from_control`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from tockmark.result.stats import (
     Slope,
     Stats,
     median,
-    middle,
-    plain,
+    plain_number,
+    repeating_tail,
     slope_between,
     steady,
+    steady_median,
     summarise,
-    tail,
 )
 from tockmark.suite.catalogue import (
     CONTROLS,
@@ -65,7 +65,7 @@ CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
 SLOPE = "cycles of a pass"  # what of a control is no single sample
-GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
+ABSENT_LISTS = ("failed", "skipped", "missing")  # kinds of rows that are not there
 Samples = Mapping[str, tuple[int, ...]]  # of each series, the cold one first; {}: not measured
 
 
@@ -75,7 +75,7 @@ class Reading(msgspec.Struct, frozen=True):
     steady: tuple[int, ...]  # samples of it
     median: float
     slope: Slope | None = None  # over passes of the empty body
-    by_control: bool = False
+    from_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Series:
     inner: int = 1  # operations in a sample
     reads: float = 0  # pairs of readings in a sample, whose cost comes off
     reading: Reading | None = None  # None: these are readings themselves, or it is lost
-    stated: float | None = None  # the net that was published without its samples
+    published_net: float | None = None  # the net that was published without its samples
     has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself,
     # and of a log's series its reader, where it is no time
     slope: Slope | None = None  # over passes of the same code, where the app measured it
@@ -105,7 +105,7 @@ class Series:
     @cached_property
     def median(self) -> float | None:
         """The median of the steady samples, with the readings."""
-        return middle(self.steady) if self.samples else None
+        return steady_median(self.steady) if self.samples else None
 
     @cached_property
     def overhead(self) -> float | None:
@@ -115,16 +115,16 @@ class Series:
         return self.reads * self.reading.median if self.reading else None
 
     @cached_property
-    def own(self) -> float | None:
+    def own_net(self) -> float | None:
         """The net in this layout alone: counts of one sample, signed; None if the cost of the
         readings is not known. It is the slope over passes, where there is one."""
         slopes = self._slopes
-        return slope_between(*slopes) if slopes else self.once
+        return slope_between(*slopes) if slopes else self.single_pass_net
 
     @cached_property
-    def once(self) -> float | None:
+    def single_pass_net(self) -> float | None:
         """The net of a sample of one pass, even where there is a slope."""
-        return self.stated if self.median is None else self.net_of(self.median)
+        return self.published_net if self.median is None else self.net_of(self.median)
 
     @property
     def is_slope(self) -> bool:
@@ -140,18 +140,18 @@ class Series:
     @cached_property
     def nets(self) -> tuple[float, ...]:
         """The net in each layout that has it, this one first; none if it is not known here."""
-        if self.own is None:
+        if self.own_net is None:
             return ()
-        return self.own, *(one.own for one in self.further if one.own is not None)
+        return self.own_net, *(one.own_net for one in self.further if one.own_net is not None)
 
     @cached_property
     def net(self) -> float | None:
         """The median over the layouts: counts of one sample."""
-        return median(self.nets) if len(self.nets) > 1 else self.own
+        return median(self.nets) if len(self.nets) > 1 else self.own_net
 
     def net_of(self, counts: float) -> float | None:
         """Return the counts of any one sample, net of its readings."""
-        return plain(counts - self.overhead) if self.overhead is not None else None
+        return plain_number(counts - self.overhead) if self.overhead is not None else None
 
     @property
     def per_op(self) -> float | None:
@@ -164,25 +164,25 @@ class Series:
         return net / self.inner if net is not None else None
 
     @property
-    def of_figure(self) -> Stats | None:
+    def figure_stats(self) -> Stats | None:
         """The statistics that the net hangs on: of the samples of many passes, if it is a slope."""
         return summarise(self.slope.long) if self.slope and self.is_slope else self.stats
 
     @property
-    def spread(self) -> tuple[float, float, float] | None:
+    def net_range(self) -> tuple[float, float, float] | None:
         """The least, the median and the largest net of a sample in this layout; of a slope, by the
         long samples."""
-        found, slopes = self.of_figure, self._slopes
-        if found is None or self.own is None:
+        found, slopes = self.figure_stats, self._slopes
+        if found is None or self.own_net is None:
             return None
         passes = slopes[0].passes if slopes else 1
         low, high = ((count - found.median) / passes for count in (found.min, found.max))
-        return plain(self.own + low), self.own, plain(self.own + high)
+        return plain_number(self.own_net + low), self.own_net, plain_number(self.own_net + high)
 
     @property
-    def repeats(self) -> bool:
+    def is_repeating(self) -> bool:
         """Whether the samples come to repeat themselves, or are too few to tell."""
-        return tail(self.steady) != (None, None)
+        return repeating_tail(self.steady) != (None, None)
 
 
 class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
@@ -224,20 +224,20 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         return 0, *(n for n, taken in enumerate(self.samples) if n and taken)
 
     @property
-    def by_control(self) -> list[str]:
+    def series_from_control(self) -> list[str]:
         """The series whose readings are known by the control of its boot, in any layout."""
         used = [self.readings[layout] for layout in self.layouts if self.reads]
-        return [n for n in SERIES if any(n in one and one[n].by_control for one in used)]
+        return [n for n in SERIES if any(n in one and one[n].from_control for one in used)]
 
     @cached_property
-    def off(self) -> set[tuple[str, int]]:
+    def offset_series(self) -> set[tuple[str, int]]:
         """Where a control is off by more than is allowed: the series, and the layout."""
         found = set()
         for layout, taken in enumerate(self.samples):
             for name in SERIES:
                 reading = self.readings[layout].get(name) if self.reads else None
                 if name in taken and (reading or not self.reads):
-                    net = middle(self.steady(name, layout))
+                    net = steady_median(self.steady(name, layout))
                     net -= self.reads * reading.median if reading else 0
                     allowed = allowance(self.icache, reading) if name == "cycles" else STRAY
                     if abs(net) > allowed:
@@ -258,7 +258,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         short, long = taken.get(f"short_{name}"), taken.get(f"long_{name}")
         return Slope(short, long, self.passes) if self.passes and short and long else None
 
-    def each(self) -> Iterator[tuple[str, int, Series]]:
+    def each_series(self) -> Iterator[tuple[str, int, Series]]:
         """Yield the series of cycles and instructions of each layout alone."""
         for name in SERIES:
             if (series := self.series(name)) is not None:
@@ -309,12 +309,12 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         }
 
     @property
-    def one_shot(self) -> Row:
+    def single_pass(self) -> Row:
         """The row without slopes: what a row that has none can be compared with."""
         return structs.replace(self, passes=0) if self.passes else self
 
     @property
-    def lacks(self) -> list[str]:
+    def missing_series(self) -> list[str]:
         """The names of the series that it should have and has not."""
         wanted = counted(self.clock, self.counter)
         gone = [name for name in wanted if self.series(name) is None]
@@ -330,7 +330,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
             self, **{name: (getattr(self, name)[0], *of) for name, of in changed.items()}
         )
 
-    def at(self, indices: Sequence[int]) -> Row | None:
+    def in_layouts(self, indices: Sequence[int]) -> Row | None:
         """Return the row in some layouts of its result, or None if it was measured in none of them.
         Of those that have it the first leads; events were counted in the result's first only."""
         there = [index for index in indices if index in self.layouts]
@@ -351,20 +351,20 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         """What is wrong with this row, in words."""
         found = [
             (f" in layout {layout}" if len(self.layouts) > 1 else "", name, one)
-            for name, layout, one in self.each()
+            for name, layout, one in self.each_series()
         ]
         return (
             *(
-                f"net {name} is {one.own:g}, below zero{where}"
+                f"net {name} is {one.own_net:g}, below zero{where}"
                 for where, name, one in found
-                if (one.own or 0) < -self._allowance(name, one) and not self.is_control
+                if (one.own_net or 0) < -self._allowance(name, one) and not self.is_control
             ),
             *(
                 f"{name} stops after {len(one.samples)} of {self.asked} samples{where},"
                 " which do not repeat"
                 for where, name, one in found
                 if name == "cycles"  # on version 1 the app looks at these alone before it stops
-                if 0 < len(one.samples) < self.asked and not one.repeats
+                if 0 < len(one.samples) < self.asked and not one.is_repeating
             ),
             *self.faults,
         )
@@ -416,17 +416,17 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     @property
     def steadiness(self) -> str | None:
         """In a word, how steady the samples are that the net hangs on."""
-        found = self.cycles.of_figure if self.cycles else None
+        found = self.cycles.figure_stats if self.cycles else None
         return found.steadiness if found else None
 
     @property
     def wanders(self) -> bool:
         """Whether no one figure is its own: its samples do not stay where they began."""
-        found = self.cycles.of_figure if self.cycles else None
+        found = self.cycles.figure_stats if self.cycles else None
         return found is not None and found.wanders
 
 
-def linked(rows: Iterable[Row]) -> tuple[Row, ...]:
+def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return rows with what readings cost in their boots: as the first row of their kind says or,
     where the first control of their kind is off, as the control says."""
     found = list(rows)
@@ -454,12 +454,14 @@ def _costs(row: Row) -> list[dict[str | int, Reading]]:
     for layout, (taken, known) in enumerate(zip(row.samples, row.readings, strict=True)):
         found.append({})
         for name in SERIES:
-            if name in taken and (not control or (name, layout) in row.off):
+            if name in taken and (not control or (name, layout) in row.offset_series):
                 kept = row.steady(name, layout)
                 slope = known[name].slope if control and name in known else row.slope(name, layout)
-                found[layout][name] = Reading(kept, middle(kept), slope, control)
+                found[layout][name] = Reading(kept, steady_median(kept), slope, control)
     if not control:
-        found[0] |= {n: Reading(taken, middle(taken)) for n, taken in row.event_samples.items()}
+        found[0] |= {
+            n: Reading(taken, steady_median(taken)) for n, taken in row.event_samples.items()
+        }
     return found
 
 
@@ -468,10 +470,10 @@ def microseconds(cycles: float, clock_hz: int) -> float:
     return cycles * 1e6 / clock_hz
 
 
-def alike(base: Row, row: Row) -> tuple[Row, Row]:
+def comparable(base: Row, row: Row) -> tuple[Row, Row]:
     """Return both with figures of one kind: slopes if both have them, else of single passes."""
     both = [one.cycles is not None and one.cycles.is_slope for one in (base, row)]
-    return (base, row) if all(both) else (base.one_shot, row.one_shot)
+    return (base, row) if all(both) else (base.single_pass, row.single_pass)
 
 
 def ratio(base: Row | None, row: Row | None) -> float | None:
@@ -479,7 +481,7 @@ def ratio(base: Row | None, row: Row | None) -> float | None:
     above zero."""
     if base is None or row is None or not (base.sound and row.sound):
         return None
-    base, row = alike(base, row)
+    base, row = comparable(base, row)
     below, above = base.per_op, row.per_op
     return above / below if below and above and below > 0 and above > 0 else None
 
@@ -489,7 +491,7 @@ def allowance(icache: bool | None, reading: Reading | None) -> float:
     off."""
     if icache is False or reading is None or not reading.median:
         return CYCLE
-    return plain(IN_EACH * reading.median)
+    return plain_number(IN_EACH * reading.median)
 
 
 @dataclass(frozen=True)
@@ -497,9 +499,11 @@ class Control:
     """What one counter of a row that measures nothing says."""
 
     row: Row
-    what: str  # the counter
+    counter: str
     nets: tuple[float, ...]  # in each layout; of time.read's unit, which is a sample
-    off: tuple[tuple[float, float], ...]  # the nets that are too large, and what each is allowed
+    outside: tuple[
+        tuple[float, float], ...
+    ]  # the nets that are too large, and what each is allowed
     reading: float  # cycles of time.read (or time.reading) in the first layout; 0 if none comes off
 
     @property
@@ -508,31 +512,31 @@ class Control:
         return max(map(abs, self.nets))
 
     @property
-    def stated(self) -> float:
-        """The largest distance from 0 that rows are not mended by."""
+    def uncorrected(self) -> float:
+        """The largest distance from 0 that rows are not corrected by."""
         allowed = allowance(self.row.icache, self.row.cycles.reading if self.row.cycles else None)
         return max((abs(net) for net in self.nets if abs(net) <= allowed), default=0)
 
     @property
-    def mends(self) -> bool:
+    def replaces_reading(self) -> bool:
         """Whether rows are taken by it, in any layout; so no more is to be said of its events."""
-        return self.what != SLOPE and bool(self.row.off)
+        return self.counter != SLOPE and bool(self.row.offset_series)
 
     @property
-    def line(self) -> str:
+    def message(self) -> str:
         """What fails, with its boot."""
-        return f"wrong: {_in_boot(self.row, params=False)}: {self.wrong}"
+        return f"wrong: {_in_boot(self.row, params=False)}: {self.error}"
 
     @property
-    def wrong(self) -> str | None:
+    def error(self) -> str | None:
         """What fails, in words."""
         cached = self.row.icache is not False
-        if self.off and (len(self.nets) > 1 or not (cached and self.reading)):
-            net, allowed = max(self.off, key=lambda one: abs(one[0]))
-            return f"net {self.what} is {net:g}, not 0 within {allowed:g}"
+        if self.outside and (len(self.nets) > 1 or not (cached and self.reading)):
+            net, allowed = max(self.outside, key=lambda one: abs(one[0]))
+            return f"net {self.counter} is {net:g}, not 0 within {allowed:g}"
         middle = median([abs(net) for net in self.nets])
         if len(self.nets) > 1 and cached and middle > IN_MEDIAN * self.reading:
-            return f"net {self.what} is {middle:g} off in the median over layouts, more than 2 %"
+            return f"net {self.counter} is {middle:g} off in the median over layouts, more than 2 %"
         return None
 
 
@@ -562,7 +566,9 @@ class Result:
     def ids(self) -> set[str]:
         """The benchmarks that it has rows of, be they there or not."""
         return {
-            row.id for rows in (self.rows, *(getattr(self, name) for name in GONE)) for row in rows
+            row.id
+            for rows in (self.rows, *(getattr(self, name) for name in ABSENT_LISTS))
+            for row in rows
         }
 
     @property
@@ -575,14 +581,16 @@ class Result:
         """How many links of the kernel these have."""
         return len({layout.link for layout in self.provenance.layouts}) or 1
 
-    def at(self, indices: Sequence[int]) -> Result:
+    def in_layouts(self, indices: Sequence[int]) -> Result:
         """Return the result in some of its layouts only, the first of which leads; a row that this
         one has not is led by the first that has it, and drops out if none has. IndexError if there
         is no such layout."""
         return replace(
             self,
-            provenance=self.provenance.at(indices),
-            rows=tuple(found for row in self.rows if (found := row.at(indices)) is not None),
+            provenance=self.provenance.in_layouts(indices),
+            rows=tuple(
+                found for row in self.rows if (found := row.in_layouts(indices)) is not None
+            ),
         )
 
     def only(self, wanted: Selection) -> Result:
@@ -602,7 +610,9 @@ class Result:
         return self.of_lang(self.langs[0]) if len(self.langs) > 1 else self
 
     def _those(self, meant: Callable[[BootRowName], bool]) -> Result:
-        lists = {name: tuple(filter(meant, getattr(self, name))) for name in ("rows", *GONE)}
+        lists = {
+            name: tuple(filter(meant, getattr(self, name))) for name in ("rows", *ABSENT_LISTS)
+        }
         return replace(self, **lists)  # type: ignore[arg-type]
 
     @property
@@ -628,7 +638,7 @@ class Result:
         """What the rows say that measure nothing, of every boot."""
         return tuple(found for row in self.rows if row.is_control for found in _controls(row))
 
-    def stated_error(self, icache: bool | None, lang: Lang) -> float | None:
+    def control_error(self, icache: bool | None, lang: Lang) -> float | None:
         """Return by how many cycles the controls are off at most with this cache setting, in any
         boot of this language and layout: so far may any net be off, too. Where rows are taken by
         their control it does not count. None without controls."""
@@ -638,9 +648,9 @@ class Result:
     def _stated(self) -> dict[tuple[bool | None, Lang], float]:
         found: dict[tuple[bool | None, Lang], float] = {}
         for control in self.controls:
-            if control.what == "cycles":
+            if control.counter == "cycles":
                 key = control.row.icache, control.row.lang
-                found[key] = max(found.get(key, 0), control.stated)
+                found[key] = max(found.get(key, 0), control.uncorrected)
         return found
 
     @property
@@ -655,20 +665,20 @@ class Result:
             *self.problems,
             *(f"failed: {_in_boot(gone)}: {gone.why}" for gone in self.failed),
             *(f"wrong: {_in_boot(row)}: {error}" for row in self.rows for error in row.errors),
-            *(control.line for control in self.controls if control.wrong),
+            *(control.message for control in self.controls if control.error),
             *_missing(self.missing),
         )
 
     @property
-    def mended(self) -> tuple[str, ...]:
+    def corrected(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that no longer hold: rows are taken by the control."""
-        return tuple(one.line for one in self.controls if one.wrong and one.mends)
+        return tuple(one.message for one in self.controls if one.error and one.replaces_reading)
 
     @property
-    def unmended(self) -> tuple[str, ...]:
+    def uncorrected(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that hold all the same."""
-        mended = set(self.mended)
-        return tuple(reason for reason in self.incomplete if reason not in mended)
+        corrected = set(self.corrected)
+        return tuple(reason for reason in self.incomplete if reason not in corrected)
 
 
 def catalogue_of(results: Iterable[Result]) -> Catalogue:
@@ -683,15 +693,15 @@ def common_icaches(results: Sequence[Result]) -> list[bool | None]:
 
 def _controls(row: Row) -> Iterator[Control]:
     """Return the controls that a row is: of its cycles, and of each event."""
-    found: dict[str, Series | None] = {"cycles": row.one_shot.cycles}
+    found: dict[str, Series | None] = {"cycles": row.single_pass.cycles}
     if row.cycles and row.cycles.is_slope:
         found[SLOPE] = row.cycles
     found |= {f"event {n}": one for n, one in row.events.items()}
     first = row.cycles.reading if row.cycles else None
     own = [  # each layout is held to its own reading
-        (series.once or 0, allowance(row.icache, series.reading))
-        for name, layout, series in row.each()
-        if name == "cycles" and (name, layout) in row.off
+        (series.single_pass_net or 0, allowance(row.icache, series.reading))
+        for name, layout, series in row.each_series()
+        if name == "cycles" and (name, layout) in row.offset_series
     ]
     allowed = allowance(row.icache, first)
     for what, one in found.items():

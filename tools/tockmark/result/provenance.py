@@ -223,13 +223,13 @@ class BootHost(Part, frozen=True):
 class Apps(Part, frozen=True):
     """What apps said of themselves in their `begin` record, which many say alike."""
 
-    of: tuple[str, ...]  # the boots that they reported in
-    said: dict[str, str]
+    boots: tuple[str, ...] = msgspec.field(name="of")  # the boots that they reported in
+    record: dict[str, str] = msgspec.field(name="said")
 
     @property
     def lang(self) -> str:
         """The language that they are written in; C, if they do not say it."""
-        return self.said.get("lang", "c")
+        return self.record.get("lang", "c")
 
 
 class Layout(Part, frozen=True):
@@ -276,14 +276,14 @@ class Provenance(Part, frozen=True, dict=True):
         """Whether rows have any: none where apps count cycles alone, and these are no time."""
         return self.board.counts_cycles or self.counter != CYCLES_ALONE
 
-    def said(self, name: str) -> list[str]:
+    def app_values(self, name: str) -> list[str]:
         """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""
-        return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
+        return sorted({apps.record[name] for apps in self.apps if apps.record.get(name)})
 
-    def part(self, boot: str, lang: Lang) -> str | None:
+    def benchmarks_run(self, boot: str, lang: Lang) -> str | None:
         """Return which of its group's benchmarks a boot ran, as its app says it; None: all."""
-        apps = (one.said for one in self.apps if boot in one.of and one.lang == lang)
-        return next(apps, {}).get("only")
+        records = (apps.record for apps in self.apps if boot in apps.boots and apps.lang == lang)
+        return next(records, {}).get("only")
 
     def of_langs(self, langs: Collection[Lang]) -> "Provenance":
         """Return it with the boots and apps alone that are in these languages."""
@@ -294,7 +294,7 @@ class Provenance(Part, frozen=True, dict=True):
             hosts=tuple(boot for boot in self.hosts if boot.lang in langs),
         )
 
-    def at(self, indices: Sequence[int]) -> "Provenance":
+    def in_layouts(self, indices: Sequence[int]) -> "Provenance":
         """Return it with some of its layouts, in this order; without boots where another leads."""
         layouts = tuple(self.layouts[index] for index in indices)
         hosts = tuple(
@@ -310,7 +310,9 @@ class Provenance(Part, frozen=True, dict=True):
         kernel = msgspec.structs.replace(self.kernel, file=file, sha256=sha256)
         return msgspec.structs.replace(found, kernel=kernel, boots=())
 
-    def beside(self, others: Sequence["Provenance"], layout: int | None = None) -> "Provenance":
+    def merged_with(
+        self, others: Sequence["Provenance"], layout: int | None = None
+    ) -> "Provenance":
         """Return it with what others say of their entries, and of their boots: of the same layouts,
         or of further ones, of which the first has the number `layout`."""
         every = (self, *others)

@@ -68,7 +68,7 @@ def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
     """Return the statistics of a series of one sample or more, the first of them cold or not."""
     kept = tuple(steady(samples) if has_cold else samples)
     every = np.asarray(kept, dtype=np.int64)
-    settled, period = tail(kept)
+    settled, period = repeating_tail(kept)
     values = every[: _whole(len(every), settled, period)]
     ordered = np.sort(values)
     distance = (ordered - ordered[0]).astype(np.float64)  # small numbers: nothing is rounded away
@@ -76,9 +76,9 @@ def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
         n=len(samples),
         first=int(samples[0]) if has_cold else None,
         min=int(ordered[0]),
-        median=middle(kept),
-        mean=plain(float(ordered[0]) + float(distance.mean())),
-        sd=plain(float(distance.std())),
+        median=steady_median(kept),
+        mean=plain_number(float(ordered[0]) + float(distance.mean())),
+        sd=plain_number(float(distance.std())),
         p99=percentile(ordered, 99),
         max=int(ordered[-1]),
         period=period if settled == 0 else None,
@@ -110,21 +110,23 @@ def _wanders(values: Ints, settled: int | None) -> bool:
 
 
 @lru_cache(1 << 14)  # layouts of one kernel have many series in common
-def middle(values: tuple[int, ...]) -> float:
+def steady_median(values: tuple[int, ...]) -> float:
     """Return the median of steady samples, over whole periods."""
     if values.count(values[0]) == len(values):
         return values[0]
-    return median(values[: _whole(len(values), *tail(values))])
+    return median(values[: _whole(len(values), *repeating_tail(values))])
 
 
 def median(values: Sequence[float]) -> float:
     """Return the median of one value or more."""
     ordered = sorted(values)
     half = len(ordered) // 2
-    return plain(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
+    return plain_number(
+        ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+    )
 
 
-def independent(samples: Ints | Floats) -> Floats:
+def effective_sizes(samples: Ints | Floats) -> Floats:
     """Return how many independent samples tell as much as these n: their series stand in the last
     axis."""
     *series, n = samples.shape
@@ -148,7 +150,7 @@ def independent(samples: Ints | Floats) -> Floats:
 
 
 @lru_cache(1 << 14)
-def left_out(n: int, chance: float) -> float:
+def excluded_ranks(n: int, chance: float) -> float:
     """Return how many of n ordered samples may be left out at either end so that their median lies
     outside the others with this probability: a part of the last one is by a straight line between
     the probabilities of whole ranks. 0 also where n are too few (`enough`)."""
@@ -161,20 +163,20 @@ def left_out(n: int, chance: float) -> float:
     return max(out - 1, 0)
 
 
-def enough(chance: float) -> int:
+def min_samples(chance: float) -> int:
     """Return the least number of independent samples that say with at most this probability of an
     error where their median lies: all below it, or all above, comes as often."""
     return 1 + math.ceil(math.log2(1 / chance))
 
 
-def median_spans(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, Floats]:
+def median_intervals(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, Floats]:
     """Return between which values the medians lie, but for this probability, where the samples tell
     as much as so many alone: each series stands in the last axis. Of too few it is the whole
     range."""
     n = samples.shape[-1]
     ordered = np.sort(samples, axis=-1).astype(np.float64)
     whole = np.floor(n / (1 + MARGIN * (n / np.maximum(alone, 1) - 1))).astype(np.int64)
-    shares = [left_out(one, chance) / one for one in whole.ravel().tolist()]
+    shares = [excluded_ranks(one, chance) / one for one in whole.ravel().tolist()]
     out = n * np.reshape(shares, (*whole.shape, 1))
     rank = np.floor(out).astype(np.int64)
 
@@ -194,7 +196,7 @@ def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
 
 
 @lru_cache(1 << 14)
-def tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
+def repeating_tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
     """Return where the repeating end of steady samples starts, and its period; (None, None) if
     there is none.
 
@@ -211,13 +213,13 @@ def tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
     return best if best is not None else (None, None)
 
 
-def plain(value: float) -> float:
+def plain_number(value: float) -> float:
     """Return whole numbers as integers, others to six digits: more than any count has."""
     return int(value) if value == int(value) else round(value, 6)
 
 
 @dataclass(frozen=True)
-class Fitted:
+class LinearFit:
     """y = intercept + slopes · columns, and what that leaves of y."""
 
     intercept: float
@@ -225,7 +227,7 @@ class Fitted:
     squares: float  # the sum of the squared residuals
 
 
-def fitted(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> Fitted:
+def least_squares(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> LinearFit:
     """Return the line of least squares; the columns must not depend on each other.
 
     Taken from the means, where the columns' products stay small and whole numbers exact."""
@@ -238,7 +240,7 @@ def fitted(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> 
         slopes = np.linalg.lstsq(dx, dy, rcond=None)[0]
     rest = dy - dx @ slopes
     intercept = y.mean() - float(slopes @ x.mean(axis=0))
-    return Fitted(float(intercept), tuple(map(float, slopes)), float(rest @ rest))
+    return LinearFit(float(intercept), tuple(map(float, slopes)), float(rest @ rest))
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ def fit_line(
     order = sorted(range(len(xs)), key=lambda i: xs[i])
     out = order[len(order) // 2] if held_out is None else held_out
     kept = [i for i in order if i != out]
-    found = fitted([ys[i] for i in kept], [xs[i] for i in kept])
+    found = least_squares([ys[i] for i in kept], [xs[i] for i in kept])
     (slope,) = found.slopes
     sd = float(np.sqrt(found.squares / (len(kept) - 2)))
     error = float(ys[out] - (found.intercept + slope * xs[out]))
@@ -288,9 +290,9 @@ class Slope:
     @cached_property
     def per_pass(self) -> float:
         """The counts of one pass, by the medians."""
-        return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
+        return (steady_median(steady(self.long)) - steady_median(steady(self.short))) / self.passes
 
 
 def slope_between(own: Slope, empty: Slope) -> float:
     """Return the counts of one pass, without the loop."""
-    return plain(own.per_pass - empty.per_pass)
+    return plain_number(own.per_pass - empty.per_pass)

@@ -212,7 +212,7 @@ def _span(lines: Sequence[RowVerdict]) -> str:
 
 def _points(share: float) -> str:
     """Write a share in percent, without its unit: with two digits where it is below one."""
-    said = text.points(share, "+", 2 if abs(share) < 0.00995 else 1)
+    said = text.percentage(share, "+", 2 if abs(share) < 0.00995 else 1)
     return "0" if not float(said) else said
 
 

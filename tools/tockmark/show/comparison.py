@@ -137,7 +137,7 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     the instructions, and the verdict."""
     interval, instret = text.NONE, text.NONE
     if row.verdict in JUDGED and row.range and math.isfinite(row.range[1]):
-        interval = " … ".join(text.points(end, "+") for end in row.range)
+        interval = " … ".join(text.percentage(end, "+") for end in row.range)
     if count := row.instructions:
         share = count.after / count.before - 1 if min(count.before, count.after) > 0 else None
         instret = _change(share, count.before, count.after)
@@ -179,7 +179,9 @@ def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
     said = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
     lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(said)}")
     moved = [row.name for row in comparison.rule.moved]
-    lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
+    lines += text.format_list(
+        "warning: apps or machine differ; what no kernel touches moved", moved
+    )
     built = next((one for one in comparison.factors if one.name == "opt-level"), None)
     levels = f", opt-level {built.new} by {built.base}" if built else ""
     for lang, mean in comparison.means.items():
@@ -195,7 +197,9 @@ def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
         lines.append(
             "no geometric mean: no row with a ratio is of a benchmark that touches the kernel"
         )
-    lines += text.listed(f"new in {letter}", [row.row.name for row in answer.that_are(Verdict.NEW)])
+    lines += text.format_list(
+        f"new in {letter}", [row.row.name for row in answer.that_are(Verdict.NEW)]
+    )
     without = [row for row in answer.rows if row.before is None and row.why]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
@@ -324,7 +328,7 @@ def agree_text(
         for one in found.lone[where]:
             reasons.setdefault(one.why, []).append(one.name)
         for why, rows in reasons.items():
-            lines += text.listed(f"{what}, {why}", rows)
+            lines += text.format_list(f"{what}, {why}", rows)
     lines += _reasons(found)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from tockmark.base.errors import TockmarkError
 from tockmark.result.model import Result, Row, Series, microseconds
-from tockmark.result.stats import plain
+from tockmark.result.stats import plain_number
 from tockmark.suite.catalogue import ICACHE, Catalogue, named
 from tockmark.wire.rows import SERIES
 
@@ -36,7 +36,7 @@ def export(result: Result, catalogue: Catalogue, form: str) -> str:
     return FORMS[form](result, catalogue)
 
 
-def left_out(result: Result) -> list[str]:
+def omitted_rows(result: Result) -> list[str]:
     """Name the rows that only csv has, and why."""
     return [f"{row.name}: {row.errors[0]}" for row in result.table.values() if row.errors]
 
@@ -70,7 +70,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             found = row.series(name) or NOTHING
             line += [getattr(found.stats, figure, None) for figure in STATS]
             line += [found.overhead if found.reads else None, found.net]
-            line += [None if found.per_op is None else plain(found.per_op)]
+            line += [None if found.per_op is None else plain_number(found.per_op)]
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         said = [] if board.counts_cycles else [board.validity]
         line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]

@@ -71,7 +71,9 @@ class Named(NamedTuple):
     result: Result
 
 
-def apart(named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None) -> list[Named]:
+def split_by_language(
+    named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None
+) -> list[Named]:
     """Name results; one of several languages becomes several, of one language each: of all that it
     has, or of these."""
     return [
@@ -145,7 +147,9 @@ def first_screen(
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
-    named = sorted(apart(named, langs), key=lambda one: one[1].provenance.kernel.is_baseline)
+    named = sorted(
+        split_by_language(named, langs), key=lambda one: one[1].provenance.kernel.is_baseline
+    )
     columns = _columns([result for _, result in named])
     there = {key for column in columns for key in column.rows}
     blocks = {
@@ -274,7 +278,7 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         notes = ["the same kernel" if again else f"{said}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
         notes += [kernel.own] if kernel.own and not again else []
-        notes += readings(column.result, column.result.icaches if alone else [column.icache])
+        notes += overhead_notes(column.result, column.result.icaches if alone else [column.icache])
         before = kernel
         line = "; ".join(notes)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
@@ -288,14 +292,14 @@ ABOVE = 3  # of the conditions stand above the figures: board, clock and cache
 def _conditions(column: ResultColumn) -> list[str]:
     """Say under which conditions the figures hold."""
     provenance = column.result.provenance
-    board, abi, compilers = provenance.board, provenance.abi, provenance.said("cc")
+    board, abi, compilers = provenance.board, provenance.abi, provenance.app_values("cc")
     return [
         f"{board.name or 'unknown board'} ({board.chip or '?'})",
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
         f"timing {board.validity}",
-        layouts(column.result),
+        format_layouts(column.result),
         f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
     ]
 
@@ -318,15 +322,18 @@ def _block(
         mine = [column.rows.get(key) for key in keys]
         found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
         costs = [text.three_digits(series.per_op if series else None) for series in found]
-        marked = _marked(text.aligned(costs, marks=[*map(mark, mine)]), mine)
+        marked = _marked(text.aligned(costs, marks=[*map(error_mark, mine)]), mine)
         if column.counted == RAN:
-            marked = [f"yes{mark(row)}" if row else text.NONE for row in mine]
+            marked = [f"yes{error_mark(row)}" if row else text.NONE for row in mine]
         parts = {column.counted: (CYCLES, marked)}
         if second == TIME:
             times = _values(mine, lambda row: text.three_digits(row.us))
             parts["µs"] = TIME, text.aligned(times)
         elif second == RANGE:
-            parts["range"] = RANGE, [spread(row, row.inner) if row else text.NONE for row in mine]
+            parts["range"] = (
+                RANGE,
+                [format_range(row, row.inner) if row else text.NONE for row in mine],
+            )
         elif second == SHARE:
             parts["±%"] = SHARE, [_farthest(row) for row in mine]
         means += [""] * len(parts)
@@ -467,7 +474,7 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
     out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
-    out += skipped(result)
+    out += skipped_lines(result)
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -481,11 +488,11 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
     for section, lines in sections(shown, catalogue):
         first = [line.rows[0] for line in lines]
         rates = _values(first, lambda row: row.mb_per_s(catalogue.moved(row.id, row.params)))
-        nets = text.aligned(_values(first, lambda row: row.net), 1, [*map(mark, first)])
+        nets = text.aligned(_values(first, lambda row: row.net), 1, [*map(error_mark, first)])
         grid = [
             [line.label for line in lines],
             _marked(nets, first),
-            *([[spread(row) if row else text.NONE for row in first]] * several),
+            *([[format_range(row) if row else text.NONE for row in first]] * several),
             text.aligned(_values(first, lambda row: row.instructions), 1),
             text.aligned(_values(first, lambda row: text.rounded(row.per_op))),
             text.aligned(_values(first, lambda row: text.rounded(row.us)), 2),
@@ -494,7 +501,7 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
         ]
         if both:
             other = [line.rows[1] for line in lines]
-            shown_nets = [number(row.net if row else None) + mark(row) for row in other]
+            shown_nets = [number(row.net if row else None) + error_mark(row) for row in other]
             ratios = [_ratio(*line.rows) for line in lines]
             grid += [_marked(shown_nets, other), ratios]
         elif not several:
@@ -508,7 +515,7 @@ def side_by_side(
     named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
 ) -> str:
     """Show net cycles of one operation in several results, and their ratios to the first."""
-    named = apart(named)
+    named = split_by_language(named)
     letters = text.letters(len(named))
     out: list[str] = []
     for letter, (name, result) in zip(letters, named, strict=True):
@@ -539,7 +546,7 @@ def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str
     for section, lines in sections(list(shown.values()), catalogue):
         table = Table([NAME, *figures(widths)])
         for line in lines:
-            costs = [number(row.per_op if row else None, 3) + mark(row) for row in line.rows]
+            costs = [number(row.per_op if row else None, 3) + error_mark(row) for row in line.rows]
             first, *rest = _marked(costs, line.rows)
             ratios = [_ratio(line.rows[0], row) for row in line.rows[1:]]
             pairs = (cell for both in zip(rest, ratios, strict=True) for cell in both)
@@ -566,7 +573,7 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
                 counts = [events[n].net if n in events else None for n in EVENTS]
                 # Half an event is of interest only where there are few.
                 cells = [number(n, 0 if n is not None and abs(n) >= 1000 else 1) for n in counts]
-                table.add(line.label + mark(row), *cells)
+                table.add(line.label + error_mark(row), *cells)
             out += [*table.text(section), ""]
     out += _errors(counted.table.values())
     return "\n".join(out).rstrip() + "\n"
@@ -618,22 +625,22 @@ def header(result: Result) -> list[str]:
     return [
         *text.wrap(f"kernel  {kernel.title}, {kernel.built}{sha}", " " * 8),
         *([f"        {kernel.own}"] if kernel.own else []),
-        *text.wrap(f"apps    {', '.join(provenance.said('cc')) or 'unknown'}", " " * 8),
+        *text.wrap(f"apps    {', '.join(provenance.app_values('cc')) or 'unknown'}", " " * 8),
         f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
-        f"        {layouts(result)}",
+        f"        {format_layouts(result)}",
         f"timing  {board.validity}",
-        *(line for one in readings(result) for line in text.wrap(f"reading {one}", " " * 8)),
+        *(line for one in overhead_notes(result) for line in text.wrap(f"reading {one}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
 
-def readings(result: Result, icaches: Sequence[bool | None] | None = None) -> list[str]:
+def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None) -> list[str]:
     """Say what comes off, and how far off rows are that measure nothing, with these cache settings
     or all; nothing where only other rows are shown."""
     notes = []
     for lang, icache in product(result.langs, result.icaches if icaches is None else icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
-        error = result.stated_error(icache, lang)
+        error = result.control_error(icache, lang)
         if row is not None and row.net is not None:
             off = "no null controls" if error is None else f"null controls within {number(error)}"
             of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
@@ -644,7 +651,7 @@ def readings(result: Result, icaches: Sequence[bool | None] | None = None) -> li
     return [f"{OVERHEAD}{by} {', '.join(notes)}"] if notes else []
 
 
-def layouts(result: Result) -> str:
+def format_layouts(result: Result) -> str:
     """Say in how many layouts of kernel and apps a result was measured."""
     if result.layouts == 1:
         return "one layout"
@@ -659,7 +666,7 @@ def layout_nets(row: Row | None) -> list[float]:
     return [net / row.inner for net in row.cycles.nets]
 
 
-def spread(row: Row, inner: int = 1) -> str:
+def format_range(row: Row, inner: int = 1) -> str:
     """Write the least and the most net cycles over the layouts, of one of `inner` operations."""
     nets = row.cycles.nets if row.cycles else ()
     if len(nets) < 2:
@@ -673,10 +680,10 @@ def _farthest(row: Row | None) -> str:
     nets = row.cycles.nets if row is not None and row.cycles is not None else ()
     if len(nets) < 2 or row is None or not row.net or row.net <= 0:
         return text.NONE
-    return text.points(max(abs(net / row.net - 1) for net in nets), digits=1)
+    return text.percentage(max(abs(net / row.net - 1) for net in nets), digits=1)
 
 
-def skipped(result: Result) -> list[str]:
+def skipped_lines(result: Result) -> list[str]:
     """Say what was not tried, and why: once for all parameters and cache settings."""
     whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
     return [f"skipped {id_}{aside(lang)}: {why}" for id_, lang, why in whys]
@@ -706,8 +713,8 @@ def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
     for row in rows:
         if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):
             continue
-        if row.cycles and (spread := row.cycles.spread):
-            notes.append(f"{row.label} {'–'.join(map(number, spread))}")
+        if row.cycles and (net_range := row.cycles.net_range):
+            notes.append(f"{row.label} {'–'.join(map(number, net_range))}")
     return _said("net cyc", notes)
 
 
@@ -719,10 +726,12 @@ def _raw(row: Row | None) -> list[str]:
 
 def _marked(figures_: Sequence[str], rows: Sequence[Row | None]) -> list[str]:
     """Colour the figures of rows with an error."""
-    return [text.bad(one) if mark(row) else one for one, row in zip(figures_, rows, strict=True)]
+    return [
+        text.bad(one) if error_mark(row) else one for one, row in zip(figures_, rows, strict=True)
+    ]
 
 
-def mark(row: Row | None) -> str:
+def error_mark(row: Row | None) -> str:
     """Return what stands behind a figure of a row with an error."""
     return "!" if row is not None and row.errors else ""
 

@@ -26,18 +26,18 @@ _CODES = re.compile(r"\x1b\[\d+m")
 _on = False
 
 
-def choose(stream: TextIO) -> None:
+def set_colours(stream: TextIO) -> None:
     """Colour from here on what is made for this stream, if it wants colours."""
     global _on
-    _on = wanted(stream.isatty(), os.environ)
+    _on = wants_colours(stream.isatty(), os.environ)
 
 
-def is_on() -> bool:
+def has_colours() -> bool:
     """Tell whether tables are coloured."""
     return _on
 
 
-def wanted(terminal: bool, environment: Mapping[str, str]) -> bool:
+def wants_colours(terminal: bool, environment: Mapping[str, str]) -> bool:
     """Decide: NO_COLOR says no, else FORCE_COLOR yes, unless they are empty (no-color.org,
     force-color.org); else a terminal that can show colours wants them."""
     if environment.get("NO_COLOR"):
@@ -137,7 +137,7 @@ def aligned(
     ]
 
 
-def points(value: float, sign: str = "", digits: int | None = None) -> str:
+def percentage(value: float, sign: str = "", digits: int | None = None) -> str:
     """Write a share in percent, where a heading says so: with three digits, or two behind the point
     if it is small, unless `digits` says how many."""
     if digits is None:
@@ -147,7 +147,7 @@ def points(value: float, sign: str = "", digits: int | None = None) -> str:
 
 def percent(value: float, sign: str = "", digits: int | None = None) -> str:
     """Write a share in percent with its unit."""
-    return f"{points(value, sign, digits)} %"
+    return f"{percentage(value, sign, digits)} %"
 
 
 def change(base: float | None, new: float | None) -> str:
@@ -204,7 +204,7 @@ def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
+def format_list(what: str, names: Sequence[str], most: int = 12) -> list[str]:
     """Say how many there are, and name the first of them."""
     more = f", and {len(names) - most} more" if len(names) > most else ""
     return wrap(f"{what} ({len(names)}): {', '.join(names[:most])}{more}") if names else []

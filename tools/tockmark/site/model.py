@@ -34,7 +34,7 @@ from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.table import Named, ResultColumn, apart, short_names
+from tockmark.show.table import Named, ResultColumn, short_names, split_by_language
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
@@ -92,7 +92,7 @@ def heading(group: str) -> str:
     return choices().groups.get(group, (group, group))[0]
 
 
-def in_words(group: str) -> str:
+def group_in_sentence(group: str) -> str:
     """Return what a group is called in a sentence."""
     return choices().groups.get(group, (group, group))[1]
 
@@ -293,7 +293,7 @@ class ColumnGroup:
     @cached_property
     def names(self) -> list[str]:
         """What tells the columns apart."""
-        return told_apart([Named(one.name, one.result) for one in self.columns])
+        return distinct_names([Named(one.name, one.result) for one in self.columns])
 
     def blocks(
         self, catalogue: Catalogue
@@ -468,7 +468,7 @@ class Site:
     def judged(self, base: Named, new: Named, choice: ChosenPair | None = None) -> SitePair:
         """Return one pair as `tockmark compare` judges it, and as `board agree` does if one is a
         simulator's and the other a board's."""
-        before, after = choice.names if choice else told_apart([base, new])
+        before, after = choice.names if choice else distinct_names([base, new])
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, twins = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, twins)
@@ -559,7 +559,7 @@ class Site:
         our own kernel last in each."""
         groups: dict[tuple[str, int | None, Lang], list[tuple[Named, SiteColumn]]] = {}
         for one in sorted(leads, key=is_baseline):
-            for name, result in apart([(one.name, one.result)]):
+            for name, result in split_by_language([(one.name, one.result)]):
                 about = result.provenance
                 key = (about.board.chip or "unknown machine", about.abi, result.langs[0])
                 column = SiteColumn(name, result, None, self._wider(one, result))
@@ -597,7 +597,7 @@ def is_baseline(named: Named) -> bool:
     return named.result.provenance.kernel.is_baseline
 
 
-def told_apart(named: list[Named]) -> list[str]:
+def distinct_names(named: list[Named]) -> list[str]:
     """Return names that tell results apart, in as many letters as that takes: never a letter that
     stands for a name."""
     names = short_names(named, ROOM)

@@ -30,7 +30,7 @@ from tockmark.site.model import (
     SiteKernel,
     SitePair,
     choices,
-    in_words,
+    group_in_sentence,
     is_baseline,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
@@ -75,7 +75,7 @@ def trimmed(value: float | None, digits: int = 2) -> str:
 def range_of(row: Row, inner: int = 1) -> str:
     """Return the range of its net cycles over layouts, of one of `inner` operations; nothing of
     one."""
-    return table.spread(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
+    return table.format_range(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
 
 
 def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
@@ -83,7 +83,7 @@ def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
     error."""
     counted = row.cycles if timed else row.instret
     figure = counted.per_op if counted else None
-    return trimmed(text.rounded(figure), digits) + table.mark(row)
+    return trimmed(text.rounded(figure), digits) + table.error_mark(row)
 
 
 # One result.
@@ -99,7 +99,7 @@ def conditions(result: Result) -> dict[str, str]:
         "interface": f"version {about.abi}" if about.abi else UNKNOWN,
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
         "apps in": " and ".join(LANGS[lang] for lang in result.langs),
-        "layouts": table.layouts(result),
+        "layouts": table.format_layouts(result),
         "timing": about.board.validity,
         "measured": about.date[:10],
     }
@@ -138,9 +138,9 @@ def provenance(result: Result) -> dict[str, str]:
         "Simulator": known(board.simulator_sha256, "sha256 "),
         "Made from": f"Verilator {known(board.verilator)}, Ibex {known(board.ibex)}",
         "UART": known(board.uart_cycles_per_byte or None, behind=" cycles a byte"),
-        "Layouts": table.layouts(result),
+        "Layouts": table.format_layouts(result),
         "Boots": str(len(about.boots) or UNKNOWN),
-        "Apps": ", ".join([*about.said("lang"), *about.said("cc")]) or UNKNOWN,
+        "Apps": ", ".join([*about.app_values("lang"), *about.app_values("cc")]) or UNKNOWN,
         "Catalogue": known(about.catalogue_sha256, "sha256 "),
         "Measured": about.date,
         "Tool": f"{about.tool.name} {about.tool.version}, commit {known(about.tool.commit)}",
@@ -200,7 +200,7 @@ def tables(
     """Return all rows of a result, by language and section; settings of the cache below each
     other."""
     made = []
-    for _, result in table.apart([(named.name, named.result)]):
+    for _, result in table.split_by_language([(named.name, named.result)]):
         lang = result.langs[0]
         columns = [result.column(icache, lang) for icache in result.icaches]
         others: list[dict[RowKey, Row]] = [
@@ -324,7 +324,7 @@ def cost_words(row: Row) -> str:
 def screen_cost(row: Row, timed: bool = True) -> str:
     """Return the cost of one operation as the first screen has it, in three digits."""
     counted = row.cycles if timed else row.instret
-    return three_digits(counted.per_op if counted else None) + table.mark(row)
+    return three_digits(counted.per_op if counted else None) + table.error_mark(row)
 
 
 def below(row: Row) -> str:
@@ -437,7 +437,7 @@ def functions(profile: StoredProfile) -> Iterator[Share]:
 
 def share(part: Share, profile: StoredProfile, digits: int) -> str:
     """Return the cycles of a part in percent of the sample's."""
-    return text.points(part.cycles / (profile.cycles or 1), digits=digits)
+    return text.percentage(part.cycles / (profile.cycles or 1), digits=digits)
 
 
 def profiles_of(site: Site, id_: str) -> list[tuple[SiteKernel, StoredProfile]]:
@@ -558,7 +558,7 @@ class Topic:
         """Name the group and its figure, with how many of its rows if not all."""
         many = len(self.moved)
         some = f"{many} of {self.rows} rows, " if many < self.rows else ""
-        return [f"{in_words(self.group)} ({some}", self.figure, ")"]
+        return [f"{group_in_sentence(self.group)} ({some}", self.figure, ")"]
 
 
 def topics(pair: SitePair) -> list[Topic]:

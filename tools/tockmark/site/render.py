@@ -105,7 +105,7 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
         "picture": pictures.first_picture(site),
         "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
         "has_baseline": any(is_baseline(one) for one in found.every),
-        "incomplete": [one for one in found.results if one.result.unmended],
+        "incomplete": [one for one in found.results if one.result.uncorrected],
     }
     yield Page("index.html", "index.html", pages.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
@@ -190,7 +190,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "heading": heading,
         "sentence_of": pages.sentence,
         "ratio": ratio,
-        "readings": table.readings,
+        "readings": table.overhead_notes,
         "site": site,
         "study_address": study_address,
         "version": __version__,

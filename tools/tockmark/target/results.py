@@ -13,7 +13,7 @@ import msgspec
 from tockmark import BASELINE
 from tockmark.base import paths
 from tockmark.base.errors import file_name, showable
-from tockmark.result.build import Context, Expected, build, joined
+from tockmark.result.build import Context, Expected, build, merge_layouts
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootHost, BootRun, Kernel, Layout, Slot
 from tockmark.suite.catalogue import ICACHE, PERF, Lang
@@ -33,7 +33,7 @@ def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result,
     """Return the result, and the log that its first layout was made from. The others have none, and
     results/ stays small: what their boots printed, a second run prints again."""
     made, log = by_layout(ran, options, wanted)
-    return joined(made), log
+    return merge_layouts(made), log
 
 
 def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:

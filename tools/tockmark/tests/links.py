@@ -32,7 +32,7 @@ def pool(name: str) -> Result:
 
 def at(result: Result, links: Sequence[int]) -> Result:
     """Return the result in some of its layouts."""
-    return result.at(list(links))
+    return result.in_layouts(list(links))
 
 
 def layouts(result: Result) -> int:

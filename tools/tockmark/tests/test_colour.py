@@ -68,4 +68,4 @@ def test_what_is_for_programs_has_no_colours() -> None:
     ],
 )
 def test_who_gets_colours(terminal: bool, environment: dict[str, str], wanted: bool) -> None:
-    assert text.wanted(terminal, environment) is wanted
+    assert text.wants_colours(terminal, environment) is wanted

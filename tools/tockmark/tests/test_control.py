@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row, linked
+from tockmark.result.model import Result, Row, with_readings
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Booted, Measured
@@ -26,7 +26,7 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     result = build(Measured([boot]), KNOWN, Context(), expected=())
     counts = {"null.sample": [READ + one for one in further], "time.read": [READ] * len(further)}
     rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
-    return replace(result, rows=linked(rows))
+    return replace(result, rows=with_readings(rows))
 
 
 def in_layouts(row: Row, counts: Sequence[int]) -> Row:
@@ -59,10 +59,10 @@ def test_a_control_that_fails_is_named(
 
 
 def test_the_stated_error_is_the_largest_deviation() -> None:
-    assert made(True, off=7, further=(-9, 3)).stated_error(True, "c") == 9
-    assert made(True, off=7, further=(-51, 3)).stated_error(True, "c") == 7  # that row is mended
-    assert made(True).stated_error(True, "c") == 0
-    assert made(True).stated_error(False, "c") is None
+    assert made(True, off=7, further=(-9, 3)).control_error(True, "c") == 9
+    assert made(True, off=7, further=(-51, 3)).control_error(True, "c") == 7  # that row is mended
+    assert made(True).control_error(True, "c") == 0
+    assert made(True).control_error(False, "c") is None
 
 
 @pytest.mark.parametrize(("icache", "allowed"), [(False, 1), (True, 50)])
@@ -90,9 +90,9 @@ def test_rows_are_taken_by_a_control_that_is_off() -> None:
     """In the layouts and the series where it is, and of its own boot."""
     within, beyond = made(False, off=1), made(False, off=24, further=(0, 24), net=60)
     (row,) = (row for row in within.rows if row.id == "call.void")
-    assert (row.net, row.by_control) == (50, [])
+    assert (row.net, row.series_from_control) == (50, [])
     (row,) = (row for row in beyond.rows if row.id == "call.void")
-    assert (row.net, row.by_control) == (36, ["cycles"])
+    assert (row.net, row.series_from_control) == (36, ["cycles"])
     assert row.instructions == 0
-    (control,) = (control for control in beyond.controls if control.what == "cycles")
+    (control,) = (control for control in beyond.controls if control.counter == "cycles")
     assert control.nets == (24, 0, 24)

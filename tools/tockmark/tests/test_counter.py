@@ -47,7 +47,7 @@ def test_apps_say_what_they_read(counter: CounterName, catalogue: Catalogue) -> 
     (row,) = (row for row in found.table.values() if row.id == "loop.empty")
     assert row.net == 0  # slopes of equal samples
     assert (row.instructions is None) == (counter == "cyclecount")
-    assert row.lacks == []
+    assert row.missing_series == []
 
 
 def test_old_apps_say_nothing_and_read_perf(catalogue: Catalogue) -> None:

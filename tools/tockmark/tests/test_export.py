@@ -108,5 +108,5 @@ def test_a_wrong_row_is_left_out_and_named(result: Result, catalogue: Catalogue,
     wrong = replace(result, rows=tuple(rows))
     assert "loop.empty" in export.export(result, catalogue, form)
     assert "loop.empty" not in export.export(wrong, catalogue, form)
-    assert export.left_out(wrong) == ["loop.empty: torn"]
+    assert export.omitted_rows(wrong) == ["loop.empty: torn"]
     assert "torn" in export.export(wrong, catalogue, "csv")

@@ -54,10 +54,10 @@ def test_a_result_of_one_language_is_as_if_the_other_had_not_been(
         one = both.of_lang(lang)
         assert one.rows == alone[lang].rows
         assert one.langs == [lang]
-        assert one.provenance.said("cc") == [CC[lang]]
+        assert one.provenance.app_values("cc") == [CC[lang]]
     assert both.leading == both.of_lang("c")
     assert alone["rust"].leading is alone["rust"]
-    assert both.provenance.said("cc") == sorted(CC.values())
+    assert both.provenance.app_values("cc") == sorted(CC.values())
 
 
 def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
@@ -89,4 +89,4 @@ def test_the_language_is_a_parameter_too(term: str, meant: list[str], catalogue:
     assert [lang for lang in LANGS if wanted.fits("loop.empty", {}, False, lang)] == meant
     some = both.only(wanted)
     assert some.langs == meant
-    assert some.provenance.said("lang") == meant
+    assert some.provenance.app_values("lang") == meant

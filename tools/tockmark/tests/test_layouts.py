@@ -7,8 +7,8 @@ import pytest
 from msgspec import structs
 
 from tockmark.result import file
-from tockmark.result.build import Context, build, joined
-from tockmark.result.model import Result, Row, linked
+from tockmark.result.build import Context, build, merge_layouts
+from tockmark.result.model import Result, Row, with_readings
 from tockmark.result.provenance import Layout
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue, load
@@ -33,7 +33,7 @@ def measured(catalogue: Catalogue, cycles: int, layout: int = 0, **others: list[
 
 @pytest.fixture
 def three(catalogue: Catalogue) -> Result:
-    return joined([measured(catalogue, 3341 + 100 * n, n) for n in range(3)])
+    return merge_layouts([measured(catalogue, 3341 + 100 * n, n) for n in range(3)])
 
 
 def row(result: Result, id_: str = "loop.empty") -> Row:
@@ -53,23 +53,23 @@ def test_a_net_is_the_median_over_the_layouts(three: Result) -> None:
 def test_it_comes_back_from_its_file_as_it_was(three: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(three))
     assert file.load(tmp_path / "r.json") == three
-    some = three.at([2, 0])
+    some = three.in_layouts([2, 0])
     (tmp_path / "r.json").write_text(file.text(some))
     assert file.load(tmp_path / "r.json") == some
 
 
 def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
-    some = three.at([2, 0])
+    some = three.in_layouts([2, 0])
     cycles = row(some).cycles
     assert cycles is not None
     assert cycles.nets == (3200, 3000)
     assert some.layouts == 2
     assert some.provenance.kernel.file == "k2.elf"
     rows = [structs.replace(r, samples=r.samples[:1], readings=({},)) for r in three.rows]
-    assert three.at([0]).rows == linked(rows)
-    assert row(three.at([1])).net == 3100
+    assert three.in_layouts([0]).rows == with_readings(rows)
+    assert row(three.in_layouts([1])).net == 3100
     with pytest.raises(IndexError):
-        three.at([3])
+        three.in_layouts([3])
 
 
 def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:
@@ -82,7 +82,7 @@ def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:
         [("r.json", three)], known, 100, {"x": {"loop": ("loop.empty", frozenset())}}
     )
     assert "3–3.2" in screen
-    one = three.at([0])
+    one = three.in_layouts([0])
     for text in (table.every_row(one, known), table.first_screen([("r.json", one)], known)):
         assert "one layout" in " ".join(text.split())
         assert "range" not in text

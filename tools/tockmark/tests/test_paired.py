@@ -115,7 +115,7 @@ def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Elf, Elf]]:
     """The kernels that would be written."""
     kept: list[tuple[Elf, Elf]] = []
-    monkeypatch.setattr(engine, "unmarked", lambda elf: elf)
+    monkeypatch.setattr(engine, "without_marks", lambda elf: elf)
     monkeypatch.setattr(engine, "replace_whole", lambda files: kept.append(tuple(files.values())))
     return kept
 

@@ -33,8 +33,8 @@ def test_all_that_is_in_both_lengths_drops_out(
     empty = Slope(repeated(other + 3 * loop), repeated(other + 5 * loop), 2)
     reading = Reading(repeated(other), other, empty)
     found = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
-    assert found.own == body
-    assert found.once == once + cold + body - other
+    assert found.own_net == body
+    assert found.single_pass_net == once + cold + body - other
 
 
 def made(passes: bool = True, factor: int = 1) -> Result:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.result.stats import median, middle, summarise, tail
+from tockmark.result.stats import median, repeating_tail, steady_median, summarise
 
 samples_of = st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=200)
 
@@ -21,8 +21,8 @@ def test_only_whole_periods_count() -> None:
     """Else the median of the very same samples would be 10, 11 or 12, by where they end."""
     for samples in ([10, 12] * 5, [10, 12] * 5 + [10], [12, *[10, 12] * 5]):
         assert summarise([900, *samples]).median == 11
-        assert middle(tuple(samples)) == 11
-    assert middle((3, 4, *[7, 8, 9] * 4, 7)) == 8
+        assert steady_median(tuple(samples)) == 11
+    assert steady_median((3, 4, *[7, 8, 9] * 4, 7)) == 8
 
 
 @given(samples_of)
@@ -68,13 +68,13 @@ def test_how_steady_a_series_is(samples: list[int], word: str) -> None:
     ],
 )
 def test_periods(values: list[int], expected: tuple[int | None, int | None]) -> None:
-    assert tail(tuple(values)) == expected
+    assert repeating_tail(tuple(values)) == expected
 
 
 @given(samples_of)
 def test_the_numbers_are_those_of_numpy(samples: list[int]) -> None:
     stats, values = summarise(samples), samples[1:]
-    start, period = tail(tuple(values))
+    start, period = repeating_tail(tuple(values))
     if start is not None and period is not None:
         values = values[: len(values) - (len(values) - start) % period]
     assert stats.median == median(values) == pytest.approx(np.median(values))

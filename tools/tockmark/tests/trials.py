@@ -33,7 +33,9 @@ class Held:
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """As engine.Side has it."""
         self.asked.append((first, last, wanted))
-        return [result.at([number]).only(wanted) for result, number in self.links[first:last]]
+        return [
+            result.in_layouts([number]).only(wanted) for result, number in self.links[first:last]
+        ]
 
 
 @cache

@@ -149,7 +149,7 @@ class PatchResult:
 def apply_patch(
     tree: Path, check: bool = False, counters: Sequence[str] = (), board: str | None = None
 ) -> PatchResult:
-    """Put these counters into a tree's board, by default the family's first, and what else has a place
+    """Put these counters into a tree's board, by default the family's first, and the parts that fit
     there. With `check` nothing is written.
 
     TockmarkError, with nothing changed, if the tree is of no family, a counter does not fit, what
