@@ -20,7 +20,7 @@ from statistics import median
 import numpy as np
 
 from tockmark.base import paths
-from tockmark.base.files import folder_for_a_while, write_whole
+from tockmark.base.files import temporary_folder, write_whole
 from tockmark.compare.limits import Limit
 from tockmark.compare.rule import Value, change
 from tockmark.compare.spread import Spread, logs_of, paired_spread
@@ -56,7 +56,7 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
         jobs=jobs,
     )
     wanted = select(KNOWN, only)
-    with folder_for_a_while(paths.PAIRS) as folder:
+    with temporary_folder(paths.PAIRS) as folder:
         known = find_linkers()
         base, head = (
             RelinkInputs.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)

@@ -44,7 +44,7 @@ def rebuilt(log: Path, whole: Result) -> Result:
     only = {(boot.name_for(app), boot.icache, app.lang): app.only for boot, app in measured.each()}
     expected = [
         Expected(
-            known.of_only(boots[run.boot], only.get((run.boot, on, run.lang), 0)),
+            known.with_only(boots[run.boot], only.get((run.boot, on, run.lang), 0)),
             on,
             None if (run.boot, on, run.lang) in said else boots[run.boot].panics,
             run.lang,

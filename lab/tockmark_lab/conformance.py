@@ -24,7 +24,7 @@ from pathlib import Path
 from tockmark import BASELINE
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
-from tockmark.base.processes import side_by_side
+from tockmark.base.processes import thread_pool
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import NO_APP, AppBuild, Image, build_image
@@ -249,7 +249,7 @@ def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
 def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
     """Run these boots of a kernel."""
     total = Count()
-    with side_by_side(plan.jobs) as pool:
+    with thread_pool(plan.jobs) as pool:
         for count in pool.map(partial(run_trial, plan), tried):
             total.add(count)
     return total

@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
-from tockmark.base.processes import side_by_side
+from tockmark.base.processes import thread_pool
 from tockmark.suite.catalogue import Boot
 from tockmark.target.image import AppBuild, Image, build_image
 from tockmark.target.protocol import Start
@@ -205,7 +205,7 @@ def run(plan: Plan, step: int = STEP, tried: Iterable[EventPair] | None = None) 
     """PairSweep the pairs of a plan's kernel, some at a time."""
     pace = OWN if plan.own else OTHER
     every = list(pairs(plan.abi, plan.own) if tried is None else tried)
-    with side_by_side(plan.jobs) as pool:
+    with thread_pool(plan.jobs) as pool:
         return list(pool.map(partial(sweep, plan, pace, step), every))
 
 

@@ -128,7 +128,7 @@ class StretchWatch:
         lines = iter(lines)
         if next(lines, HEADING) != HEADING:
             raise TockmarkError(
-                "the simulator's trace has another form", paths.by_make("sim-retire")
+                "the simulator's trace has another form", paths.make_command("sim-retire")
             )
         last, stretch = 0, Stretch(0, START)
         for line in lines:

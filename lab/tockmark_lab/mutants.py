@@ -298,7 +298,7 @@ def run(
 ) -> dict[str, Tried]:
     """Try so many mutants, and return what came of those of each place."""
     trials = Trials(root, places, seed)
-    with files.folder_for_a_while(paths.WRITTEN / "mutants") as folder:
+    with files.temporary_folder(paths.WRITTEN / "mutants") as folder:
         benches = [Bench(root, folder / str(number), trials.go_on) for number in range(WORKERS)]
         trials.run(benches, count, say)
     return trials.tried

@@ -19,7 +19,7 @@ from typer import Argument, Exit, Option
 
 from tockmark.base import paths
 from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.base.files import folder_for_a_while, write_whole
+from tockmark.base.files import temporary_folder, write_whole
 from tockmark.cli.program import verb
 from tockmark.profile.run import simulators
 from tockmark.suite.catalogue import Boot
@@ -161,7 +161,7 @@ def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bo
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
     board.target.ready()
     elf = read_kernel(kernel)
-    with folder_for_a_while(paths.RUNS) as folder:
+    with temporary_folder(paths.RUNS) as folder:
         flash = lay(case, tabs, elf, board, folder)
         if keep is not None:
             write_whole({keep: flash.read_bytes()})

@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tockmark.base.documents import Part
-from tockmark.base.errors import TockmarkError, showable
+from tockmark.base.errors import TockmarkError, printable_text
 from tockmark.base.paths import shown
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
@@ -426,11 +426,11 @@ def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
         raise TockmarkError(
             f"{shown(log)} is no log of the 2021 study", "`tockmark board parse` reads other logs"
         )
-    found = measured(text, showable(log.stem), own)
+    found = measured(text, printable_text(log.stem), own)
     if not any(series_of(row) for _, app in found.each() for row in app.rows):
         why = f": {found.problems[0]}" if found.problems else ""
         raise TockmarkError(
-            f"nothing in {showable(log.stem)} can be used{showable(why)}",
+            f"nothing in {printable_text(log.stem)} can be used{printable_text(why)}",
             "docs/trust.md shows what such a log looks like",
         )
     return build(found, catalogue, STUDY if own else None)

@@ -25,7 +25,7 @@ from rich.progress import TaskID
 
 from tockmark.base import paths, processes
 from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.base.processes import Bounds, side_by_side
+from tockmark.base.processes import Bounds, thread_pool
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.result.stats import least_squares, steady_median
@@ -83,7 +83,7 @@ def simulator(machine: str) -> Path:
 def build_simulators(parts: Sequence[ValidationPart]) -> None:
     """Let make bring what these parts run up to date."""
     if paths.INSTALLED:
-        raise TockmarkError("validate compiles what it runs", paths.by_make("validate"))
+        raise TockmarkError("validate compiles what it runs", paths.make_command("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
     targets = [made_by(simulator(machine)) for machine in machines]
     targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
@@ -109,7 +109,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs side by side; return their rows in the order of parts and jobs."""
-    with bars() as shown, side_by_side(os.cpu_count()) as pool:
+    with bars() as shown, thread_pool(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]
@@ -128,9 +128,9 @@ def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path
     made = BUILD / output
     made.parent.mkdir(parents=True, exist_ok=True)
     command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
-    done = processes.run(command, todo=paths.by_make("setup"))
+    done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {output} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {output} failed: {done.error_text.strip()}")
     return made
 
 
@@ -145,8 +145,8 @@ def run(
     """Run a program from the address `boot` on, until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
-    done = processes.run(command, todo=paths.by_make("build"))
-    said = done.complaint.strip().splitlines()
+    done = processes.run(command, todo=paths.make_command("build"))
+    said = done.error_text.strip().splitlines()
     return BareRun(done.code, tuple(map(int, done.text.split())), said[-1] if said else "")
 
 
@@ -154,7 +154,7 @@ def _vendor() -> Path:
     """Return where the Ibex package has riscv-tests and the benchmarks."""
     spec = importlib.util.find_spec("pythondata_cpu_ibex")
     if spec is None or not spec.submodule_search_locations:
-        raise TockmarkError("the Ibex package is not installed", paths.by_make("setup"))
+        raise TockmarkError("the Ibex package is not installed", paths.make_command("setup"))
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
@@ -546,9 +546,9 @@ def _driver(program: dict[str, Any]) -> list[Path]:
     command = [*limit.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
     if source.suffix == ".rs":
         command.remove(f"-I{ASM}")
-    done = processes.run(command, todo=paths.by_make("setup"))
+    done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {source.name} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {source.name} failed: {done.error_text.strip()}")
     return [made]
 
 
@@ -695,7 +695,7 @@ def _run_suite(board: str, only: str | None, icache: str, made: Path) -> tuple[R
     command += [] if only is None else ["--only", only]
     done = processes.run(command, bounds=Bounds(LONGEST_RUN))
     if done.code not in (OK, INCOMPLETE):
-        raise TockmarkError(f"{board} did not run: {done.complaint.strip().splitlines()[-1]}")
+        raise TockmarkError(f"{board} did not run: {done.error_text.strip().splitlines()[-1]}")
     return file.load(output).rows
 
 

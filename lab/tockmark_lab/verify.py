@@ -18,7 +18,7 @@ from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
 from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, aside
+from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, lang_suffix
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
@@ -42,7 +42,7 @@ class BootPlace(NamedTuple):
 
     def __str__(self) -> str:
         layout = f", layout {self.layout}" * bool(self.layout)
-        return f"{self.boot}, i-cache {ICACHE[self.icache]}{aside(self.lang)}{layout}"
+        return f"{self.boot}, i-cache {ICACHE[self.icache]}{lang_suffix(self.lang)}{layout}"
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
         for name in names:
             if name not in boots:
                 raise TockmarkError(f"the catalogue has no boot {name}", "it is of another suite")
-            boot = catalogue.of_only(boots[name], _only(result, name, lang))
+            boot = catalogue.with_only(boots[name], _only(result, name, lang))
             own.append(boot)
             further.append(_further(boot, catalogue))
         if names:

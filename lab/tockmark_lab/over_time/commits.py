@@ -34,9 +34,9 @@ from tockmark.base.documents import (
     RefusedError,
     SomeParams,
     check_version,
-    kind_of,
-    strictly,
-    typed,
+    convert,
+    decode_strictly,
+    format_of,
 )
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
@@ -392,7 +392,7 @@ def same_entry(one: MeasuredCommit, other: MeasuredCommit, id_: str) -> bool:
 def is_by_commit(path: Path) -> bool:
     """Return whether a file is one of a campaign."""
     with reading(path, "`tockmark-lab campaign` begins one"), path.open("rb") as file:
-        return kind_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
+        return format_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
 
 
 def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
@@ -403,7 +403,7 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
         return found, []
     with reading(path):
         held = path.read_bytes()
-    kind = kind_of(held.decode(errors="replace"))
+    kind = format_of(held.decode(errors="replace"))
     if kind not in (FORM, None):
         what, todo = KINDS.get(kind or "", ("another file", TODO))
         raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
@@ -423,10 +423,10 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         check_version(data, FORM, COMMITS_VERSION, where, TODO)
         if (kind := data.get("kind")) not in LINES:
             raise RefusedError(f"a line of the kind '{kind}' is not known")
-        return typed(data, LINES[kind])
+        return convert(data, LINES[kind])
 
     try:
-        return strictly(raw.decode(), make, where, TODO)
+        return decode_strictly(raw.decode(), make, where, TODO)
     except ValueError:
         return None
 

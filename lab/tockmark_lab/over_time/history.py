@@ -32,9 +32,9 @@ from tockmark.base.documents import (
     Sha256,
     SomeParams,
     check_version,
-    kind_of,
-    strictly,
-    typed,
+    convert,
+    decode_strictly,
+    format_of,
 )
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
@@ -215,7 +215,7 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
     """Return all that is whole in what a history holds, and what is not; anything but a history is
     refused by name."""
     if held and not (_LINE.search(held) or HEAD.startswith(held)):
-        kind = kind_of(held.decode(errors="replace"))
+        kind = format_of(held.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
     found, problems = whole_lines(held, path, _run)
@@ -258,10 +258,10 @@ def _run(raw: bytes, where: str) -> HistoryRun | None:
         if not isinstance(data, dict):
             return None
         check_version(data, FORMAT, VERSION, where, GIVE_ONE)
-        return typed(data, HistoryRun)
+        return convert(data, HistoryRun)
 
     try:
-        return strictly(raw.decode(), make, where, GIVE_ONE)
+        return decode_strictly(raw.decode(), make, where, GIVE_ONE)
     except ValueError:
         return None
 
@@ -278,7 +278,7 @@ def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
         grouped = [name for name in (*GROUPED, *pairs.UNSAID) if name in run.factors]
         setting = ", ".join(f"{name} {run.factors[name]}" for name in grouped)
         for row in run.rows:
-            if meant.means(row):
+            if meant.includes(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
                 ends, exact = row.span or (row.cycles, row.cycles), row.span is None
                 point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)

@@ -137,9 +137,9 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
             command += ["--mailbox", hex(programs.MAILBOX), "--max-cycles", "100000000"]
             done = processes.run(command, todo="run `make build`")
             said = [int(word) for word in done.text.split()]
-            retired = RETIRED.search(done.complaint)
+            retired = RETIRED.search(done.error_text)
             if done.code or len(said) != 2 or not retired:
-                raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.complaint.strip()}")
+                raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.error_text.strip()}")
             iterations, cycles = said
             yield BareCount(
                 *(name, isa, icache == "on", sha256),

@@ -183,7 +183,7 @@ def attempt(
     try:
         image = build_image(boots[1], apps, kernel, board, out, words)
     except DoesNotFitError as error:
-        why = Refusal(count, error.full, "the image's build", error.what, *left(before))
+        why = Refusal(count, error.full, "the image's build", error.problem, *left(before))
         return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count, alarm)
     ran = _ran(lines, len(first), LONG_RUNS if alarm else RUNS)
@@ -330,7 +330,7 @@ def instances_verb(
     ] = False,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
 ) -> None:
     """Run more and more instances of a small program until one is refused, and say what gave out.
 

@@ -310,7 +310,7 @@ def isolation_verb(
     claims: KernelClaims,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
 ) -> None:
     """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
 

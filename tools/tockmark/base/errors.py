@@ -26,13 +26,13 @@ KEPT = "Ctrl-C; what was built and simulated is kept: the same command goes on f
 class TockmarkError(Exception):
     """One line for the user: what is wrong, and what to do next."""
 
-    def __init__(self, what: str, todo: str = "", code: int = UNUSABLE) -> None:
-        super().__init__(f"{what}; {todo}" if todo else what)
-        self.what = what
+    def __init__(self, problem: str, todo: str = "", code: int = UNUSABLE) -> None:
+        super().__init__(f"{problem}; {todo}" if todo else problem)
+        self.problem = problem
         self.code = code
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a line for the user on stderr, beside what the verb prints for whoever takes it."""
     print(f"tockmark: {text}", file=sys.stderr, flush=True)
 
@@ -45,7 +45,7 @@ LONGEST_NAME = 100  # characters of a file's name
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def showable(text: str) -> str:
+def printable_text(text: str) -> str:
     """Return a text as a result file takes it: what cannot be shown becomes a question mark."""
     return UNSEEN.sub("?", text)
 

@@ -12,8 +12,8 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
-from tockmark.base.files import folder_for_a_while, write_whole
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, print_message
+from tockmark.base.files import temporary_folder, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
@@ -29,7 +29,7 @@ from tockmark.target import parse
 from tockmark.target.board import BoardProfile
 from tockmark.target.elf import ISAS
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import KernelElf, read_kernel, say_without_panics
+from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
 from tockmark.target.laid import (
     ImageManifest,
     by_hand,
@@ -58,13 +58,13 @@ class Suited:
     abi: run_options.Abi = 2
     lang: Annotated[
         str,
-        options.several_of(
+        options.names_option(
             lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
         ),
     ] = "c"
     counter: Annotated[
         str | None,
-        options.one_of(
+        options.name_option(
             lambda: catalogues.COUNTERS,
             "What the apps read: perf (default), cyclecount or csr; see `tockmark run`.",
         ),
@@ -82,7 +82,7 @@ class Suited:
         if boot is not None and boot not in found:
             raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
         wanted = select(known, self.only)
-        usual = catalogues.CYCLES_ALONE if ISAS[board.isa].only_cycles else catalogues.PERF
+        usual = catalogues.CYCLECOUNT if ISAS[board.isa].only_cycles else catalogues.PERF
         (read,) = options.counters(self.counter or usual)
         chosen = tuple(
             (AppBuild.built(self.abi, one, read, isa=board.isa), found[measured.name])  # all rows
@@ -133,14 +133,14 @@ def image_verb(
             " may be given again."
         ),
     ] = None,
-    output: Annotated[Path, options.output_to("Folder; default: build/image.")] = IMAGES,
+    output: Annotated[Path, options.output_option("Folder; default: build/image.")] = IMAGES,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 
     An older folder of laid images is replaced once the new one is whole."""
     profiled, known = boards.load(board), catalogues.load()
     chosen, elf = suited.boots(profiled, known, boot), suited.elf(claims, profiled)
-    with run_options.ended_once():
+    with run_options.interruptible_once():
         manifest = lay(profiled, elf, chosen, known, suited.samples, output, also or ())
     print(f"{_say_laid(manifest)}: {paths.shown(output)}/")
 
@@ -173,7 +173,7 @@ def install_verb(
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
     folder = laid_images.read_folder(images)
-    found = folder.boot(boot, None if lang is None else run_options.one_language(lang))
+    found = folder.boot(boot, None if lang is None else run_options.single_language(lang))
     if kernel is not None:
         folder.holds(read_kernel(kernel))
     profiled = boards.load(folder.manifest.board)
@@ -212,7 +212,7 @@ def listen_verb(
         float | None, Option(min=0, help="For how long; default: until Ctrl-C.")
     ] = None,
     output: Annotated[
-        Path | None, options.output_to("Log; default: in build/results/, by its time.")
+        Path | None, options.output_option("Log; default: in build/results/, by its time.")
     ] = None,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
@@ -295,13 +295,13 @@ def run_tab_verb(
     target.ready()
     elf = read_kernel(kernel or profiled.kernels[2])
     if not elf.panics:
-        say_without_panics(elf.path)
-    with folder_for_a_while(paths.RUNS) as folder:
+        warn_without_panics(elf.path)
+    with temporary_folder(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
         for one in lay_tabs(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
-            say(f"{one.start:#x}: {what}")
+            print_message(f"{one.start:#x}: {what}")
         start = Start("tabs", flash, cached, panics=elf.panics)
         raise Exit(_print_lines(target.start(start)))
 
@@ -309,7 +309,7 @@ def run_tab_verb(
 def _print_lines(session: Session) -> int:
     """Print what a boot prints, as it comes, and say how it ended; return the exit code."""
     try:
-        with run_options.ended_once():
+        with run_options.interruptible_once():
             for line in session.lines():
                 printed = line.removeprefix(TEXT).encode("latin-1", "replace")
                 sys.stdout.buffer.write(printed + b"\n")
@@ -318,7 +318,7 @@ def _print_lines(session: Session) -> int:
     except KeyboardInterrupt:
         session.stop()
         session.ending()
-        say("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     finally:
         session.stop()
@@ -330,7 +330,7 @@ def _ended(session: Session) -> int:
     said = ending.why or "the suite closed"
     if ending.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    say(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
+    print_message(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
     return OK if ending.why is None or ending.idle else INCOMPLETE
 
 
@@ -343,10 +343,10 @@ def parse_verb(
     *,
     log: Annotated[Path, Argument(help="UART log, kernel messages and all.")],
     output: Annotated[
-        Path | None, options.output_to("Result file; default: LOG with .json.")
+        Path | None, options.output_option("Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
-        str | None, options.one_of(boards.names, "Board profile that it was captured from.")
+        str | None, options.name_option(boards.names, "Board profile that it was captured from.")
     ] = None,
     kernel: Annotated[Path | None, Option(help="ELF of the kernel that ran.")] = None,
     claims: run_options.KernelClaims,
@@ -393,7 +393,7 @@ def parse_verb(
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
-    options.say_first(result.incomplete)
+    options.print_first(result.incomplete)
     raise Exit(options.incomplete_code(result))
 
 

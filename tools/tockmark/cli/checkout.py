@@ -34,7 +34,7 @@ from tockmark.judge.engine import SAMPLES
 from tockmark.latency import run as latency
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import of_names, only_one, select
+from tockmark.suite.selection import select, single_row, split_names
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
 from tockmark.target.protocol import Ability, require
@@ -61,7 +61,7 @@ NEED_IPC = (
 )
 NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
 PUT_IN: dict[str, str] = {
-    name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLES_ALONE)
+    name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLECOUNT)
 }
 FreshBuilds = Annotated[
     bool,
@@ -140,7 +140,7 @@ def patch_verb(
     reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
     counter: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: PUT_IN,
             "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver;"
             " default: perf, or what the board takes.",
@@ -148,7 +148,9 @@ def patch_verb(
     ] = None,
     board: Annotated[
         str | None,
-        options.one_of(patch.board_names, "The board to wire; default: the one with Earl Grey."),
+        options.name_option(
+            patch.board_names, "The board to wire; default: the one with Earl Grey."
+        ),
     ] = None,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
@@ -159,7 +161,7 @@ def patch_verb(
     you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    given = of_names("counter", counter, PUT_IN) if counter is not None else []
+    given = split_names("counter", counter, PUT_IN) if counter is not None else []
     counters = [PUT_IN[name] for name in given]
     if board is not None and board not in (known := patch.board_names()):
         raise TockmarkError(
@@ -239,7 +241,7 @@ def parallel_options(
         icaches=icaches,
         all_samples=False,
         samples=samples,
-        jobs=run_options.at_a_time(jobs, profiled),
+        jobs=run_options.parallel_jobs(jobs, profiled),
         fresh=fresh,
     )
 
@@ -326,7 +328,7 @@ def judge_verb(
     ] = report.ROWS,
     waits: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: [load.name for load in latency.read_loads()],
             "How long an alarm waits beside these loads of `tockmark latency`, too, before and"
             " after.",
@@ -342,7 +344,7 @@ def judge_verb(
     dask: run_options.Dask = None,
     fresh: FreshBuilds = False,
     output: Annotated[
-        Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
+        Path | None, options.output_option("Folder for what is kept; default: in build/judge/.")
     ] = None,
     comment: Annotated[
         Path | None,
@@ -362,7 +364,7 @@ def judge_verb(
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     asked = report.JudgeOptions(settings, wanted, allowed, most, profiles, waits, output)
     start = time.monotonic()
-    with run_options.ended_once(), given.built(fresh) as pair:
+    with run_options.interruptible_once(), given.built(fresh) as pair:
         found = report.judged_change(pair, asked, start)
     if comment is not None:
         write_whole({comment: report.markdown(found)})
@@ -392,7 +394,7 @@ def bisect_verb(
     bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
         str,
-        options.one_of(
+        options.name_option(
             run_options.benchmarks,
             "The benchmark, with its parameters if it has any: call.args:n=3.",
         ),
@@ -425,13 +427,13 @@ def bisect_verb(
     branches stay as they are."""
     allowed = BisectLimit.read(limit)
     how_built = recipe(tree, build, elf, no_patch)
-    only_one(catalogues.load(), row)
+    single_row(catalogues.load(), row)
     settings = parallel_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
     line = found.commits_between(found.commit(good), found.commit(bad))
-    with run_options.ended_once(), worktree(found) as place:
+    with run_options.interruptible_once(), worktree(found) as place:
         search = CommitSearch(
             row=row,
             series="cycles" if cycles else "instret",
@@ -440,7 +442,7 @@ def bisect_verb(
             options=settings,
             builder=Builder(place, how_built, fresh),
             line=line,
-            say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
+            print_line=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))

@@ -11,7 +11,7 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
@@ -24,7 +24,7 @@ from tockmark.result.model import Result, catalogue_of
 from tockmark.show import comparison, export, text
 from tockmark.show.table import split_by_language
 from tockmark.suite.catalogue import LANGS
-from tockmark.suite.selection import of_names, select
+from tockmark.suite.selection import select, split_names
 
 WIDE = 120  # of a table that is judged by limits
 ExportForm = StrEnum(  # type: ignore[misc]
@@ -132,7 +132,7 @@ def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tup
                 "one result alone cannot be compared", "give two files or more, or --by lang"
             )
         return named
-    of_names("by", factor, ["lang"])
+    split_names("by", factor, ["lang"])
     if len(named) > 1:
         raise TockmarkError(
             f"--by {factor} compares one result with itself, but {len(named)} are given",
@@ -162,7 +162,7 @@ def export_verb(
             "customSmallerIsBetter; lmbench: as in its result files.",
         ),
     ],
-    output: Annotated[Path | None, options.output_to("File; default: standard output.")] = None,
+    output: Annotated[Path | None, options.output_option("File; default: standard output.")] = None,
     only: options.Only = None,
 ) -> None:
     """Write a result in a form that another tool reads.
@@ -179,5 +179,5 @@ def export_verb(
         print(f"written {paths.shown(output)}")
     dropped = export.omitted_rows(result)
     for reason in dropped:
-        say(f"wrong: {reason}")
+        print_message(f"wrong: {reason}")
     raise Exit(INCOMPLETE if dropped else OK)

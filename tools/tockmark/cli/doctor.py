@@ -20,8 +20,8 @@ from tockmark.target import board, cache, sim
 from tockmark.target.cache import Cache
 from tockmark.target.image import AppBuild
 
-SETUP = paths.by_make("setup")
-BUILD = paths.by_make("build")
+SETUP = paths.make_command("setup")
+BUILD = paths.make_command("build")
 PATIENCE = 60.0  # seconds for a program to say its version
 RUST_TARGET = "riscv32imc-unknown-none-elf"
 

@@ -50,7 +50,7 @@ class RunPlace:
 
     board: Annotated[
         str | None,
-        options.one_of(boards.names, f"Board profile in boards/; default: {boards.DEFAULT}."),
+        options.name_option(boards.names, f"Board profile in boards/; default: {boards.DEFAULT}."),
     ] = None
     images: Annotated[
         Path | None, Option(help="Folder that `tockmark board image` made, with all that it says.")
@@ -68,7 +68,7 @@ class RunPlace:
     ] = None
     machine: Annotated[
         str | None,
-        options.one_of(machines, "Simulated machine, in place of --board: cw310 or nexysvideo."),
+        options.name_option(machines, "Simulated machine instead of --board: cw310 or nexysvideo."),
     ] = None
 
     core: Annotated[
@@ -113,7 +113,7 @@ class AppChoice:
     ] = None
     lang: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: catalogues.LANGS,
             "Languages of the apps, separated by commas: c, rust; default: c.",
         ),
@@ -132,7 +132,7 @@ class AppChoice:
     catalogue: options.CatalogueFile = None
     counter: Annotated[
         str | None,
-        options.one_of(
+        options.name_option(
             lambda: catalogues.COUNTERS,
             "What the apps read: perf, cyclecount (cycles alone), or csr, which faults where user"
             " mode may not; default: perf, or cyclecount if the kernel has no Perf.",
@@ -145,9 +145,9 @@ class AppChoice:
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
         if ISAS[isa].only_cycles:
-            return given or [catalogues.CYCLES_ALONE]
+            return given or [catalogues.CYCLECOUNT]
         only = bool(self.apps or self.catalogue) or self.abi == 1 or self.langs != ["c"]
-        return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
+        return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLECOUNT])
 
     @property
     def langs(self) -> list[Lang]:
@@ -267,7 +267,7 @@ class RunAsked:
         """Return the run that is asked for, and the one to try where the kernel lacks what its apps
         read, if there is one."""
         board = self.board(known, laid)
-        varied = wanted.of_further_layouts()
+        varied = wanted.for_further_layouts()
         paths_ = self.kernels or [board.kernels[self.apps.abi or 2]]
         kernels = [self.claims.read(path) for path in paths_] if laid is None else [laid.kernel()]
 
@@ -283,7 +283,7 @@ class RunAsked:
             icaches=self.settings(board),
             all_samples=self.extent.all_samples,
             samples=self.extent.samples,
-            jobs=run_options.at_a_time(self.effort.jobs, board),
+            jobs=run_options.parallel_jobs(self.effort.jobs, board),
             fresh=self.effort.fresh,
             laid=laid,
             earlier=whole_boots(self.place.resume, known, board) if self.place.resume else {},
@@ -328,7 +328,7 @@ def run_verb(
     icache: run_options.ICaches = None,
     extent: RunExtent,
     output: Annotated[
-        Path | None, options.output_to("Result file; the log goes beside it.")
+        Path | None, options.output_option("Result file; the log goes beside it.")
     ] = None,
     beside: Annotated[
         list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
@@ -349,9 +349,9 @@ def run_verb(
     wanted = asked.meant(known)
     first, *instead = asked.runs(known, laid, wanted)
     run.check_rows(first, only)
-    with run_options.ended_once():
+    with run_options.interruptible_once():
         used, ran = run.run_or_instead(first, instead)
-        run_options.end_no_more()  # before all is written
+        run_options.ignore_interrupts()  # before all is written
         result, log = result_of(ran, used, wanted)
         path = output or default_path(used, result, only, apps.short is not None)
         try:
@@ -360,9 +360,9 @@ def run_verb(
                 results = [(paths.shown(path), result), *others]
                 print(_screen(results, known, wanted, every), flush=True)
         finally:  # also if nobody reads on: `tockmark run | head`
-            kept = options.log_beside(path)
+            kept = options.log_path(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
-    options.say_first(result.incomplete)
+    options.print_first(result.incomplete)
     interrupted = ran.interrupted and ran.lost is None
     code = INTERRUPTED if interrupted else options.incomplete_code(result)
     if as_json:
@@ -376,7 +376,7 @@ def run_verb(
 def _check_output(output: Path | None, resume: Path | None) -> None:
     """TockmarkError, before anything runs, if the result cannot be written or its log would replace
     that of --resume."""
-    log = None if output is None else options.log_beside(output)
+    log = None if output is None else options.log_path(output)
     if log is not None and resume is not None and log.resolve() == resume.resolve():
         raise TockmarkError(
             f"{paths.shown(log)} would be replaced while --resume goes on from it",

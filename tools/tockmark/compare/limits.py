@@ -32,7 +32,7 @@ Rows = Iterable[tuple[str, Params]]  # that results have besides the catalogue's
 
 def last_that_means(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
     """Return the value of the last entry that selects a row, or None if none does."""
-    return next((value for meant, value in reversed(entries) if meant.means(row)), None)
+    return next((value for meant, value in reversed(entries) if meant.includes(row)), None)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tockmark.base.errors import TockmarkError, say
+from tockmark.base.errors import TockmarkError, print_message
 from tockmark.compare.limits import Margins
 from tockmark.compare.rule import (
     Change,
@@ -34,7 +34,7 @@ from tockmark.result.model import ABSENT_LISTS, Result, Row, comparable
 from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     ICACHE,
     LANGS,
     PERF,
@@ -42,7 +42,7 @@ from tockmark.suite.catalogue import (
     Key,
     Lang,
     RowName,
-    aside,
+    lang_suffix,
 )
 from tockmark.wire.rows import SERIES
 
@@ -146,11 +146,13 @@ def check_timed(name: str, result: Result, force: bool = False) -> None:
         )
 
 
-def say_uncounted(name: str, result: Result) -> None:
+def warn_uncounted(name: str, result: Result) -> None:
     """Say of a result that it has no instructions, if so: then its cycles alone count."""
     counter = result.provenance.counter
-    if counter == CYCLES_ALONE:
-        say(f"{name} was read by {COUNTERS[counter]}, without instructions: cycles alone count")
+    if counter == CYCLECOUNT:
+        print_message(
+            f"{name} was read by {COUNTERS[counter]}, without instructions: only cycles count"
+        )
 
 
 def check_kind(base: Result, new: Result, name: str) -> None:
@@ -180,7 +182,9 @@ def tables(
     language and cache setting, with its title."""
     return [
         (
-            section + (f", i-cache {ICACHE[setting]}" if setting is not None else "") + aside(lang),
+            section
+            + (f", i-cache {ICACHE[setting]}" if setting is not None else "")
+            + lang_suffix(lang),
             same,
         )
         for section, found in catalogue.in_sections(items, lambda item: row_of(item).id)
@@ -409,7 +413,7 @@ def compare(
     check_factors(factors, name, force, cores=not strict)
     if strict and not force:
         check_kind(base, new, name)
-    say_uncounted(name, new)
+    warn_uncounted(name, new)
     usable: list[tuple[Row, Row]] = []
     gone, added, unusable = [], [], []
     for pair in pair_up(base, new, loosely=True):

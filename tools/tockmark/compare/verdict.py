@@ -220,7 +220,7 @@ def answer(
     for row in _lost_readings(comparison) if limits else ():
         gone.setdefault(row.name, Lone(row, f"the boot {row.boot} does not have it"))
     for lone in gone.values():
-        excused = not limits or (allowed is not None and allowed.means(lone.row))
+        excused = not limits or (allowed is not None and allowed.includes(lone.row))
         limit = Limit.NONE if excused else Limit.HARD
         rows.append(RowVerdict(lone.row, Verdict.GONE, limit=limit, why=lone.why))
     rows += [RowVerdict(row, Verdict.NEW) for row in comparison.added]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from tockmark.base.errors import INTERRUPTED, TockmarkError, say
+from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
@@ -256,8 +256,8 @@ def _measured(
     folder: Path,
 ) -> Iterator[StoredLatency]:
     for side, kernel in zip(("base", "head"), kernels, strict=True):
-        say(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
+        print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
         asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
-        one = measure(asked, lambda text: say(f"  {text}"))
+        one = measure(asked, lambda text: print_message(f"  {text}"))
         write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(one)})
         yield one

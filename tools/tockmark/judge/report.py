@@ -16,7 +16,7 @@ from pathlib import Path
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.paths import shown
-from tockmark.base.processes import side_by_side
+from tockmark.base.processes import thread_pool
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.compare.verdict import Answer, RowVerdict
@@ -457,7 +457,7 @@ def explain(
                     found.where[row.name] = between(row, sides, options.catalogue)
             except TockmarkError as error:
                 found.notes.append(f"no profile of {row.name}: {error}")
-        with task("how deep the stacks get"), side_by_side(options.jobs) as pool:
+        with task("how deep the stacks get"), thread_pool(options.jobs) as pool:
             found.stacks.extend(pool.map(depth, sides, repeat(options.catalogue)))
     except TockmarkError as error:
         found.notes.append(f"neither profiles nor stacks: {error}")

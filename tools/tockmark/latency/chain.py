@@ -36,8 +36,8 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base.documents import Count, Part
-from tockmark.base.errors import INCOMPLETE, TockmarkError, say
-from tockmark.base.paths import by_make, shown
+from tockmark.base.errors import INCOMPLETE, TockmarkError, print_message
+from tockmark.base.paths import make_command, shown
 from tockmark.profile.symbols import Program, Scope
 from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, timed_steps
 from tockmark.target.image import Image
@@ -183,7 +183,7 @@ def stage_addresses(program: Program, stage: Stage) -> list[int]:
         raise _gone(program, stage, f"has no {' in '.join(reversed(path))}")
     raise TockmarkError(
         f"{shown(program.path)} has no line tables, by which the stage '{stage.name}' is found",
-        f"{by_make('profile')} for the baseline's; build Tock with debuginfo",
+        f"{make_command('profile')} for the baseline's; build Tock with debuginfo",
     )
 
 
@@ -466,7 +466,7 @@ def alarm_tracks(traced: TracedSteps) -> list[Slice]:
         family = find_family(traced.kernel)
         points = _points(family, traced.kernel, traced.image)
     except TockmarkError as error:
-        say(f"the trace has no stages of alarms: {error.what}")
+        print_message(f"the trace has no stages of alarms: {error.problem}")
         return []
     passings = Passings(_passed(traced, points))
     found: list[Slice] = []

@@ -274,7 +274,7 @@ class _Measurement:
     def _image(self, load: RunLoad, first: int, count: int) -> Image:
         options = self.options
         if not APPS.is_dir():
-            raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
+            raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.make_command("apps"))
         app = HASTY if load.soon else WAITS[options.chain]
         name = f"latency-{load.name[:NAME]}-{first}".replace(" ", "-")
         others = (DISTURBER,) * load.apps

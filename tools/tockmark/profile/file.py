@@ -18,7 +18,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 from tockmark.profile.sample import CAUSES, Cause, ChargedStep, CodeContext
 from tockmark.result.provenance import Kernel
-from tockmark.suite.catalogue import Lang, Params, aside, label
+from tockmark.suite.catalogue import Lang, Params, label, lang_suffix
 
 FORMAT: Literal["tockmark-profile"] = "tockmark-profile"
 VERSION: Literal[2] = 2  # 1 had no format, and every sum beside what it is of
@@ -68,7 +68,7 @@ class StoredProfile(Part, frozen=True):
 
     @property
     def label(self) -> str:
-        return label(self.id, self.params) + aside(self.lang)
+        return label(self.id, self.params) + lang_suffix(self.lang)
 
     @property
     def cycles(self) -> int:

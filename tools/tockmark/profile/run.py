@@ -32,7 +32,16 @@ from tockmark.profile.sample import (
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
+from tockmark.suite.catalogue import (
+    ICACHE,
+    OVERHEADS,
+    Boot,
+    Catalogue,
+    Lang,
+    Params,
+    label,
+    lang_suffix,
+)
 from tockmark.target import cache, sim
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
@@ -67,7 +76,7 @@ class ProfileOptions:
     @property
     def label(self) -> str:
         """The row, with any language but C."""
-        return label(self.id, self.params) + aside(self.apps.lang)
+        return label(self.id, self.params) + lang_suffix(self.apps.lang)
 
     @property
     def measured(self) -> Kernel:
@@ -193,7 +202,7 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     if not binary.exists():
         raise TockmarkError(
             f"the simulator {paths.shown(binary)} is not built",
-            paths.by_make(f"profile MACHINE={board.machine}"),
+            paths.make_command(f"profile MACHINE={board.machine}"),
         )
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
@@ -325,7 +334,7 @@ def instructions(lines: Iterator[str], trace: Path | None = None) -> Iterator[st
     """Yield the trace less its heading, which tells that its columns are where they should be; and
     write it down, too, if it is said where."""
     if next(lines, HEADING) != HEADING:
-        raise TockmarkError("the simulator's trace has another form", paths.by_make("profile"))
+        raise TockmarkError("the simulator's trace has another form", paths.make_command("profile"))
     with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as kept:
         for line in lines:
             if kept:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tockmark import __version__
-from tockmark.base.errors import showable
+from tockmark.base.errors import printable_text
 from tockmark.base.paths import commit_of_checkout
 from tockmark.result.file import decoded
 from tockmark.result.model import ABSENT_LISTS, Result, Row, with_readings
@@ -66,7 +66,7 @@ class Expected:
         """Return the rows that the boot must give, in the catalogue's order, as if they were not
         there."""
         for id_, params in wanted.catalogue.rows_given(self.boot):
-            if wanted.fits(id_, params, self.icache, self.lang):
+            if wanted.matches(id_, params, self.icache, self.lang):
                 yield self.absent(id_, params)
 
     def absent(self, id_: str, params: Params) -> Absent:
@@ -111,15 +111,15 @@ def build(
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
-    problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
+    problems += [printable_text(str(problem)) for problem in (*notes, *measured.problems)]
     counters = sorted({app.counter for _, app in measured.each()}) or [PERF]
     if len(counters) > 1:
         problems.append(f"apps read by {' and by '.join(counters)}, which cost different cycles")
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
-    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.means(row)]
+    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
     for row in taken:
-        if not series_of(row) or not (row.id in OF_BOOT or wanted.means(row)):
+        if not series_of(row) or not (row.id in OF_BOOT or wanted.includes(row)):
             continue
         known = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and known is not None and known.waits:
@@ -197,7 +197,7 @@ def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     knows."""
     known = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(catalogue.of_only(known[name], app.only), boot.icache, lang=app.lang)
+        Expected(catalogue.with_only(known[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
         if (name := boot.name_for(app)) in known
     ]
@@ -222,14 +222,14 @@ def _missing(
     for one in boots:
         if one.skipped is not None:
             continue
-        for row in (one.absent(id_, {}) for id_ in wanted.catalogue.of_boot(one.boot)):
+        for row in (one.absent(id_, {}) for id_ in wanted.catalogue.reference_ids(one.boot)):
             if row.identity not in in_boots:
                 missing[row.identity] = row
         for row in one.rows(wanted):
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
-        if not series_of(announced) and announced.key not in there and wanted.means(announced):
+        if not series_of(announced) and announced.key not in there and wanted.includes(announced):
             missing.setdefault(announced.key, _absent(announced))
     return list(missing.values())
 

@@ -12,7 +12,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from tockmark.base.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
+from tockmark.base.documents import (
+    KINDS,
+    Part,
+    RefusedError,
+    convert,
+    decode_strictly,
+    format_of,
+    read_text,
+)
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 from tockmark.result.model import ABSENT_LISTS, Result, Row, Samples, with_readings
@@ -57,15 +65,15 @@ def load(path: Path) -> Result:
 
     def make(data: Any) -> Result:
         _check_kind(path, data)
-        return _result(typed(data, Document))
+        return _result(convert(data, Document))
 
     text, why = "", "it is not text"
     try:
         text = read_text(path)
         why = "it is not JSON"
-        return strictly(text, make, shown(path), GIVE_ONE)
+        return decode_strictly(text, make, shown(path), GIVE_ONE)
     except ValueError as error:
-        if kind := kind_of(text):  # JSON line by line, as a history is
+        if kind := format_of(text):  # JSON line by line, as a history is
             _check_kind(path, {"format": kind})
         raise TockmarkError(f"{shown(path)} is not a result file: {why}", OR_PARSE) from error
 

@@ -596,7 +596,7 @@ class Result:
     def only(self, wanted: Selection) -> Result:
         """Return the rows that are meant, and all controls; of boots and apps what is in a language
         that is left."""
-        left = self._those(lambda row: row.is_control or wanted.means(row))
+        left = self._those(lambda row: row.is_control or wanted.includes(row))
         return replace(left, provenance=self.provenance.of_langs(left.langs))
 
     def of_lang(self, lang: Lang) -> Result:

@@ -20,7 +20,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading, toml
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     PERF,
     Benchmark,
     CatalogueName,
@@ -274,7 +274,7 @@ class Provenance(Part, frozen=True, dict=True):
     @property
     def has_figures(self) -> bool:
         """Whether rows have any: none where apps count cycles alone, and these are no time."""
-        return self.board.counts_cycles or self.counter != CYCLES_ALONE
+        return self.board.counts_cycles or self.counter != CYCLECOUNT
 
     def app_values(self, name: str) -> list[str]:
         """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""

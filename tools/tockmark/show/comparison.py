@@ -29,7 +29,7 @@ from tockmark.show.answer import (
     screen,
 )
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import Catalogue, aside
+from tockmark.suite.catalogue import Catalogue, lang_suffix
 
 # How comparisons are shown.
 
@@ -190,8 +190,9 @@ def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
         known = math.isfinite(mean.change.high)
         span = f"{mean.change.low:.4f} to {mean.change.high:.4f}" if known else "spread unknown"
         lines += text.wrap(
-            f"geometric mean of {letter}/A over {many} the kernel, each counted once{aside(lang)}"
-            f"{levels}: {mean.ratio:.4f} ({span}): {of_change(mean.change, comparison.margin)}"
+            f"geometric mean of {letter}/A over {many} the kernel, each counted once"
+            f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
+            f" {of_change(mean.change, comparison.margin)}"
         )
     if not comparison.means:
         lines.append(

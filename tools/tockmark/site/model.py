@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base import paths
-from tockmark.base.documents import kind_of
+from tockmark.base.documents import format_of
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
@@ -182,7 +182,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def source_kind(path: Path) -> str | None:
     """Return the format that a file begins with, whole or not."""
     with reading(path), path.open("rb") as opened:
-        return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
+        return format_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:

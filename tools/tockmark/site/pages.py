@@ -34,7 +34,7 @@ from tockmark.site.model import (
     is_baseline,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
-from tockmark.suite.selection import only_one, screen
+from tockmark.suite.selection import screen, single_row
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -222,7 +222,7 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
     """Return all that is said of a row, by the headings of its columns. Of one with an error
     nothing is made but its net."""
     stats = row.cycles.stats if row.cycles else None
-    moved = catalogue.moved(row.id, row.params)
+    moved = catalogue.bytes_moved(row.id, row.params)
     return {
         "net cycles": number(row.net),
         "range": range_of(row),
@@ -645,7 +645,9 @@ def cost_sentence(site: Site) -> str:
 
 
 def _costs(column: SiteColumn, catalogue: Catalogue) -> list[tuple[str, Row]]:
-    keys = [(words, row_key(*only_one(catalogue, term))) for term, words in choices().costs.items()]
+    keys = [
+        (words, row_key(*single_row(catalogue, term))) for term, words in choices().costs.items()
+    ]
     rows = [(words, column.rows.get(key)) for words, key in keys]
     return [(words, row) for words, row in rows if row and row.sound and row.us is not None]
 

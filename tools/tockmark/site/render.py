@@ -27,7 +27,7 @@ from tockmark.show import answer, comparison, table, text
 from tockmark.site import pages, pictures
 from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
-from tockmark.suite.selection import only_one
+from tockmark.suite.selection import single_row
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")
@@ -114,7 +114,7 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
         title = heading(group)
         yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids}, group)
     named = {
-        words.partition(" ")[2]: row_key(*only_one(site.catalogue, term))
+        words.partition(" ")[2]: row_key(*single_row(site.catalogue, term))
         for term, words in choices().costs.items()
     }
     yield Page("kernels.html", "kernels.html", "All kernels", "page", {"costs": named})

@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base import paths
-from tockmark.base.errors import one_line, say
-from tockmark.base.files import read_plain, replace_soon
+from tockmark.base.errors import one_line, print_message
+from tockmark.base.files import read_plain, replace_unsynced
 from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import parses_whole
@@ -119,12 +119,12 @@ class Cache:
                 if on_disk(len(data)) > self._room:
                     self._room = int(self.limit * LEFT) - self._bound()
                 self._room -= on_disk(len(data))
-                replace_soon(self.folder / key, data)
+                replace_unsynced(self.folder / key, data)
             except OSError as error:
                 if not self._failed:
                     self._failed = True
                     why = one_line(f"{paths.shown(self.folder)}: {error.strerror}")
-                    say(f"boots are not kept in {why}; results lose nothing")
+                    print_message(f"boots are not kept in {why}; results lose nothing")
 
     def held(self) -> list[tuple[float, int, Path]]:
         """Return of each file when it was used last, its bytes on disk, and its path. One that may

@@ -231,9 +231,8 @@ def _made_by(path: Path) -> str:
     if found is None:
         return ""
     board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021|qemu(?:-cortex-m4)?)", found[1])
-    return (
-        f"{paths.by_make(f'kernel{found[1]}' if board else 'build')}, or give another with --kernel"
-    )
+    command = paths.make_command(f"kernel{found[1]}" if board else "build")
+    return f"{command}, or give another with --kernel"
 
 
 def pieces(elf: Elf) -> Iterator[Piece]:

@@ -34,7 +34,7 @@ from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     LANGS,
     PERF,
     Boot,
@@ -47,7 +47,7 @@ from tockmark.target.elf import ISAS, RISC_V, Isa, archived, read_elf
 from tockmark.target.kernel import SLICE_WORD, KernelElf, room_of, with_words
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
-SETUP = f"{paths.by_make('setup')}, or `tockmark doctor`"
+SETUP = f"{paths.make_command('setup')}, or `tockmark doctor`"
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
@@ -98,9 +98,9 @@ class AppBuild:
         """Return those that `make apps` makes, or of another architecture `make setup-qemu`; or
         those of another catalogue, by its name. TockmarkError if none read by this counter."""
         if ISAS[isa].only_cycles:
-            if abi != 2 or counter != CYCLES_ALONE or catalogue is not None:
+            if abi != 2 or counter != CYCLECOUNT or catalogue is not None:
                 raise TockmarkError(
-                    f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLES_ALONE]}",
+                    f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLECOUNT]}",
                     "leave out --abi, --counter and --catalogue",
                 )
             return AppBuild(paths.APPS / f"{lang}-abi{abi}-{isa}", abi, lang, isa=ISAS[isa])
@@ -221,7 +221,7 @@ def build_image(
         try:
             link(object_, own, elf, places, seed, apps.isa)
         except TockmarkError as error:
-            if MISFIT not in error.what:
+            if MISFIT not in error.problem:
                 raise
             raise _misfit(name, object_, own, elf, places, apps.isa) from error
         linked = read_elf(elf)
@@ -363,7 +363,7 @@ def _parts(app: str, apps: AppBuild) -> list[Path]:
     made = apps.target if apps.isa is RISC_V else apps.isa.setup
     for part in (*parts, *apps.isa.compilers):
         if not part.exists():
-            raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make(made))
+            raise TockmarkError(f"{paths.shown(part)} is not there", paths.make_command(made))
     return parts
 
 
@@ -431,7 +431,7 @@ def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
         # Some put a level before what they say: `[ERROR  ] no such file`.
         said = [
             re.sub(r"^\[[A-Z]+ *\] ", "", line.strip())
-            for line in (done.complaint or done.text).splitlines()
+            for line in (done.error_text or done.text).splitlines()
             if line.strip()
         ]
         last = said[-1] if said else f"without a word, code {done.code}"
@@ -439,7 +439,7 @@ def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
             f"{doing}: {Path(command[0]).name} failed: {last}",
             "--debug shows the command",
             INCOMPLETE,
-        ) from RuntimeError(f"code {done.code} of {shlex.join(command)}: {done.complaint}")
+        ) from RuntimeError(f"code {done.code} of {shlex.join(command)}: {done.error_text}")
     return done.text
 
 

@@ -31,9 +31,9 @@ import msgspec
 from tockmark import BASELINE
 from tockmark.base import paths
 from tockmark.base.documents import Part
-from tockmark.base.errors import LONGEST_NAME, TockmarkError, say, showable
+from tockmark.base.errors import LONGEST_NAME, TockmarkError, print_message, printable_text
 from tockmark.base.files import reading, toml
-from tockmark.base.paths import by_make, shown
+from tockmark.base.paths import make_command, shown
 from tockmark.result.provenance import BitManip, Core
 from tockmark.target import sources
 from tockmark.target.board import BoardProfile, Room
@@ -135,7 +135,7 @@ def read_kernel(path: Path) -> KernelElf:
     for start, data in elf.segments:
         if start <= address < start + len(data):
             said = data[address - start :][:LONGEST_NAME].split(b"\0")[0]
-    name, _, opt_level = showable(said.decode("ascii", "replace")).partition(OPT_LEVEL)
+    name, _, opt_level = printable_text(said.decode("ascii", "replace")).partition(OPT_LEVEL)
     return KernelElf(
         path,
         name.strip() or None,
@@ -189,15 +189,15 @@ def require_slots(kernel: KernelElf, count: int) -> None:
     if slots is not None and slots.apps < count:
         raise TockmarkError(
             f"{kernel.name or shown(kernel.path)} takes {slots.apps} apps, and there are {count}",
-            f"give --kernel one that is built for {count}; for ours {by_make('kernel-eight')}",
+            f"give --kernel one that is built for {count}; for ours {make_command('kernel-eight')}",
         )
 
 
 @functools.cache
-def say_without_panics(path: Path) -> None:
+def warn_without_panics(path: Path) -> None:
     """Tell the user, once for each kernel, that its panics are not recognised."""
     what = "has no symbol of Rust's panic handler: a panic of it is not recognised, and its boot"
-    say(f"{shown(path)} {what} goes on to a limit")
+    print_message(f"{shown(path)} {what} goes on to a limit")
 
 
 def named(

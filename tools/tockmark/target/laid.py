@@ -28,8 +28,8 @@ import msgspec
 from tockmark import __version__
 from tockmark.base import processes
 from tockmark.base.documents import Part, Sha256
-from tockmark.base.errors import INTERRUPTED, TockmarkError, say
-from tockmark.base.files import is_through, reading, replaced_folder
+from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
+from tockmark.base.files import is_device_or_pipe, reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.target.board import BoardProfile, Room, boot_unsuited
@@ -371,7 +371,7 @@ def _lay_boots(
         return LaidBoot(boot.name, apps.lang, *flash, image.id, slots)
 
     try:
-        with processes.side_by_side(os.cpu_count()) as pool:
+        with processes.thread_pool(os.cpu_count()) as pool:
             works = [pool.submit(build, *one) for one in wanted]
             for work in counted(as_completed(works), len(works), "images laid"):
                 work.result()
@@ -495,7 +495,7 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
     failed."""
     if load_boot(board, flash):
         return True
-    say(f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}")
+    print_message(f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}")
     return False
 
 
@@ -516,7 +516,7 @@ def by_hand(board: BoardProfile, flash: Path) -> str:
 def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> bytes:
     """Return a flash file that holds the kernel with a boot's apps in the place of all apps there,
     as tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
-    if is_through(file):  # of a pipe nothing may ever come, of a device no end
+    if is_device_or_pipe(file):  # of a pipe nothing may ever come, of a device no end
         raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
     with reading(file, "give one that holds the kernel", "the flash file "):
         theirs = file.read_bytes()

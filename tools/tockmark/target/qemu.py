@@ -24,7 +24,7 @@ from tockmark.wire.captured import Ending
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 PANIC_S = 1  # after which a kernel that panics has said all
-INSTALL = paths.by_make("setup-qemu")
+INSTALL = paths.make_command("setup-qemu")
 # QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
 # is compiled for; this one has, and is otherwise as little.
 CPU = ["-cpu", "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"]

@@ -12,7 +12,7 @@ import msgspec
 
 from tockmark import BASELINE
 from tockmark.base import paths
-from tockmark.base.errors import file_name, showable
+from tockmark.base.errors import file_name, printable_text
 from tockmark.result.build import Context, Expected, build, merge_layouts
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootHost, BootRun, Kernel, Layout, Slot
@@ -49,13 +49,13 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
     log = ""
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
         boots = [job.captured for job in jobs if job.captured and job.skipped is None]
-        file, kernel = showable(run.kernel.path.name), run.kernel
+        file, kernel = printable_text(run.kernel.path.name), run.kernel
         layout = Layout(file, kernel.sha256, run.link, run.seed)
         own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
-        meant = wanted.of_further_layouts() if number else wanted
+        meant = wanted.for_further_layouts() if number else wanted
         made.append(build(read(boots), wanted.catalogue, own, expected, meant, said))
         log = log if number else "".join(f"{line}\n" for line in log_of(boots))
     return made, log
@@ -75,7 +75,7 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
 def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
     """Return which machines simulated the boots of a layout, but for this one."""
     return tuple(
-        BootHost(showable(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
+        BootHost(printable_text(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
         for job in jobs
         if job.ending is not None and job.ending.host is not None
     )
@@ -89,8 +89,8 @@ def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
 def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
     """Return what a result says of a kernel. How much RAM it takes only the board knows."""
     return Kernel(
-        name=showable(kernel.name) if kernel.name else None,
-        file=showable(kernel.path.name),
+        name=printable_text(kernel.name) if kernel.name else None,
+        file=printable_text(kernel.path.name),
         sha256=kernel.sha256,
         commit=kernel.commit,
         opt_level=kernel.opt_level,

@@ -19,18 +19,18 @@ from typing import Literal, get_args
 from msgspec.structs import replace
 
 from tockmark.base import paths, processes
-from tockmark.base.errors import TockmarkError, say
-from tockmark.base.files import folder_for_a_while
+from tockmark.base.errors import TockmarkError, print_message
+from tockmark.base.files import temporary_folder
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     ICACHE,
     PERF,
     Boot,
     Catalogue,
     CounterName,
     Lang,
-    aside,
+    lang_suffix,
 )
 from tockmark.target import cache
 from tockmark.target.board import BoardProfile, boot_unsuited
@@ -41,7 +41,7 @@ from tockmark.target.kernel import (
     check_core,
     check_runs,
     require_slots,
-    say_without_panics,
+    warn_without_panics,
 )
 from tockmark.target.laid import Laid, load_or_ask
 from tockmark.target.progress import Display, Status
@@ -144,7 +144,7 @@ class Job(Status):
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{aside(self.apps.lang)}"
+        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{lang_suffix(self.apps.lang)}"
 
     @property
     def key(self) -> BootKey:
@@ -193,7 +193,7 @@ def run(options: RunOptions) -> Ran:
     options.board.target.ready()
     for layout in options.layouts:
         if Ability.MARKS in options.board.target.can and not layout.kernel.panics:
-            say_without_panics(layout.kernel.path)
+            warn_without_panics(layout.kernel.path)
     jobs = [
         [
             _job(boot, icache, suite.apps, options, layout)
@@ -206,7 +206,7 @@ def run(options: RunOptions) -> Ran:
         for layout in range(len(options.layouts))
     ]
     _say_how_long([job for some in jobs for job in some if not job.done], options)
-    with folder_for_a_while(paths.RUNS) as folder:  # runs may go on side by side
+    with temporary_folder(paths.RUNS) as folder:  # runs may go on side by side
         runner = _Runner(options, folder)
         interrupted = runner.run([job for some in jobs for job in some])
     kept = [
@@ -231,7 +231,9 @@ def run_or_instead(asked: RunOptions, instead: Sequence[RunOptions]) -> tuple[Ru
         except WithoutCounterError:
             raise error from None
         named = asked.kernel.name or paths.shown(asked.kernel.path)
-        say(f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone")
+        print_message(
+            f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone"
+        )
         return instead[0], ran
 
 
@@ -259,7 +261,7 @@ def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
         return
     cycles = 1e6 * sum(job.weight for job in jobs)
     at_once = min(options.jobs, len(jobs))
-    say(
+    print_message(
         f"{options.board.name} simulates some {pace:,} cycles a second: {len(jobs)} boots of at"
         f" most {cycles / 1e6:.0f} M cycles take up to {cycles / pace / at_once / 60:.0f} minutes,"
         f" {at_once} at a time"
@@ -292,7 +294,7 @@ def _job(boot: Boot, icache: bool, apps: AppBuild, options: RunOptions, layout: 
     unsuited = boot_unsuited(boot, known, options.board.target)
     several = f"layout {layout}: " * (len(options.layouts) > 1)
     return Job(
-        title=f"{several}{boot.name}, {ICACHE[icache]}{aside(apps.lang)}",
+        title=f"{several}{boot.name}, {ICACHE[icache]}{lang_suffix(apps.lang)}",
         rows_expected=known.rows_of(boot),
         weight=BOOTING + known.cost(boot),
         done=unsuited is not None,
@@ -343,7 +345,7 @@ class _Runner:
                     future.result()  # a defect of the tool itself must not pass in silence
                     captured = left[future].captured
                     if captured and (absent := _ABSENT.search("\n".join(captured.lines))):
-                        lacking = PERF if absent[1] == PERF else CYCLES_ALONE
+                        lacking = PERF if absent[1] == PERF else CYCLECOUNT
                         raise WithoutCounterError(self.options.kernel, lacking)
                     del left[future]
                 display.show()
@@ -378,7 +380,7 @@ class _Runner:
             if job.ending and job.ending.panicked and job.boot.panics:
                 job.skipped, job.note = job.boot.panics, None
         except DoesNotFitError as error:
-            job.skipped = error.what
+            job.skipped = error.problem
         except LostError as error:
             job.note, self.lost = str(error), error
             self.stop.set()

@@ -120,7 +120,7 @@ class Simulation:
         if self._terminal is None:
             raise TockmarkError(
                 self.ending().why or "the simulator has no --uart pty",
-                paths.by_make("build"),
+                paths.make_command("build"),
                 INCOMPLETE,
             )
         return self._terminal
@@ -167,12 +167,12 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.binary.exists():
             raise TockmarkError(
                 f"the simulator {shown(self.binary)} is not built",
-                paths.by_make(made_by(self.binary)),
+                paths.make_command(made_by(self.binary)),
             )
         sources.check(self.binary)
         if self.rom is not None and not self.rom.exists():
             raise TockmarkError(
-                f"the boot ROM {shown(self.rom)} is not built", paths.by_make(self.rom.stem)
+                f"the boot ROM {shown(self.rom)} is not built", paths.make_command(self.rom.stem)
             )
         if self.dask is not None:
             dask.connect(self.dask)
@@ -199,7 +199,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if core is None or not binary.exists():
             raise TockmarkError(
                 f"the simulator of the core {title} is not built",
-                paths.by_make(f"sim CORE={name}"),
+                paths.make_command(f"sim CORE={name}"),
             )
         icache = self.icache and core.icache
         return msgspec.structs.replace(self, binary=binary, icache=icache)
@@ -227,7 +227,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
         command += [*self._settings(start), *rom, *more]
-        process = processes.start(command, todo=paths.by_make("build"), bounds=BOUNDS)
+        process = processes.start(command, todo=paths.make_command("build"), bounds=BOUNDS)
         simulation = Simulation(process, bool(start.marks))
         simulation.listen()
         return simulation

@@ -79,7 +79,7 @@ def test_tables_leave_controls_out_and_a_selection_keeps_them() -> None:
 
 
 def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
-    boots = {boot.name: KNOWN.of_boot(boot) for boot in KNOWN.boots()}
+    boots = {boot.name: KNOWN.reference_ids(boot) for boot in KNOWN.boots()}
     assert boots["call"] == ["time.read", "null.sample"]
     assert boots["irq-busy"] == ["time.read", "null.sample", "null.mark"]
     assert boots["slices"] == ["time.read", "time.reading", "null.sample", "null.reading"]

@@ -50,7 +50,7 @@ ICACHES = (True, False, None)
 def test_what_a_term_means(text: str | None, meant: tuple[object, ...]) -> None:
     wanted = select(KNOWN, text, [STRANGER])
     for icache in ICACHES:
-        assert tuple(row for row in ALL if wanted.fits(*row, icache)) == meant
+        assert tuple(row for row in ALL if wanted.matches(*row, icache)) == meant
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_a_term_means(text: str | None, meant: tuple[object, ...]) -> None:
 )
 def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) -> None:
     wanted = select(KNOWN, text)
-    assert [icache for icache in ICACHES if wanted.fits(*LOOP, icache)] == settings
+    assert [icache for icache in ICACHES if wanted.matches(*LOOP, icache)] == settings
 
 
 @pytest.mark.parametrize(

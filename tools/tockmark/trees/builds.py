@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tockmark.base import paths, processes
-from tockmark.base.errors import INTERRUPTED, TockmarkError, one_line, quoted, say
-from tockmark.base.files import folder_for_a_while, replace_whole, toml, write_whole
+from tockmark.base.errors import INTERRUPTED, TockmarkError, one_line, print_message, quoted
+from tockmark.base.files import replace_whole, temporary_folder, toml, write_whole
 from tockmark.base.paths import shown
 from tockmark.base.processes import STDOUT, Bounds, Child
 from tockmark.target.elf import read_elf
@@ -426,11 +426,11 @@ def pair_of_commits(
 ) -> Iterator[KernelPair]:
     """Yield two commits of a checkout in paired links, or unpaired where that cannot be, as long as
     they can be built; and say how long that may take."""
-    say(_expected(tree))
+    print_message(_expected(tree))
     start = time.monotonic()
     with (
         build_sides(tree, revisions, recipe, fresh) as (old, new),
-        folder_for_a_while(paths.PAIRS) as to,
+        temporary_folder(paths.PAIRS) as to,
     ):
         found = KernelPair(
             (str(old.commit), str(new.commit)), (old, new), (old.builder, new.builder)

@@ -385,7 +385,7 @@ def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
     """Run the linker in a folder. UnpairedError, with its own reason, if it fails."""
     done = processes.run([linker, *_flavor(linker), *words], cwd=folder, bounds=LINKING)
     if done.code:
-        said = [line for line in done.complaint.splitlines() if "error:" in line]
+        said = [line for line in done.error_text.splitlines() if "error:" in line]
         raise UnpairedError(f"linking again fails: {quoted(said[0]) if said else done.code}")
 
 

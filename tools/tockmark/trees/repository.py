@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark.base import processes
-from tockmark.base.errors import TockmarkError, file_name, quoted, showable
+from tockmark.base.errors import TockmarkError, file_name, printable_text, quoted
 from tockmark.base.paths import shown, worktrees
-from tockmark.base.processes import Bounds, Said, holder
+from tockmark.base.processes import Bounds, Output, process_holding
 from tockmark.base.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
@@ -45,7 +45,7 @@ def environment_without_git() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in leading}
 
 
-def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Said:
+def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
     """Run git in a folder, whatever comes of it. TockmarkError if there is no git."""
     # Else git writes the user's index, if only to note what it looked at.
     environment = environment_without_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
@@ -69,9 +69,9 @@ def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
     return done.text.removesuffix("\n")
 
 
-def git_error(done: Said) -> str:
+def git_error(done: Output) -> str:
     """Say why git failed, in its own words: the first line that says so, else the first."""
-    lines = [line for line in done.complaint.splitlines() if line.strip()]
+    lines = [line for line in done.error_text.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
     return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.code}"
 
@@ -201,7 +201,7 @@ def repository(tree: Path) -> Repository:
 def _commit(line: str) -> Commit:
     """Read a line of `git log`, as _FORM has it."""
     sha, _, subject = line.partition(" ")
-    return Commit(sha, showable(subject))
+    return Commit(sha, printable_text(subject))
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
         try:
             _lock(handle)
         except BlockingIOError:
-            who = holder(folder) or "another tockmark"
+            who = process_holding(folder) or "another tockmark"
             raise TockmarkError(
                 f"{who} builds commits of {shown(repository.tree)}",
                 "wait until it has ended",

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark.base.documents import Count, Figure, Part, Positive, SomeParams
-from tockmark.suite.catalogue import CYCLES_ALONE, PERF, BootRowName, CounterName, Lang, Reader
+from tockmark.suite.catalogue import CYCLECOUNT, PERF, BootRowName, CounterName, Lang, Reader
 from tockmark.wire.records import expand
 
 Clock = Literal["core", "sim"]  # sim: the simulator's own, which goes on while the core sleeps
@@ -102,7 +102,7 @@ def samples_of(row: StoredRow, name: str) -> tuple[int, ...]:
 def counted(clock: Clock, counter: CounterName) -> tuple[str, ...]:
     """Return the series that a row has by its clock and what reads it: neither the simulator's nor
     CycleCount counts instructions."""
-    return SERIES if clock == "core" and counter != CYCLES_ALONE else SERIES[:1]
+    return SERIES if clock == "core" and counter != CYCLECOUNT else SERIES[:1]
 
 
 def is_whole(row: StoredRow, counter: CounterName = PERF) -> bool:
