@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tockmark.base.paths import ROOT
 from tockmark.judge import report
-from tockmark.judge.report import Depth, Grown, Sizes
+from tockmark.judge.report import Depth, SectionChange, Sizes
 from tockmark.latency import report as latency
 from tockmark.profile import file as profiles
 from tockmark.profile.diff import Growth, SymbolSize, diff_profiles
@@ -58,7 +58,7 @@ def judge_comment() -> str:
     )
     sizes = Sizes(
         {"flash": (1000, 1032), "RAM": (64, 64)},
-        {"flash": [Grown(".text", 900, 932)], "RAM": []},
+        {"flash": [SectionChange(".text", 900, 932)], "RAM": []},
         symbols,
     )
     names = "cost/old.elf", "cost/new`|<b>.elf"

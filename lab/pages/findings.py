@@ -38,7 +38,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",

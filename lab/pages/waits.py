@@ -11,7 +11,7 @@ from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, LoadWaits, StackPart, StoredLatency
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 
 CHANGES = {
     "priorities": "the PLIC's priorities are written once, not after each round of interrupts",

@@ -110,7 +110,7 @@ class Draw:
             )
             wanted = select(KNOWN, "kernel")
             judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
-            found.append(max(row.limit for row in judged.answer.rows))
+            found.append(max(row.limit for row in judged.judgement.rows))
         return found
 
 
@@ -123,7 +123,7 @@ def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
 def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
     change itself did."""
-    spread = paired_spread(Spread(), KNOWN).of_row(row)
+    spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
     apart = logs_of(head.nets) - logs_of(base.nets)

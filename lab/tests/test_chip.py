@@ -16,7 +16,7 @@ from tockmark.target import board as boards
 from tockmark.target.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import CHIP_FOLDER, DATA
+from tockmark_lab.folders import CHIP_FOLDER, DATA
 from tockmark_lab.validation import ValidationVerdict
 
 SCRIPT = CHIP_FOLDER / "file_list.py"

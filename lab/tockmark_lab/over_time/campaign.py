@@ -31,13 +31,13 @@ from tockmark_lab.over_time import history
 from tockmark_lab.over_time.commits import (
     COMMITS_VERSION,
     FORM,
-    ByCommit,
+    CampaignData,
     GapLine,
     Jump,
     LineCommit,
     MeasuredLine,
     append_line,
-    load_commits,
+    load_campaign,
 )
 
 PROBE = "loop.empty"  # the row of the shortest boot
@@ -99,12 +99,12 @@ class Campaign:
     print_line: Callable[[str], None]
     tries: int = TRIES
     cost: CampaignCost = field(default_factory=CampaignCost)
-    known: ByCommit = field(init=False)
+    known: CampaignData = field(init=False)
     torn: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read what is known. TockmarkError if that is of another line."""
-        self.known, self.torn = load_commits(self.path)
+        self.known, self.torn = load_campaign(self.path)
         for problem in self.torn:
             self.print_line(problem)
         for one in self.known.line:
@@ -203,7 +203,7 @@ class Campaign:
             structs.replace(result.provenance.kernel, file=None),
             boots,
             cycles,
-            history.run_of(result),
+            history.history_run(result),
             (gap.sha,) if gap else (),
             result.provenance.entries,
         )

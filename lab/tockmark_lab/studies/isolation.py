@@ -60,14 +60,14 @@ from tockmark.target.run import enough
 from tockmark.target.rv32 import ECALL
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1
 MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
 TRAP, HANDLER = " trap", " handler"  # effects
 
 
-class Meanwhile(Part, frozen=True):
+class ProgramActivity(Part, frozen=True):
     """One run of a program, and what happened in it."""
 
     id: str
@@ -103,7 +103,7 @@ class StoredIsolation(Part, frozen=True):
     board: str
     simulator: dict[str, str]
     tool: str | None  # the commit of the checkout
-    rows: tuple[Meanwhile, ...]
+    rows: tuple[ProgramActivity, ...]
 
 
 @dataclass
@@ -212,7 +212,7 @@ def meanwhile(
     icache: bool,
     catalogue: Catalogue,
     boot: Boot,
-) -> Iterator[Meanwhile]:
+) -> Iterator[ProgramActivity]:
     """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
     in its first layout. TockmarkError if the kernel does not run it."""
     out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
@@ -235,7 +235,7 @@ def meanwhile(
             continue
         steady = watcher.runs[runs_of(rows[: at + 1], [one.cycles for one in watcher.runs])][-1]
         phases = steady.phases(codes)
-        yield Meanwhile(
+        yield ProgramActivity(
             row.id,
             row.params,
             apps.lang,
@@ -251,7 +251,7 @@ def meanwhile(
         )
 
 
-def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -> str:
+def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProfile) -> str:
     """Return the file of what was counted."""
     kept = StoredIsolation(
         FORM,
@@ -284,7 +284,7 @@ HEADS = {
 }
 
 
-def table(found: Iterable[Meanwhile]) -> Table:
+def table(found: Iterable[ProgramActivity]) -> Table:
     """Show all of it: counts, then cycles."""
     shown = Table([TableColumn("program", 40, 0, left=True), *figures(HEADS)])
     for one in found:
@@ -293,7 +293,7 @@ def table(found: Iterable[Meanwhile]) -> Table:
     return shown
 
 
-def text(found: Iterable[Meanwhile], icache: bool) -> str:
+def text(found: Iterable[ProgramActivity], icache: bool) -> str:
     """Show it in a terminal."""
     title = f"One run of each program, i-cache {ICACHE[icache]}; program, others, kernel: cycles"
     return "\n".join(table(found).text(title, ""))
@@ -322,7 +322,7 @@ def isolation_verb(
     board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found: list[Meanwhile] = []
+    found: list[ProgramActivity] = []
     for lang in catalogues.LANGS:
         apps = AppBuild.built(2, lang, catalogue="programs")
         for boot in boots(select(known, only), lang):

@@ -365,7 +365,7 @@ def judge_verb(
     asked = report.JudgeOptions(settings, wanted, allowed, most, profiles, waits, output)
     start = time.monotonic()
     with run_options.interruptible_once(), given.built(fresh) as pair:
-        found = report.judged_change(pair, asked, start)
+        found = report.judge_change(pair, asked, start)
     if comment is not None:
         write_whole({comment: report.markdown(found)})
     options.show(

@@ -13,7 +13,7 @@ from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, prin
 from tockmark.base.files import check_folder, check_writable, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.compare.verdict import Answer, in_order
+from tockmark.compare.verdict import Judgement, sorted_verdicts
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.latency.chain import alarm_tracks
@@ -23,7 +23,7 @@ from tockmark.profile.diff import are_profiles, diff_json, diff_kernels, diff_pr
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
 from tockmark.show import text
-from tockmark.show.answer import first_line, lines_of
+from tockmark.show.judgement import first_line, lines_of
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import single_row
@@ -259,9 +259,11 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.format_file(found)})
     if before is not None:
-        answer = Answer(in_order(latency_report.wait_verdicts(before, found)))
+        judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, found)))
         if not as_json:
-            lines = lines_of(answer, text.width_of_terminal(), every=True)
+            lines = lines_of(judgement, text.width_of_terminal(), every=True)
             print("\n".join(["", *lines]), flush=True)
-        print_message(f"{first_line(answer)}; {found.kernel.title} against {before.kernel.title}")
-        raise Exit(answer.exit_code)
+        print_message(
+            f"{first_line(judgement)}; {found.kernel.title} against {before.kernel.title}"
+        )
+        raise Exit(judgement.exit_code)

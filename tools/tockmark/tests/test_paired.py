@@ -165,7 +165,7 @@ def row_of(name: str, icache: bool = False) -> Row:
 
 def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
     spread = paired_spread(Spread(), load())
-    off = spread.of_row(row_of("syscall.command"))
+    off = spread.row_deviation(row_of("syscall.command"))
     assert off is not None
     same = change(Value((1000.0,)), Value((1000.0,)), off)
     assert (same.low, same.high) == (1, 1)

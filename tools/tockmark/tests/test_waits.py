@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_part
 
 from tockmark.base.errors import REGRESSION, TockmarkError
-from tockmark.compare.verdict import Answer, RowVerdict, Verdict, in_order
+from tockmark.compare.verdict import Judgement, RowVerdict, Verdict, sorted_verdicts
 from tockmark.latency import chain, report
 from tockmark.latency.chain import KernelFamily, Passings, Stage, WaitSpread
 from tockmark.latency.report import (
@@ -29,7 +29,7 @@ from tockmark.latency.report import (
 )
 from tockmark.latency.run import Follower
 from tockmark.result.provenance import Kernel
-from tockmark.show.answer import first_line, lines_of
+from tockmark.show.judgement import first_line, lines_of
 from tockmark.target.rv32 import MRET
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
@@ -241,8 +241,8 @@ def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
 
 def test_waits_stand_in_the_table_of_an_answer() -> None:
     rows = report.wait_verdicts(stored(10_000), stored(12_000))
-    answer = Answer(in_order(rows))
-    assert answer.exit_code == REGRESSION
-    assert "+20.0 %" in first_line(answer)
-    (line,) = (line for line in lines_of(answer, 120) if " worse !!" in line)
+    judgement = Judgement(sorted_verdicts(rows))
+    assert judgement.exit_code == REGRESSION
+    assert "+20.0 %" in first_line(judgement)
+    (line,) = (line for line in lines_of(judgement, 120) if " worse !!" in line)
     assert line.endswith("served +2,000, most in serve")
