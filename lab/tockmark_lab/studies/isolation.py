@@ -25,7 +25,14 @@ from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
+from tockmark.profile.run import (
+    Codes,
+    ProfileOptions,
+    load_kernel_program,
+    run_both,
+    runs_of,
+    simulators,
+)
 from tockmark.profile.sample import (
     INSN,
     MODE,
@@ -34,8 +41,8 @@ from tockmark.profile.sample import (
     S4,
     Sampler,
     Step,
+    find_contexts,
     parse,
-    places,
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
@@ -114,8 +121,8 @@ class _Run:
         if not self.steps:
             return {}
         steps = [step for step, _ in self.steps]
-        codes.study((step.user, step.pc) for step in steps)
-        there = places(
+        codes.look_up((step.user, step.pc) for step in steps)
+        there = find_contexts(
             steps,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
@@ -214,7 +221,7 @@ def meanwhile(
     if not icache:
         image = with_early_stop(image, board, out / f"{boot.name}.early.flash")
     options = ProfileOptions(kernel, board, apps, icache, boot.name, {}, out)
-    code = kernel_of(kernel)
+    code = load_kernel_program(kernel)
     codes = Codes(code, image)
     app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
     watcher = Watcher(Sampler.in_app(app), codes.owner)
