@@ -34,8 +34,8 @@ def made() -> dict[Path, bytes]:
 def validation(argument: str) -> str:
     """Return what `tockmark-lab validate --show` prints of a stored validation."""
     rows = load_validation(ROOT / argument)
-    told = validation_text(judge_rows(rows, load_unexplained()))
-    return f"```text\n{told.rstrip()}\n```"
+    report = validation_text(judge_rows(rows, load_unexplained()))
+    return f"```text\n{report.rstrip()}\n```"
 
 
 class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
@@ -69,7 +69,7 @@ class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
 class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
     """The file of such a program; `said` names the logs and the images."""
 
-    said: dict[str, str]
+    sources: dict[str, str] = msgspec.field(name="said")
     tick: int  # in cycles
     rows: list[BoardRow]
 
@@ -85,10 +85,10 @@ def links(argument: str) -> str:
     """Return how often links of one source are told apart, by kernel: of `make robustness`."""
     tries = json.loads((ROOT / argument).read_text(encoding="utf-8"))["parts"]["links"]["tries"]
     rows: dict[str, list[str]] = {}
-    for one in tries:
-        name = one["what"].rpartition(", ")[0].strip("`")
-        came = [str(one["came"].get(limit.word, 0)) for limit in (Limit.SOFT, Limit.HARD)]
-        rows.setdefault(name, [name]).extend([str(one["count"]), *came])
+    for attempt in tries:
+        name = attempt["what"].rpartition(", ")[0].strip("`")
+        came = [str(attempt["came"].get(limit.word, 0)) for limit in (Limit.SOFT, Limit.HARD)]
+        rows.setdefault(name, [name]).extend([str(attempt["count"]), *came])
     heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
     return markdown(heads, list(rows.values()), words=(0,))
 

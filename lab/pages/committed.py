@@ -13,7 +13,7 @@ from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 
 
 def number(value: float | None) -> str:
@@ -29,7 +29,7 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
     return least if least == most else f"{least}–{most}"
 
 
-def left(pair: str, row: str, icache: bool = True) -> str:
+def share_left(pair: str, row: str, icache: bool = True) -> str:
     """Return what a change leaves of a row's cycles, pair by pair of links: results PAIR-base and
     PAIR-head."""
     nets = [layout_nets(committed(f"{pair}-{side}").row(row, icache)) for side in ("base", "head")]
@@ -102,7 +102,7 @@ class CommittedResult:
         self.board = self.result.provenance.board
         rows = (self.result if lang else self.result.leading).table.values()
         self.rows = {(row.icache, row.label): row for row in rows if lang in (None, row.lang)}
-        self._boots = [one for one in self.result.provenance.boots if one.lang == self.lang]
+        self._boots = [boot for boot in self.result.provenance.boots if boot.lang == self.lang]
 
     def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))
@@ -146,8 +146,8 @@ class CommittedResult:
 
     def reach(self, name: str, icache: bool = True) -> str:
         """Return how much more the dearest layout takes than the cheapest, in percent."""
-        found = layout_nets(self.row(name, icache))
-        return text.percent(max(found) / min(found) - 1, digits=0)
+        nets = layout_nets(self.row(name, icache))
+        return text.percent(max(nets) / min(nets) - 1, digits=0)
 
     @property
     def built(self) -> str:
@@ -157,8 +157,10 @@ class CommittedResult:
     @property
     def compiler(self) -> str:
         """What its apps say of their compiler, and of what shapes the code."""
-        (said,) = {app.record["cc"] for app in self.result.provenance.apps if app.lang == self.lang}
-        return said
+        (compiler,) = {
+            app.record["cc"] for app in self.result.provenance.apps if app.lang == self.lang
+        }
+        return compiler
 
     def sizes(self) -> dict[str, AppSize]:
         """Return the size of each app, by name; of several processes of one app, that of the

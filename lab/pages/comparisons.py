@@ -23,7 +23,7 @@ from tockmark.base.documents import Count, Part
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
 from tockmark.show.table import layout_nets
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 
 # The commit before the change of the interface, the commit of the change, and a release after it.
 VERSIONS = {"1": "version 1", "2": "first version 2", "2.0": "release 2.0"}
@@ -71,26 +71,26 @@ def version_mean(base: str, new: str, icache: bool) -> str:
 
 
 def _retired(row: str, name: str) -> float:
-    found = retired(version(name).row(row, False))
-    assert found is not None
-    return found
+    instructions = retired(version(name).row(row, False))
+    assert instructions is not None
+    return instructions
 
 
-def added(row: str, base: str = "1", new: str = "2") -> int:
+def added_instructions(row: str, base: str = "1", new: str = "2") -> int:
     """Return net instructions of one operation that the second version has more than the first."""
     return round(_retired(row, new) - _retired(row, base))
 
 
-def more(row: str, base: str = "1", new: str = "2") -> str:
+def percent_more(row: str, base: str = "1", new: str = "2") -> str:
     """Return the instructions that the second version has more, in percent of the first's."""
-    difference = share(added(row, base, new), _retired(row, base))
+    difference = share(added_instructions(row, base, new), _retired(row, base))
     return difference if difference.startswith("-") else f"+{difference}"
 
 
-def returning(row: str, name: str) -> int:
+def returning_instructions(row: str, name: str) -> int:
     """Instructions of a whole sample that put a call's result into the app's registers."""
     functions = sample_parts.profiles(profile_folder(name))[row, False].functions
-    return sum(one.instructions for one in functions if RETURNING.search(one.name))
+    return sum(function.instructions for function in functions if RETURNING.search(function.name))
 
 
 class CommitBuild(Part, frozen=True):
@@ -140,10 +140,10 @@ def commit_steps(titles: Iterable[tuple[str, str, str]]) -> str:
                 title,
                 [
                     f"{b - a:+d}" if a != b else "0"
-                    for a, b in zip(every(one), every(two), strict=True)
+                    for a, b in zip(every(parent), every(commit), strict=True)
                 ],
             )
-            for one, two, title in titles
+            for parent, commit, title in titles
         ),
     )
 
@@ -186,12 +186,12 @@ def study_table(study: CommittedResult, ours: CommittedResult) -> str:
     """Return every row that both have, and where the study's figure lies."""
     heads = ["row", "the study's FPGA", "ours", "the study's figure is"]
     rows = (
-        [one.name, number(one.study), between(one.ours), one.verdict, *map(number, one.retired)]
-        for one in studied_rows(study, ours)
+        [row.name, number(row.study), between(row.ours), row.verdict, *map(number, row.retired)]
+        for row in studied_rows(study, ours)
     )
     return markdown([*heads, "instructions: study", "ours"], rows, words=(0, 3))
 
 
 def study_counts(study: CommittedResult, ours: CommittedResult) -> Counter[str]:
     """Return how many of the study's figures are inside our range, above and below."""
-    return Counter(one.verdict.partition(" ")[0] for one in studied_rows(study, ours))
+    return Counter(row.verdict.partition(" ")[0] for row in studied_rows(study, ours))

@@ -58,19 +58,19 @@ def kernel(core: str, name: str = "baseline") -> CommittedResult | None:
 @cache
 def counts() -> dict[tuple[str, str, bool], BareCount]:
     """Return the runs of bare programs by program, core and setting of the cache."""
-    return {(one.program, one.name, one.icache): one for one in cores.load()}
+    return {(count.program, count.name, count.icache): count for count in cores.load()}
 
 
 def nets(row: str, place: Place, name: str = "baseline") -> tuple[float, ...]:
     """Return net cycles of one operation in each layout; none where no kernel runs."""
-    found = kernel(place[0], name)
-    return tuple(layout_nets(found.row(row, place[1]))) if found else ()
+    result = kernel(place[0], name)
+    return tuple(layout_nets(result.row(row, place[1]))) if result else ()
 
 
 def cycles(program: str, place: Place) -> float | None:
     """Return the cycles of one iteration of a bare program; None where it does not run."""
-    found = counts().get((program, *place))
-    return found.cycles / found.iterations if found else None
+    count = counts().get((program, *place))
+    return count.cycles / count.iterations if count else None
 
 
 def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
@@ -111,13 +111,13 @@ def configurations() -> str:
                 place = core, icache
                 cells = [between(nets(row, place)) for row in ROWS]
                 cells += [number(cycles(program, place)) for program in PROGRAMS]
-                lines.append([core, _has(core, icache), *cells])
+                lines.append([core, _cache_state(core, icache), *cells])
     return markdown(["configuration", "i-cache", *HEADS, *PROGRAMS], lines, (0, 1))
 
 
-def _has(core: str, icache: bool) -> str:
-    known = counts()[PROGRAMS[0], core, icache].core
-    return ICACHE[icache] if known is None or known.icache else "none"
+def _cache_state(core: str, icache: bool) -> str:
+    core_settings = counts()[PROGRAMS[0], core, icache].core
+    return ICACHE[icache] if core_settings is None or core_settings.icache else "none"
 
 
 def rebuilt() -> str:
@@ -125,9 +125,9 @@ def rebuilt() -> str:
     operation, over layouts, and flash."""
     lines = []
     for name, core in WITH_AND_WITHOUT:
-        found = kernel(core, name)
-        assert found is not None
-        built = found.result.provenance.kernel
+        result = kernel(core, name)
+        assert result is not None
+        built = result.result.provenance.kernel
         cells = [between(nets(row, (core, False), name)) for row in ROWS]
         lines.append([built.title, core, *cells, number(built.flash_bytes)])
     return markdown(["kernel", "core", *HEADS, "flash, bytes"], lines, (0, 1))
@@ -137,16 +137,16 @@ def saved_by_bits(counted: bool = False) -> str:
     """Return which share of its cycles, or of its instructions, bit manipulation saves Tock's
     kernel, least to most over rows, on the core that both of its builds run on."""
     core = WITH_AND_WITHOUT[-1][1]
-    found = []
+    savings = []
     for label in ROWS:
         before, after = (_cost(name, core, label, counted) for name in (REBUILT, "tock-2.2"))
-        found.append(1 - after / before)
-    return percents(found)
+        savings.append(1 - after / before)
+    return percents(savings)
 
 
 def _cost(name: str, core: str, label: str, counted: bool) -> float:
-    found = kernel(core, name)
-    row = found.row(label, False) if found else None
+    result = kernel(core, name)
+    row = result.row(label, False) if result else None
     cost = row and (row.instructions if counted else row.net)
     assert cost, (name, core, label)
     return cost
@@ -155,12 +155,14 @@ def _cost(name: str, core: str, label: str, counted: bool) -> float:
 def programs_by_bits() -> str:
     """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
     cores that have it."""
-    found = []
-    for (program, name, icache), one in counts().items():
+    savings = []
+    for (program, name, icache), count in counts().items():
         plain = counts()["CoreMark", name, icache]
         if program == "CoreMark, Zba Zbb Zbs":
-            found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
-    return percents(found)
+            savings.append(
+                1 - (count.cycles / count.iterations) / (plain.cycles / plain.iterations)
+            )
+    return percents(savings)
 
 
 def span(row: str, name: str = "baseline", icache: bool = True) -> str:
@@ -172,28 +174,30 @@ def span(row: str, name: str = "baseline", icache: bool = True) -> str:
 def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
     """Return what a feature saves of a kernel's row, or of a program."""
     without, with_ = next(
-        pair for one, *pair in FEATURES if one == feature and pair[1][1] == icache
+        pair for title, *pair in FEATURES if title == feature and pair[1][1] == icache
     )
     return saved(row, without, with_, name)
 
 
-def most_of_others() -> str:
+def largest_other_saving() -> str:
     """Return the most that any feature saves but the cache and the write-back stage."""
     saves = []
     for feature, without, with_ in FEATURES:
         if not feature.startswith(("i-cache", "write-back")):
-            saves += [one for row in (*ROWS, *PROGRAMS) for one in shares(row, without, with_)]
+            saves += [
+                saving for row in (*ROWS, *PROGRAMS) for saving in shares(row, without, with_)
+            ]
     return percents([max(saves)])
 
 
 def per_megahertz(core: str, icache: bool) -> str:
     """Return iterations of CoreMark in a million cycles."""
-    found = cycles("CoreMark", (core, icache))
-    assert found is not None
-    return f"{1e6 / found:.2f}"
+    per_iteration = cycles("CoreMark", (core, icache))
+    assert per_iteration is not None
+    return f"{1e6 / per_iteration:.2f}"
 
 
-def as_own() -> str:
+def opentitan_agreement() -> str:
     """Return how Ibex's configuration `opentitan` compares with the machine's own core, which lacks
     its second core in lockstep alone."""
     own, other = kernel(""), kernel("opentitan")

@@ -22,7 +22,7 @@ BASE, LEAST, MOST = "baseline", 16, 4096
 
 
 @cache
-def ways(name: str, icache: bool) -> Ways:
+def costs(name: str, icache: bool) -> Ways:
     """Return what the ways cost on one kernel."""
     return Ways(result(name).result, icache)
 
@@ -34,35 +34,39 @@ def result(name: str) -> CommittedResult:
 
 def by_size(name: str, icache: bool) -> str:
     """Return one kernel's table: cycles in the app, and what the other ways cost more."""
-    return "\n".join(crypto.table(ways(name, icache)).markdown()).rstrip()
+    return "\n".join(crypto.table(costs(name, icache)).markdown()).rstrip()
 
 
 @cache
-def laid(name: str, icache: bool) -> tuple[Ways, ...]:
+def costs_by_layout(name: str, icache: bool) -> tuple[Ways, ...]:
     """Return the same in each layout of the apps in which the ways of the cipher were measured."""
-    if not icache or not _in_layouts(name):
-        return (ways(name, icache),)
-    found = committed(f"crypto/{name}-layouts").result
-    return tuple(Ways(found, icache, layout) for layout in range(found.layouts))
+    if not icache or not _has_layouts(name):
+        return (costs(name, icache),)
+    result = committed(f"crypto/{name}-layouts").result
+    return tuple(Ways(result, icache, layout) for layout in range(result.layouts))
 
 
-def _in_layouts(name: str) -> bool:
+def _has_layouts(name: str) -> bool:
     return path_of(f"crypto/{name}-layouts").exists()
 
 
-def in_layouts() -> str:
+def kernels_with_layouts() -> str:
     """Return of which kernels there are several layouts."""
-    return ", ".join(title for name, title in KERNELS.items() if _in_layouts(name))
+    return ", ".join(title for name, title in KERNELS.items() if _has_layouts(name))
 
 
-def lines(icache: bool) -> str:
+def cost_lines(icache: bool) -> str:
     """Return for each kernel and way what it costs more: a, b, and how much that is in all at both
     ends, least to most over layouts; and of a decapsulation."""
     rows = []
     for name, title in KERNELS.items():
-        some = ways(name, icache)
+        some = costs(name, icache)
         for way in some.measured[1:]:
-            fitted = [line for one in laid(name, icache) if (line := one.line(way)) is not None]
+            fitted = [
+                line
+                for costs in costs_by_layout(name, icache)
+                if (line := costs.line(way)) is not None
+            ]
             rows.append(
                 [
                     title,
@@ -78,20 +82,24 @@ def lines(icache: bool) -> str:
 
 
 def _shares(name: str, icache: bool, way: str, size: int) -> list[float]:
-    return [one.more(way)[size] / one.seal(APP)[size] for one in laid(name, icache)]
+    return [
+        costs.more(way)[size] / costs.seal(APP)[size] for costs in costs_by_layout(name, icache)
+    ]
 
 
-def more(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+def extra_cycles(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
     """Return the cycles that a way costs more at one size, least to most over layouts."""
-    return between([one.more(way)[size] for one in laid(name, icache)])
+    return between([costs.more(way)[size] for costs in costs_by_layout(name, icache)])
 
 
-def microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+def extra_microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
     """Return the same in microseconds, at 24 MHz."""
-    return between([one.more(way)[size] / 24 for one in laid(name, icache)], "{:.0f}".format)
+    return between(
+        [costs.more(way)[size] / 24 for costs in costs_by_layout(name, icache)], "{:.0f}".format
+    )
 
 
-def of_app(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+def extra_share(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
     """Return the same as a part of what the app itself takes."""
     return percents(_shares(name, icache, way, size))
 
@@ -101,8 +109,8 @@ def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
     settings."""
     places = [(name, icache) for name in names for icache in (True, False)]
     if part:
-        return percents([one for at in places for one in _shares(*at, way, size)])
-    return between([one.more(way)[size] for at in places for one in laid(*at)])
+        return percents([share for at in places for share in _shares(*at, way, size)])
+    return between([costs.more(way)[size] for at in places for costs in costs_by_layout(*at)])
 
 
 def crossing(first: str, second: str) -> str:
@@ -113,42 +121,42 @@ def crossing(first: str, second: str) -> str:
 
 def crossings(first: str, second: str, name: str = BASE) -> list[float]:
     """Return the sizes in the layouts in which the lines cross."""
-    each = [some.crossings().get((first, second)) for some in laid(name, True)]
+    each = [some.crossings().get((first, second)) for some in costs_by_layout(name, True)]
     return [at for at in each if at is not None]
 
 
-def crosses(first: str, second: str, names: Sequence[str]) -> str:
+def cheaper_range(first: str, second: str, names: Sequence[str]) -> str:
     """Say where the first way is the cheaper one on these kernels, in each layout."""
-    found = [at for name in names for at in crossings(first, second, name)]
-    return f"below {between(found)} bytes" if found else "at every size"
+    sizes = [at for name in names for at in crossings(first, second, name)]
+    return f"below {between(sizes)} bytes" if sizes else "at every size"
 
 
 def decapsulation(way: str, names: Sequence[str] = (BASE,)) -> str:
     """Return the instructions that this way adds to a decapsulation, as a part of its own."""
-    found = []
-    for some in (ways(name, icache) for name in names for icache in (True, False)):
+    shares = []
+    for some in (costs(name, icache) for name in names for icache in (True, False)):
         own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
         if own is not None and beyond is not None:
-            found.append(beyond / own)
-    return percents(found, 2)
+            shares.append(beyond / own)
+    return percents(shares, 2)
 
 
-def decapsulation_moves() -> str:
+def decapsulation_range() -> str:
     """Return by how much its cycles are less or more than the app's own, over ways and cache."""
-    found = []
-    for some in (ways(BASE, True), ways(BASE, False)):
+    shares = []
+    for some in (costs(BASE, True), costs(BASE, False)):
         own = some.decapsulate(APP) or 1.0
         more = (some.decapsulate_more(way) for way in some.measured[1:])
-        found += [one / own for one in more if one is not None]
-    written = [text.percent(one, digits=1, sign="+") for one in (min(found), max(found))]
+        shares += [extra / own for extra in more if extra is not None]
+    written = [text.percent(share, digits=1, sign="+") for share in (min(shares), max(shares))]
     return " to ".join(written)
 
 
-def held(way: str = "driver", icache: bool = True) -> str:
+def blocked_ms(way: str = "driver", icache: bool = True) -> str:
     """Return for how many milliseconds the driver keeps everybody else waiting: 4096 bytes."""
-    return f"{ways(BASE, icache).seal(way)[MOST] / 24_000:.0f}"
+    return f"{costs(BASE, icache).seal(way)[MOST] / 24_000:.0f}"
 
 
-def held_by_kem(icache: bool = True) -> str:
+def blocked_ms_decapsulating(icache: bool = True) -> str:
     """Return the same of a decapsulation."""
-    return f"{(ways(BASE, icache).decapsulate('driver') or 0) / 24_000:.0f}"
+    return f"{(costs(BASE, icache).decapsulate('driver') or 0) / 24_000:.0f}"

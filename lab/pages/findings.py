@@ -38,7 +38,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",
@@ -69,9 +69,9 @@ def study(name: str) -> str:
 
 def answer(name: str) -> str:
     """Return the answer of a study, and where its figures are."""
-    found = ANSWER.search(study(name))
-    assert found, f"the page of {name} has no answer"
-    return f"{found[1]} ([figures](../lab/studies/{name}/README.md))"
+    match = ANSWER.search(study(name))
+    assert match, f"the page of {name} has no answer"
+    return f"{match[1]} ([figures](../lab/studies/{name}/README.md))"
 
 
 def _render(path: Path) -> str:
@@ -80,8 +80,8 @@ def _render(path: Path) -> str:
     )
     template = environment.from_string(path.read_text(encoding="utf-8"))
     functions = (
-        *(answer, compiled, table, of_kernel, bare, floors, beside),
-        *(added, committed, number, times, share),
+        *(answer, compiled, table, touches_kernel, bare, floors, floor_comparison),
+        *(added_cost, committed, number, times, share),
     )
     filled = {function.__name__: function for function in functions}
     made = template.render(
@@ -103,15 +103,15 @@ def _render(path: Path) -> str:
 
 def compiled(*sizes: int) -> list[str]:
     """Return the rows whose body a compiler makes; of a sweep of the memory only these sizes."""
-    known = catalogues.load()
+    catalogue = catalogues.load()
     ids = [
-        one.id
-        for one in known.benchmarks.values()
-        if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+        benchmark.id
+        for benchmark in catalogue.benchmarks.values()
+        if not benchmark.bodies and benchmark.by != "mark" and benchmark.id not in OF_BOOT
     ]
     return [
         label(id_, params)
-        for id_, params in known.rows(ids)
+        for id_, params in catalogue.rows(ids)
         if "size" not in params or params["size"] in sizes
     ]
 
@@ -120,16 +120,18 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
     """Return net cycles of one operation of these rows; `columns` has a heading for each result.
     From the second one on each has its ratio to the first."""
     first, *others = map(committed, columns.values())
-    titles = [f"{head}<br>{one.built}" for head, one in zip(columns, (first, *others), strict=True)]
+    titles = [
+        f"{head}<br>{result.built}" for head, result in zip(columns, (first, *others), strict=True)
+    ]
     rows = []
     for name in names:
-        base, *more = (one.row(name, icache) for one in (first, *others))
+        base, *more = (result.row(name, icache) for result in (first, *others))
         beside = chain.from_iterable((per_op(row), times(base, row)) for row in more)
         rows.append([name, per_op(base), *beside])
     return markdown(["row", titles[0], *chain.from_iterable((t, "×") for t in titles[1:])], rows)
 
 
-def of_kernel(id_: str) -> bool:
+def touches_kernel(id_: str) -> bool:
     """Return whether the benchmark touches the kernel."""
     return catalogues.load().benchmarks[id_].touches == "kernel"
 
@@ -142,7 +144,7 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 }
 
 
-def added(argument: str) -> str:
+def added_cost(argument: str) -> str:
     """Return net instructions and cycles of one operation by the first result, and how many more by
     each of the others, which are called as their files. A row that no other has is left out."""
     paths = [ROOT / name for name in argument.split()]
@@ -158,7 +160,10 @@ def added(argument: str) -> str:
         for icache, figure in FIGURES.values():
             own = figure(base[call, icache])
             cells.append(NONE if own is None else f"{own:g}")
-            more = [figure(row) if (row := one.get((call, icache))) else None for one in others]
+            more = [
+                figure(row) if (row := rows_by_key.get((call, icache))) else None
+                for rows_by_key in others
+            ]
             cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
         rows.append(cells)
     return markdown(["", *heads], rows, words=range(1 + len(heads)))
@@ -183,13 +188,13 @@ class BareCost:
 @cache
 def bare() -> dict[str, BareCost]:
     """Return the part limit of the committed validation, by name."""
-    found = {}
+    costs = {}
     for row in validations.load_validation(DATA / "validation.json"):
         if row.part == "limit" and row.group != programs.OF_RULES:
             instructions, on, off = map(float, row.measured)
             of_parts = row.group == programs.OF_PARTS
-            found[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
-    return found
+            costs[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
+    return costs
 
 
 def floors(*names: str) -> dict[str, dict[str, str | None]]:
@@ -199,7 +204,7 @@ def floors(*names: str) -> dict[str, dict[str, str | None]]:
         "driver in C": "driver in C",
         "driver in Rust": "driver in Rust",
     }
-    found = {}
+    names_by_row = {}
     for name in names:
         row = "there and back" if name.startswith("ctx.ring") else name
         of_row = dict.fromkeys(kernels)
@@ -210,12 +215,16 @@ def floors(*names: str) -> dict[str, dict[str, str | None]]:
         }
         if of_row["floor"] is None:
             others = ("nothing saved, upcalls", "one pmpcfg word a switch")
-            (of_row["floor"],) = (f"{row}, {one}" for one in others if f"{row}, {one}" in bare())
-        found[name] = of_row
-    return found
+            (of_row["floor"],) = (
+                f"{row}, {kernel}" for kernel in others if f"{row}, {kernel}" in bare()
+            )
+        names_by_row[name] = of_row
+    return names_by_row
 
 
-def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool) -> str:
+def floor_comparison(
+    columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool
+) -> str:
     """Return net cycles of one operation of `rows`, beside those of the bare kernels that are given
     by heading and name, the floor first; of each result in `columns` also how many times the floor
     it is. Of a result in several layouts it is the median, and in brackets the least and the
@@ -224,7 +233,7 @@ def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icac
     for name, names in rows.items():
         costs = [bare()[at].per_op(icache) if at else None for at in names.values()]
         cells = [name, *map(number, costs)]
-        for row in (committed(one).row(name, icache) for one in columns.values()):
+        for row in (committed(result).row(name, icache) for result in columns.values()):
             over_layouts = row is not None and len(layout_nets(row)) > 1
             range_ = f" ({format_range(row, row.inner)})" if row and over_layouts else ""
             cells += [per_op(row) + range_, multiples(row, costs[0])]

@@ -12,7 +12,7 @@ from committed import between, number
 from tables import markdown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances as instancing
 from tockmark_lab.studies.ladder import OWNERS, WAYS, Owner, Rung, rungs
 from tockmark_lab.studies.programs import short
@@ -27,7 +27,7 @@ ORDERS = {"server_first": "server first", "clients_first": "clients first"}
 
 
 @dataclass(frozen=True)
-class Climbed:
+class Climb:
     """One rung of a committed result, and what it is of."""
 
     kernel: str
@@ -43,30 +43,30 @@ class Climbed:
 @cache
 def results(folder: Path = FOLDER) -> tuple[Result, ...]:
     """Return all committed results of the ladder; our own kernel's last."""
-    found = map(file.load, sorted(folder.glob("*.json")))
-    return tuple(sorted(found, key=lambda one: one.provenance.kernel.is_baseline))
+    loaded = map(file.load, sorted(folder.glob("*.json")))
+    return tuple(sorted(loaded, key=lambda result: result.provenance.kernel.is_baseline))
 
 
 @cache
-def climbed(folder: Path = FOLDER) -> tuple[Climbed, ...]:
+def climbs(folder: Path = FOLDER) -> tuple[Climb, ...]:
     """Return all rungs."""
-    found = []
+    climbs = []
     for result in results(folder):
         kernel = short(result.provenance.kernel.title)
         for row, rung in rungs(result.rows):
             way, _, loop = row.id.partition(".")
             order, _, clients = str(row.params["set"]).rpartition("_")
             of = kernel, way, loop, order, int(clients), int(row.params["size"])
-            found.append(Climbed(*of, row.icache, rung))
-    return tuple(found)
+            climbs.append(Climb(*of, row.icache, rung))
+    return tuple(climbs)
 
 
-def some(**wanted: object) -> list[Climbed]:
+def select_climbs(**wanted: object) -> list[Climb]:
     """Return the rungs of which all this is true."""
     return [
-        one
-        for one in climbed()
-        if all(getattr(one, name) == value for name, value in wanted.items())
+        climb
+        for climb in climbs()
+        if all(getattr(climb, name) == value for name, value in wanted.items())
     ]
 
 
@@ -74,13 +74,13 @@ def _sets(
     loop: str, icache: bool, folder: Path = FOLDER
 ) -> Iterator[tuple[list[str], dict[int, Rung]]]:
     """Yield what names a set of rungs of one client, and of as many as ran, with these by size."""
-    found: dict[tuple[str, str, str], dict[int, dict[int, Rung]]] = {}
-    for one in climbed(folder):
-        if (one.loop, one.icache) != (loop, icache):
+    rungs_by_set: dict[tuple[str, str, str], dict[int, dict[int, Rung]]] = {}
+    for climb in climbs(folder):
+        if (climb.loop, climb.icache) != (loop, icache):
             continue
-        by_clients = found.setdefault((one.kernel, one.way, one.order), {})
-        by_clients.setdefault(one.clients, {})[one.size] = one.rung
-    for (kernel, way, order), by_clients in found.items():
+        by_clients = rungs_by_set.setdefault((climb.kernel, climb.way, climb.order), {})
+        by_clients.setdefault(climb.clients, {})[climb.size] = climb.rung
+    for (kernel, way, order), by_clients in rungs_by_set.items():
         for clients in sorted({min(by_clients), max(by_clients)}):
             yield [kernel, WAYS[way], ORDERS[order], str(clients)], by_clients[clients]
 
@@ -90,7 +90,7 @@ def _waits(rung: Rung) -> str:
     return "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
 
 
-def closed(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
+def closed_loop(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
     """Return the table of the closed loop, of the smallest and the largest request."""
     lines = []
     for names, by_size in _sets("closed", icache, folder):
@@ -112,22 +112,22 @@ def closed(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
     return markdown(["kernel", "IPC", "order", "clients", *heads], lines, (0, 1, 2))
 
 
-def eight() -> str:
+def eight_apps() -> str:
     """Return the same of kernels built for eight apps."""
-    return closed(True, FOR_EIGHT, LARGE_OF_EIGHT)
+    return closed_loop(True, FOR_EIGHT, LARGE_OF_EIGHT)
 
 
-def strays() -> str:
+def wait_variation() -> str:
     """Return how far the median wait of three clients strays over layouts of the apps, in percent
     of the first, over all ways, orders and sizes; and how many layouts there are."""
     (result,) = results(IN_LAYOUTS)
     nets = [row.cycles.nets for row, _ in rungs(result.rows) if isinstance(row, Row) and row.cycles]
-    spans = [100 * (max(one) - min(one)) / one[0] for one in nets]
-    assert all(len(one) == result.layouts for one in nets)
+    spans = [100 * (max(medians) - min(medians)) / medians[0] for medians in nets]
+    assert all(len(medians) == result.layouts for medians in nets)
     return f"{between(spans, '{:.1f}'.format)} % over {result.layouts} layouts"
 
 
-def opened(icache: bool) -> str:
+def open_loop(icache: bool) -> str:
     """Return the table of the open loop: waits, and whose the core was."""
     lines = []
     for names, by_size in _sets("open", icache):
@@ -136,7 +136,7 @@ def opened(icache: bool) -> str:
             rung = by_size[size]
             cells += [
                 _waits(rung),
-                "/".join(_percent(rung, one) for one in ("server", "crossing", "idle")),
+                "/".join(_percent(rung, owner) for owner in ("server", "crossing", "idle")),
             ]
         lines.append([*names, *cells])
     heads = [
@@ -151,12 +151,12 @@ def _percent(rung: Rung, owner: Owner) -> str:
     return f"{100 * rung.share(owner):.0f}"
 
 
-def lost() -> str:
+def unaccounted() -> str:
     """Return the most that is unaccounted for in any rung, in percent."""
-    return f"{100 * max(one.rung.share('unaccounted') for one in climbed()):.1f}"
+    return f"{100 * max(climb.rung.share('unaccounted') for climb in climbs()):.1f}"
 
 
-def accounted() -> str:
+def owners() -> str:
     """Return the parts into which each window falls."""
     return ", ".join(OWNERS)
 
@@ -164,32 +164,32 @@ def accounted() -> str:
 def answers(kernel: str, way: str, size: int, icache: bool = True) -> str:
     """Return the cycles for an answer in the closed loop, over orders and numbers of clients."""
     wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
-    return between([one.rung.per_answer for one in some(**wanted)])
+    return between([climb.rung.per_answer for climb in select_climbs(**wanted)])
 
 
 def crossing(kernel: str, way: str, size: int, icache: bool = True) -> str:
     """Return the share of the core in the closed loop that is IPC and kernel, in percent."""
     wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
-    shares = [100 * one.rung.share("crossing") for one in some(**wanted)]
+    shares = [100 * climb.rung.share("crossing") for climb in select_climbs(**wanted)]
     return between(shares, "{:.0f}".format)
 
 
 UNFAIR = "Tock dev/ipc-initial"  # its relay's queue is not fair
 
 
-def least(order: str, icache: bool = True, kernel: str = "") -> str:
+def least_served(order: str, icache: bool = True, kernel: str = "") -> str:
     """Return the share of the least served where several ask in a closed loop: on one kernel, or on
     all but UNFAIR."""
     wanted = {"order": order, "icache": icache, "loop": "closed"}
     shares = [
-        one.rung.least
-        for one in some(**wanted)
-        if one.clients > 1 and (one.kernel == kernel if kernel else one.kernel != UNFAIR)
+        climb.rung.least
+        for climb in select_climbs(**wanted)
+        if climb.clients > 1 and (climb.kernel == kernel if kernel else climb.kernel != UNFAIR)
     ]
     return between(shares, "{:.2f}".format)
 
 
-def beside_alarm() -> str:
+def scheduler_table() -> str:
     """Return the table of schedulers: what each instance gets beside others and an alarm, and how
     late that is."""
     lines = []
@@ -203,7 +203,7 @@ def beside_alarm() -> str:
                 number(alone.per_run),
                 " / ".join(map(number, many.since)),
                 number(many.per_run),
-                *(_late(one) for one in (alone, many)),
+                *(_late(attempt) for attempt in (alone, many)),
             ]
         )
     heads = ["scheduler", "a run, alone", "each of three, from the first's start", "all"]
@@ -222,17 +222,17 @@ def instances() -> str:
     """Return the table of instances: how fast, when the first answer came, what gave out."""
     lines = []
     for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
-        found = instancing.load(path)
-        for stack in dict.fromkeys(one.stack for one in found.attempts):
-            tried = [one for one in found.attempts if one.stack == stack]
-            ran = [one for one in tried if one.refused is None]
+        report = instancing.load(path)
+        for stack in dict.fromkeys(attempt.stack for attempt in report.attempts):
+            tried = [attempt for attempt in report.attempts if attempt.stack == stack]
+            ran = [attempt for attempt in tried if attempt.refused is None]
             end = tried[-1].refused
             last = ran[-1]
-            name = short(found.kernel.title) + ", for eight apps" * (EIGHT in found.kernel.title)
+            name = short(report.kernel.title) + ", for eight apps" * (EIGHT in report.kernel.title)
             why = "none was refused"
             if end is not None:
-                said = f" ({end.said})" if end.said else ""
-                why = f"{end.full}, by {end.by}{said}"
+                message = f" ({end.said})" if end.said else ""
+                why = f"{end.full}, by {end.by}{message}"
             lines.append(
                 [
                     name,
@@ -240,8 +240,8 @@ def instances() -> str:
                     str(last.asked),
                     number(ran[0].per_run),
                     number(last.per_run),
-                    between([one.per_run for one in last.instances]),
-                    between([float(one.first) for one in last.instances]),
+                    between([instance.per_run for instance in last.instances]),
+                    between([float(instance.first) for instance in last.instances]),
                     why,
                     f"{end.flash_left:,} / {end.ram_left:,}" if end is not None else "",
                 ]

@@ -4,7 +4,7 @@ bring it, over the links in results/ipc/."""
 
 from collections.abc import Iterable
 
-from committed import CommittedResult, between, committed, left, number, retired
+from committed import CommittedResult, between, committed, number, retired, share_left
 from tables import markdown
 from tockmark.show import text
 from tockmark.show.table import layout_nets
@@ -24,18 +24,20 @@ def rows(names: Iterable[str], icache: bool) -> str:
     behind it instructions of both at z, counted with the cache off."""
     lines = []
     for name in names:
-        cells = [between(layout_nets(run(*one).row(name, icache))) for one in _columns()]
+        cells = [between(layout_nets(run(*column).row(name, icache))) for column in _columns()]
         counts = [number(retired(run(branch, "z").row(name, False))) for branch in BRANCHES]
         lines.append([name, *cells, *counts])
     heads = [f"{branch.split('-')[-1]}, {level}" for branch, level in _columns()]
-    return markdown(["row", *heads, *(f"{one.split('-')[-1]}, instr." for one in BRANCHES)], lines)
+    return markdown(
+        ["row", *heads, *(f"{branch.split('-')[-1]}, instr." for branch in BRANCHES)], lines
+    )
 
 
 def _columns() -> list[tuple[str, str]]:
     return [(branch, level) for branch in BRANCHES for level in LEVELS]
 
 
-def bytes_of(branch: str, level: str, id_: str, icache: bool, least: int, most: int) -> str:
+def cycles_per_byte(branch: str, level: str, id_: str, icache: bool, least: int, most: int) -> str:
     """Return what one byte more costs from the one size to the other, over the links."""
     ends = [run(branch, level).row(f"{id_} size={size}", icache) for size in (least, most)]
     pairs = zip(*map(layout_nets, ends), strict=True)
@@ -49,21 +51,21 @@ def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 
     return (high - low) / (most - least)
 
 
-def more(name: str, level: str) -> str:
+def extra_instructions(name: str, level: str) -> str:
     """Return the instructions that the fair iterator adds to a row."""
     before, after = (retired(run(branch, level).row(name, False)) for branch in BRANCHES)
     return f"{(after or 0.0) - (before or 0.0):+.0f}"
 
 
-def dearer(name: str, level: str, icache: bool) -> str:
+def extra_cycles(name: str, level: str, icache: bool) -> str:
     """Return how much more cycles the fair iterator takes, pair by pair of links."""
     nets = [layout_nets(run(branch, level).row(name, icache)) for branch in BRANCHES]
     return between([after / before for before, after in zip(*nets, strict=True)], _percent)
 
 
-def moved(name: str, icache: bool) -> str:
+def left_by_memmove(name: str, icache: bool) -> str:
     """Return what a copy by memmove leaves of a row's cycles, pair by pair of links."""
-    return left("ipc/memmove", name, icache)
+    return share_left("ipc/memmove", name, icache)
 
 
 def _percent(ratio: float) -> str:

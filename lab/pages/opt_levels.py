@@ -15,7 +15,7 @@ from tables import markdown
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
-from tockmark.compare.spread import known_spread
+from tockmark.compare.spread import committed_spread
 from tockmark.result.model import Row
 from tockmark.result.stats import median
 from tockmark.show import text
@@ -50,12 +50,14 @@ def flash(kernel: str, level: str) -> int:
 def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     """Return the geometric mean of all benchmarks that touch the kernel, as `tockmark compare
     --only 'kernel icache=on'` has it."""
-    known = catalogues.load()
-    only = select(known, f"kernel icache={ICACHE[icache]}")
-    one, two = (side.result.only(only) for side in (base, new))
-    found = pairs.compare(one, two, "", known, Margins(), known_spread(base.result))
-    assert found.mean is not None
-    return found.mean
+    catalogue = catalogues.load()
+    only = select(catalogue, f"kernel icache={ICACHE[icache]}")
+    base_rows, new_rows = (side.result.only(only) for side in (base, new))
+    comparison = pairs.compare(
+        base_rows, new_rows, "", catalogue, Margins(), committed_spread(base.result)
+    )
+    assert comparison.mean is not None
+    return comparison.mean
 
 
 def saved(kernel: str, level: str) -> float:
@@ -63,7 +65,7 @@ def saved(kernel: str, level: str) -> float:
     return 1 - mean(run(kernel, UPSTREAM), run(kernel, level), True).ratio
 
 
-def cheapest(kernel: str) -> str:
+def best_level(kernel: str) -> str:
     """Return the level above upstream's that saves most of the cycles a byte of flash."""
     return max(
         (level for level in LEVELS if level != UPSTREAM),
@@ -71,28 +73,33 @@ def cheapest(kernel: str) -> str:
     )
 
 
-def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]:
+def separated_rows(kernel: str, base: str, new: str, icache: bool) -> tuple[int, int, int]:
     """Count the rows that touch the kernel: in how many each link at the second level takes less
     than each at the first, in how many more, and how many there are."""
-    known = catalogues.load()
+    catalogue = catalogues.load()
     less = more = whole = 0
-    for (cached, name), row in run(kernel, one).rows.items():
-        before, after = layout_nets(row), layout_nets(run(kernel, two).row(name, icache))
-        if cached is icache and known.benchmarks[row.id].touches == "kernel" and before and after:
+    for (cached, name), row in run(kernel, base).rows.items():
+        before, after = layout_nets(row), layout_nets(run(kernel, new).row(name, icache))
+        if (
+            cached is icache
+            and catalogue.benchmarks[row.id].touches == "kernel"
+            and before
+            and after
+        ):
             whole += 1
             less += max(after) < min(before)
             more += min(after) > max(before)
     return less, more, whole
 
 
-def interval(found: Mean) -> str:
+def interval(mean: Mean) -> str:
     """Return a mean with its interval."""
-    return f"{found.ratio:.2f} ({ends(found)})"
+    return f"{mean.ratio:.2f} ({ends(mean)})"
 
 
-def ends(found: Mean) -> str:
+def ends(mean: Mean) -> str:
     """Return where a mean may lie, over the links."""
-    return f"{found.change.low:.2f}–{found.change.high:.2f}"
+    return f"{mean.change.low:.2f}–{mean.change.high:.2f}"
 
 
 def condition() -> str:
@@ -152,13 +159,13 @@ def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
     return markdown(["", *heads], cells, words=(0,))
 
 
-def _micros(found: CommittedResult, name: str) -> str:
-    row = found.row(name, True)
+def _micros(result: CommittedResult, name: str) -> str:
+    row = result.row(name, True)
     nets = layout_nets(row)
-    if row is None or not nets or not found.board.clock_hz:
+    if row is None or not nets or not result.board.clock_hz:
         return NONE
     least, middle, most = (
-        text.trimmed(text.three_digits(net * 1e6 / found.board.clock_hz) or 0)
+        text.trimmed(text.three_digits(net * 1e6 / result.board.clock_hz) or 0)
         for net in (min(nets), median(nets), max(nets))
     )
     return f"{middle} ({least}–{most})"
@@ -172,11 +179,15 @@ def instructions(names: Sequence[str]) -> str:
 def every_row() -> str:
     """Return the rows that touch the kernel, of each kernel at upstream's level; of a benchmark
     with several its first and its last."""
-    known = catalogues.load()
+    catalogue = catalogues.load()
     columns = list(product((True, False), KERNELS))
     heads = [f"{KERNELS[kernel]}, i-cache {ICACHE[icache]}" for icache, kernel in columns]
-    ids = [one.id for one in known.benchmarks.values() if one.touches == "kernel"]
-    ends = [key for own in (known.rows([id_]) for id_ in ids) for key in (own[0], *own[1:][-1:])]
+    ids = [
+        benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.touches == "kernel"
+    ]
+    ends = [
+        key for own in (catalogue.rows([id_]) for id_ in ids) for key in (own[0], *own[1:][-1:])
+    ]
     rows = []
     for name in (catalogues.label(*key) for key in ends):
         cells = [run(kernel, UPSTREAM).span(name, icache) for icache, kernel in columns]

@@ -17,16 +17,16 @@ from committed import number
 from tables import markdown
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
+from tockmark_lab.folders import DATA
 from tockmark_lab.over_time.commits import (
-    ByCommit,
+    CampaignData,
     CommitTrail,
     Jump,
     MeasuredCommit,
     largest,
-    load_commits,
+    load_campaign,
 )
-from tockmark_lab.over_time.commits_text import WITHOUT, cycles_words
-from tockmark_lab.places import DATA
+from tockmark_lab.over_time.commits_text import INSTRUCTIONS_ONLY, cycles_words
 
 FILE = DATA / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"
@@ -40,31 +40,31 @@ ROWS = (
     "console.write size=1",
 )
 OFF = " icache=off"
-KINDS = ("by commits", "by toolchains", "not told apart")
+ORIGINS = ("by commits", "by toolchains", "not told apart")
 
 
 @cache
-def held() -> ByCommit:
+def history() -> CampaignData:
     """Return what the campaign found."""
-    found, problems = load_commits(FILE)
+    history, problems = load_campaign(FILE)
     assert not problems, problems
-    return found
+    return history
 
 
 @cache
 def mean() -> CommitTrail:
-    return held().mean(catalogues.load())
+    return history().mean(catalogues.load())
 
 
 def release(name: str) -> MeasuredCommit:
     """Return what was measured of a release."""
-    return next(one for one in held().every if name in one.commit.names)
+    return next(commit for commit in history().every if name in commit.commit.names)
 
 
 def newest() -> MeasuredCommit:
     """Return the last commit of the line of which all rows were measured."""
     wanted = mean().ends[1].commit.sha
-    return held().measured[wanted]
+    return history().measured[wanted]
 
 
 def mean_since(name: str, series: str) -> str:
@@ -78,54 +78,63 @@ def _code(words: str) -> Markup:
 
 
 def _count(of: MeasuredCommit, row: str) -> float | None:
-    found = of.rows.get(row + OFF)
-    return None if found is None or found.instret is None else found.instret / found.inner
+    counts = of.rows.get(row + OFF)
+    return None if counts is None or counts.instret is None else counts.instret / counts.inner
 
 
 def since(name: str) -> str:
     """Instructions of a release and of the newest commit, and what jumps on the way add up to:
     those of commits, of new toolchains, and those of which it is not known; below, the sizes."""
     old, new = release(name), newest()
-    jumps = [one for one in held().jumps() if (one.head.place or 0) <= (new.commit.place or 0)]
+    jumps = [
+        jump for jump in history().jumps() if (jump.head.place or 0) <= (new.commit.place or 0)
+    ]
     lines = []
     for row in ROWS:
         ends = [_count(of, row) for of in (old, new)]
         if None in ends:
             continue
         sums = [
-            sum(jump.change for jump in jumps if jump.row == row + OFF and kind(jump) == of_kind)
-            for of_kind in KINDS
+            sum(jump.change for jump in jumps if jump.row == row + OFF and origin(jump) == of_kind)
+            for of_kind in ORIGINS
         ]
         lines.append(
-            [_code(row), *map(number, ends), text.change(*ends), *(f"{one:+.0f}" for one in sums)]
+            [
+                _code(row),
+                *map(number, ends),
+                text.change(*ends),
+                *(f"{total:+.0f}" for total in sums),
+            ]
         )
     for what, field in (("flash, bytes", "flash_bytes"), ("RAM, bytes", "ram_bytes")):
         sizes = [getattr(of.kernel, field) for of in (old, new)]
         lines.append([what, *map(number, sizes), text.change(*sizes), "", "", ""])
     heads = ["row", name.removeprefix("release-"), new.commit.title, "change"]
-    return markdown([*heads, *KINDS], lines)
+    return markdown([*heads, *ORIGINS], lines)
 
 
-def kind(jump: Jump) -> str:
+def origin(jump: Jump) -> str:
     """Return what made a row jump, by the words of KINDS."""
-    return KINDS[2 if not jump.exact else 1 if jump.built_anew else 0]
+    return ORIGINS[2 if not jump.exact else 1 if jump.built_anew else 0]
 
 
-def most(dearer: bool, many: int = 5) -> list[Jump]:
+def largest_jumps(dearer: bool, many: int = 5) -> list[Jump]:
     """Return so many of the dearest jumps, or of the best, at most: of each commit one, of known
     commits alone."""
     some = [
-        jump for jump in held().jumps() if kind(jump) == KINDS[0] and (jump.change > 0) is dearer
+        jump
+        for jump in history().jumps()
+        if origin(jump) == ORIGINS[0] and (jump.change > 0) is dearer
     ]
-    found = largest(some, [row + OFF for row in ROWS])
-    return found[:many] if dearer else found[::-1][:many]
+    jumps = largest(some, [row + OFF for row in ROWS])
+    return jumps[:many] if dearer else jumps[::-1][:many]
 
 
 @cache
 def causes() -> dict[str, str]:
     """Return the cause of jumps by the beginning of the commit's name."""
-    found: dict[str, str] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["causes"]
-    return found
+    causes_by_commit: dict[str, str] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["causes"]
+    return causes_by_commit
 
 
 def check(jump: Jump) -> str:
@@ -134,10 +143,10 @@ def check(jump: Jump) -> str:
     return f"tockmark judge TREE {jump.base.short} {jump.head.short} --only {row}"
 
 
-def prices(dearer: bool) -> str:
+def jump_table(dearer: bool) -> str:
     """The dearest jumps, or the best: what, how much, where, and how to see it."""
     lines = []
-    for jump in most(dearer):
+    for jump in largest_jumps(dearer):
         pull = f", #{jump.head.pull}" if jump.head.pull else ""
         cause = causes().get(jump.head.short) or text.escaped(jump.head.subject)
         cycles = cycles_words(jump)
@@ -146,7 +155,7 @@ def prices(dearer: bool) -> str:
                 Markup(f"{jump.head.short}{pull}: {cause}"),  # the causes are Markdown of ours
                 _code(jump.row.removesuffix(OFF)),
                 f"{jump.change:+.0f} ({text.change(jump.before, jump.after)})",
-                "-" if cycles == WITHOUT else cycles.removeprefix("cycles "),
+                "-" if cycles == INSTRUCTIONS_ONLY else cycles.removeprefix("cycles "),
                 jump.judged.where if jump.judged and jump.judged.where else "-",
                 _code(check(jump)),
             ]
@@ -171,12 +180,12 @@ def toolchains() -> str:
 
 
 def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
-    for base, head in pairwise(held().line):
+    for base, head in pairwise(history().line):
         if (head.commit.place or 0) - (base.commit.place or 0) == 1:
             yield base, head
 
 
-def unknown() -> list[Jump]:
+def unexplained_jumps() -> list[Jump]:
     """Return the jumps of more instructions than are followed whose commit is not known yet."""
-    every = [jump for jump in held().jumps(20) if not jump.exact]
+    every = [jump for jump in history().jumps(20) if not jump.exact]
     return largest(every, [row + OFF for row in ROWS])

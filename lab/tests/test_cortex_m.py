@@ -19,7 +19,7 @@ from tockmark.target import board as boards
 from tockmark.target import laid as laid_images
 from tockmark.target.elf import read_elf
 from tockmark.target.image import HEADER
-from tockmark_lab.places import LAB
+from tockmark_lab.folders import LAB
 
 PROFILE = LAB / "stand-in" / "board.toml"
 BOARD = boards.load(str(PROFILE))

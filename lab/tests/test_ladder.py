@@ -18,7 +18,7 @@ from tockmark.target import board as boards
 from tockmark.target.image import AppBuild, build_image
 from tockmark.target.kernel import read_kernel, slots_of
 from tockmark.target.protocol import Start
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances
 from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
 

@@ -22,8 +22,8 @@ from tockmark_lab.interrupts_off import (
     MOST_CYCLES,
     PANIC,
     START,
+    LongestStretch,
     StretchWatch,
-    Worst,
 )
 
 SHORT = 600_000  # cycles of a boot
@@ -43,7 +43,7 @@ def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
 
 
 def test_what_takes_longer_is_named() -> None:
-    worst = Worst(2, MOST_CYCLES + 1, "search-1")
+    worst = LongestStretch(2, MOST_CYCLES + 1, "search-1")
     (line,) = interrupts_off.too_long({CALL: worst, START: worst})
     assert line == "system call: 10001 cycles in search-1, more than 10000"
 

@@ -190,14 +190,14 @@ def conformance_verb(
         most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        stretches: dict[str, interrupts_off.Worst] = {}
-        if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
+        stretches: dict[str, interrupts_off.LongestStretch] = {}
+        if plan.is_baseline and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
             stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
         held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
         done[version] = conformance.run(plan)
         done[version].lost += interrupts_off.too_long(stretches)
-        by = step if step is not None else interleavings.STEP if plan.own else 0
+        by = step if step is not None else interleavings.STEP if plan.is_baseline else 0
         swept[version] = interleavings.run(plan, by) if by else []
         done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:

@@ -22,10 +22,10 @@ from tockmark.cli.program import verb
 from tockmark.result.provenance import Core
 from tockmark.target.kernel import HAS
 from tockmark.target.sim import core_beside
-from tockmark_lab import places
+from tockmark_lab import folders
 from tockmark_lab import validation_parts as programs
 
-DATA = places.STUDIES / "cores" / "data"
+DATA = folders.STUDIES / "cores" / "data"
 STORED = DATA / "programs.json"
 FORMAT: Literal["tockmark-cores"] = "tockmark-cores"
 VERSION: Literal[1] = 1

@@ -39,7 +39,7 @@ from tockmark.target.results import kernel_of, simulator_of
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
 WAKER = "waker"  # the app with the alarm
-BESIDE_ALARM = (1, 3)  # so many instances; a kernel has four slots
+WITH_ALARM = (1, 3)  # so many instances; a kernel has four slots
 MOST = 9  # one more than any kernel that is known runs
 STACK = 2048
 CYCLES_EACH = 8_000_000  # at most, for one instance's runs
@@ -128,9 +128,9 @@ class StoredInstances(Part, frozen=True):
     attempts: tuple[Attempt, ...]
 
 
-def beside_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
+def attempts_with_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
     """Run one instance, then as many as there is room for, beside an app with an alarm."""
-    found = [attempt(kernel, board, icache, count, alarm=True) for count in BESIDE_ALARM]
+    found = [attempt(kernel, board, icache, count, alarm=True) for count in WITH_ALARM]
     for one in found:
         if one.refused is not None or not one.tick:
             raise TockmarkError(
@@ -344,7 +344,9 @@ def instances_verb(
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     found = []
     for one in stack or [STACK]:
-        tried = beside_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        tried = (
+            attempts_with_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        )
         found += tried
         if not as_json:
             print(text(tried, cached), flush=True)

@@ -23,11 +23,11 @@ from tockmark.profile.sample import (
     Sample,
     Sampler,
     Step,
-    attributed,
-    between,
-    paired,
+    attribute_cycles,
+    mcycle_read,
     parse,
-    reading,
+    sample_between,
+    sample_readings,
 )
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
@@ -93,13 +93,13 @@ class Codes:
         self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
         self._starts = [slot.flash_start for slot in image.slots]
 
-    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
+    def look_up(self, addresses: Iterable[tuple[bool, int]]) -> None:
         """Look all code up that runs: in user mode or not, and where."""
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
             ran.setdefault(self.owner(user, address), set()).add(address)
         for owner, there in ran.items():
-            self._programs[owner].study(there)
+            self._programs[owner].look_up(there)
 
     def code_of(self, step: Step) -> tuple[int, Program]:
         """Return whose stack an instruction is of, and its code."""
@@ -131,18 +131,18 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     """Profile one benchmark, write the files, and return what is kept and the text for its reader.
     TockmarkError if the kernel does not measure it, or the simulator with the retirement port is
     not built."""
-    run = traced(options, catalogue)
+    run = trace_row(options, catalogue)
     found = run.sample
-    kernel = kernel_of(options.kernel, options.by_symbol)
+    kernel = load_kernel_program(options.kernel, options.by_symbol)
     codes = Codes(kernel, run.image)
-    codes.study((step.user, step.pc) for step in found.steps)
+    codes.look_up((step.user, step.pc) for step in found.steps)
 
     def where(step: Step) -> tuple[Frame, ...]:
         return codes.code_of(step)[1].frames(step.pc)
 
-    spent = attributed(found, where, lambda step: codes.code_of(step)[0])
+    spent = attribute_cycles(found, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
-    kept = file.stored(spent, *row, options.measured, options.board.name, options.apps.lang)
+    kept = file.stored_profile(spent, *row, options.measured, options.board.name, options.apps.lang)
     counted = samples_of(run.row, "instret")[run.number]
     at_once = options.apps.abi != 1  # there by another command, in samples of their own
     if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
@@ -207,14 +207,14 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def kernel_of(kernel: KernelElf, by_symbol: bool = False) -> Program:
+def load_kernel_program(kernel: KernelElf, by_symbol: bool = False) -> Program:
     """Return the kernel's symbols: from the build with line tables, if it is of the same code and
     not only symbols are asked for."""
     program = Program(kernel.path)
-    return program if by_symbol else lines_of(kernel, program) or program
+    return program if by_symbol else program_with_lines(kernel, program) or program
 
 
-def lines_of(kernel: KernelElf, program: Program) -> Program | None:
+def program_with_lines(kernel: KernelElf, program: Program) -> Program | None:
     """Return the build with line tables beside a kernel, if there is one of the same code."""
     beside = kernel.path.absolute().parents[1] / LINES / kernel.path.name
     if not beside.exists():
@@ -223,7 +223,7 @@ def lines_of(kernel: KernelElf, program: Program) -> Program | None:
     return better if better.same_code(program) else None
 
 
-def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
+def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
     """Run a benchmark's app, and find a steady sample of its row; all of the trace goes into
     `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
     the simulator with the retirement port is not built."""
@@ -286,16 +286,16 @@ class _ByReadings:
 
     def watch(self, lines: Iterator[str]) -> None:
         """Look at all of a trace."""
-        self._readings = [value for value in map(reading, lines) if value is not None]
+        self._readings = [value for value in map(mcycle_read, lines) if value is not None]
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
         """Return a sample of the last row."""
         taken = samples_of(rows[-1], "cycles")
-        first, last = paired(self._readings, taken)[number]
-        return between(kept_lines(self._trace), first, last, taken[number])
+        first, last = sample_readings(self._readings, taken)[number]
+        return sample_between(read_trace(self._trace), first, last, taken[number])
 
 
-def kept_lines(trace: Path) -> Iterator[str]:
+def read_trace(trace: Path) -> Iterator[str]:
     """Yield the lines of a trace that was kept."""
     with gzip.open(trace, "rt", encoding="ascii") as lines:
         yield from lines
