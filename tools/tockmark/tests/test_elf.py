@@ -96,8 +96,8 @@ def _sparse(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (_pipe, "is not a file; give the kernel's .elf"),
-        (Path.mkdir, "is not a file; give the kernel's .elf"),
+        (_pipe, "is not a file. Give the kernel's .elf"),
+        (Path.mkdir, "is not a file. Give the kernel's .elf"),
         (_sparse, "has more than 256 MiB"),
     ],
 )

@@ -39,7 +39,7 @@ def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> 
         ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
         ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
         ({"samples": 20}, [], "--samples does not go with .* all samples"),
-        ({"kernel_name": "x"}, [], "--kernel-name does not go with .*; leave out --kernel-name"),
+        ({"kernel_name": "x"}, [], "--kernel-name does not go with .*. Leave out --kernel-name"),
     ],
 )
 def test_an_option_that_says_otherwise_is_one_line(

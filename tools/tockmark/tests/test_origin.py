@@ -40,7 +40,7 @@ def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
         ("name", "no kernel's manifest"),
         ("opt_level = 4", "no kernel's manifest"),
         ("opt_level = true", "no kernel's manifest"),
-        ('opt_level = "fast"', r"opt_level 'fast' in .*k.toml is none; give 0, 1, 2, 3, s or z"),
+        ('opt_level = "fast"', r"opt_level 'fast' in .*k.toml is none. Give 0, 1, 2, 3, s or z"),
         ('flags = "a\\u202eb"', r"flags .* in .*k.toml cannot be shown"),
         ('rustc = "1.94.0"', r"k.elf says that its rustc is '1.95.0 .*k.toml says '1.94.0'"),
         ('name = "Tock"', r"--kernel-name says that its name is 'mine', .*k.toml says 'Tock'"),
