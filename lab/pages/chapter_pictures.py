@@ -19,12 +19,12 @@ import whole_programs
 from tockmark.site import plot
 from tockmark.site.plot import GREY, STYLES, Sheet
 from tockmark.suite.catalogue import ICACHE
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances as instancing
 from tockmark_lab.studies import programs
 from tockmark_lab.studies.crypto import APP, WAYS
 from tockmark_lab.studies.ladder import WAYS as IPC
-from tockmark_lab.studies.programs import ALONE, BESIDE
+from tockmark_lab.studies.programs import ALONE, WITH_ALARM
 
 KIB = 1024
 MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}
@@ -87,7 +87,7 @@ def draw_programs() -> Sheet:
         height=0.8 + 0.26 * len(shown),
     )
     for axes, beside, words in zip(
-        sheet.panels, (ALONE, BESIDE), ("alone", "with another app's alarm"), strict=True
+        sheet.panels, (ALONE, WITH_ALARM), ("alone", "with another app's alarm"), strict=True
     ):
         for index, kernel in enumerate(kernels):
             ratios_by_y = {

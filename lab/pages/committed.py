@@ -13,7 +13,7 @@ from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 
 
 def number(value: float | None) -> str:

@@ -23,7 +23,7 @@ from tockmark.base.documents import Count, Part
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
 from tockmark.show.table import layout_nets
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 
 # The commit before the change of the interface, the commit of the change, and a release after it.
 VERSIONS = {"1": "version 1", "2": "first version 2", "2.0": "release 2.0"}

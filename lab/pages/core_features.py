@@ -195,8 +195,8 @@ def per_megahertz(core: str, icache: bool) -> str:
 
 
 def opentitan_agreement() -> str:
-    """Format the number of rows with equal counts on Ibex's configuration `opentitan` and on the machine's
-    own core, which lacks only the second core in lockstep."""
+    """Format the number of rows with the same counts on Ibex's configuration `opentitan` as on the
+    machine's own core, which lacks only the second core in lockstep."""
     own, other = kernel(""), kernel("opentitan")
     assert own is not None
     assert other is not None

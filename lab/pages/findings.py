@@ -38,7 +38,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",
@@ -144,8 +144,8 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 
 
 def added_cost(argument: str) -> str:
-    """Return a table of net instructions and cycles of one operation: the figures of the first result
-    file, and the difference of each other file. Rows that no other file has are skipped."""
+    """Return a table of net instructions and cycles of one operation: the first result file's
+    figures, and the difference of each other file. Rows that no other file has are skipped."""
     paths = [ROOT / name for name in argument.split()]
     base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
     names = [path.stem for path in paths]

@@ -12,7 +12,7 @@ from committed import between, number
 from tables import markdown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances as instancing
 from tockmark_lab.studies.ladder import OWNERS, WAYS, Owner, Rung, rungs
 from tockmark_lab.studies.programs import short

@@ -15,7 +15,7 @@ from tables import markdown
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
-from tockmark.compare.spread import known_spread
+from tockmark.compare.spread import committed_spread
 from tockmark.result.model import Row
 from tockmark.result.stats import median
 from tockmark.show import text
@@ -54,7 +54,7 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     only = select(catalogue, f"kernel icache={ICACHE[icache]}")
     base_rows, new_rows = (side.result.only(only) for side in (base, new))
     comparison = pairs.compare(
-        base_rows, new_rows, "", catalogue, Margins(), known_spread(base.result)
+        base_rows, new_rows, "", catalogue, Margins(), committed_spread(base.result)
     )
     assert comparison.mean is not None
     return comparison.mean

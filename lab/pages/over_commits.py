@@ -17,16 +17,16 @@ from committed import number
 from tables import markdown
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
+from tockmark_lab.folders import DATA
 from tockmark_lab.over_time.commits import (
-    ByCommit,
+    CampaignData,
     CommitTrail,
     Jump,
     MeasuredCommit,
     largest,
-    load_commits,
+    load_campaign,
 )
-from tockmark_lab.over_time.commits_text import WITHOUT, cycles_words
-from tockmark_lab.places import DATA
+from tockmark_lab.over_time.commits_text import INSTRUCTIONS_ONLY, cycles_words
 
 FILE = DATA / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"
@@ -44,9 +44,9 @@ ORIGINS = ("by commits", "by toolchains", "unknown")
 
 
 @cache
-def history() -> ByCommit:
+def history() -> CampaignData:
     """Return the campaign's measurements."""
-    history, problems = load_commits(FILE)
+    history, problems = load_campaign(FILE)
     assert not problems, problems
     return history
 
@@ -156,7 +156,7 @@ def jump_table(increases: bool) -> str:
                 Markup(f"{jump.head.short}{pull}: {cause}"),  # the causes are Markdown of ours
                 _code(jump.row.removesuffix(OFF)),
                 f"{jump.change:+.0f} ({text.change(jump.before, jump.after)})",
-                "-" if cycles == WITHOUT else cycles.removeprefix("cycles "),
+                "-" if cycles == INSTRUCTIONS_ONLY else cycles.removeprefix("cycles "),
                 jump.judged.where if jump.judged and jump.judged.where else "-",
                 _code(check(jump)),
             ]

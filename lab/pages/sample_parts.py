@@ -156,7 +156,10 @@ def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
     lines = []
     for level in levels:
         profile = profiles(f"{kernel}-{level}")[row, False]
-        waits = (profile.caused("fetch") + profile.caused("branch"), profile.caused("load/store"))
+        waits = (
+            profile.cycles_of_cause("fetch") + profile.cycles_of_cause("branch"),
+            profile.cycles_of_cause("load/store"),
+        )
         figures = [profile.instructions, *split_parts(profile).values(), profile.cycles, *waits]
         lines.append([level, *map(number, figures)])
     heads = ["opt-level", "instr.", *PARTS, *(f"of these: {kind}" for kind in KINDS)]

@@ -11,8 +11,8 @@ from committed import between, committed, number, retired, share_left
 from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import KINDS, LoadFound, StackPart, StoredLatency
-from tockmark_lab.places import DATA
+from tockmark.latency.report import KINDS, LoadWaits, StackPart, StoredLatency
+from tockmark_lab.folders import DATA
 
 CHANGES = {
     "priorities": "write the PLIC's priorities once, not after each round of interrupts",
@@ -213,7 +213,7 @@ def _part(part: StackPart) -> Iterator[str]:
     yield f"{part.cycles:,}"
 
 
-def _load(latency: StoredLatency, name: str) -> LoadFound:
+def _load(latency: StoredLatency, name: str) -> LoadWaits:
     return next(load for load in latency.loads if load.name == name)
 
 

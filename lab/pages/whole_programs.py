@@ -16,10 +16,10 @@ from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS, label
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import isolation, programs
-from tockmark_lab.studies.isolation import Meanwhile
-from tockmark_lab.studies.programs import ALONE, BESIDE, OnKernel, Ratios
+from tockmark_lab.studies.isolation import ProgramActivity
+from tockmark_lab.studies.programs import ALONE, WITH_ALARM, KernelResults, Ratios
 
 STUDY = STUDIES / "programs"
 CATALOGUE = catalogues.load(STUDY / "catalogue.toml")
@@ -33,9 +33,9 @@ def results() -> tuple[Result, ...]:
 
 
 @cache
-def kernels() -> tuple[OnKernel, ...]:
+def kernels() -> tuple[KernelResults, ...]:
     """Return the bare measurements, then each kernel's."""
-    return tuple(programs.by_kernel(results()))
+    return tuple(programs.group_by_kernel(results()))
 
 
 def format_ratio(ratios: Ratios | None) -> str:
@@ -52,7 +52,7 @@ def table(icache: bool) -> str:
     """Return the table for one cache setting: by kernel, alone and with another app's alarm."""
     bare, *others = kernels()
     lines = []
-    shown = [(kernel, load) for kernel in others for load in (ALONE, BESIDE)]
+    shown = [(kernel, load) for kernel in others for load in (ALONE, WITH_ALARM)]
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if bare.nets(key, ALONE, icache)]
     columns = [[kernel.by(bare, key, load, icache) for key in keys] for kernel, load in shown]
     for i, key in enumerate(keys):
@@ -64,7 +64,7 @@ def table(icache: bool) -> str:
         for column in columns
     ]
     lines.append(["geometric mean of the short ones", "", *map(format_ratio, means)])
-    heads = [kernel.name + (", + alarm" if load == BESIDE else "") for kernel, load in shown]
+    heads = [kernel.name + (", + alarm" if load == WITH_ALARM else "") for kernel, load in shown]
     return markdown(["program", "bare, cycles", *heads], lines)
 
 
@@ -121,8 +121,8 @@ def stack(id_: str, lang: str) -> str:
 class CountedRuns:
     """A program's run alone and its run with another app's alarm, on one kernel."""
 
-    alone: Meanwhile
-    with_alarm: Meanwhile
+    alone: ProgramActivity
+    with_alarm: ProgramActivity
 
     @property
     def alarms(self) -> int:
@@ -141,12 +141,12 @@ def counted_runs() -> dict[str, dict[str, CountedRuns]]:
     runs_by_kernel = {}
     for path in sorted((STUDIES / "isolation" / "data").glob("*.json")):
         stored = isolation.load(path)
-        runs: dict[str, dict[object, Meanwhile]] = {}
+        runs: dict[str, dict[object, ProgramActivity]] = {}
         for row in stored.rows:
             others = {name: value for name, value in row.params.items() if name != "beside"}
             name = f"{label(row.id, others)}, {LANGS[row.lang]}"
             runs.setdefault(name, {})[row.params["beside"]] = row
-        some = {name: CountedRuns(both[ALONE], both[BESIDE]) for name, both in runs.items()}
+        some = {name: CountedRuns(both[ALONE], both[WITH_ALARM]) for name, both in runs.items()}
         assert not any(run.alone.traps or run.alone.kernel for run in some.values())
         runs_by_kernel[programs.short(stored.kernel.title)] = some
     return {

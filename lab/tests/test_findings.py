@@ -20,7 +20,7 @@ from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.latency import report
 from tockmark.profile.file import StoredProfile
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")

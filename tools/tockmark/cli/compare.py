@@ -17,8 +17,8 @@ from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.compare import pairs
 from tockmark.compare.limits import load_limits, load_margins
-from tockmark.compare.spread import known_spread
-from tockmark.compare.verdict import answer
+from tockmark.compare.spread import committed_spread
+from tockmark.compare.verdict import judge_comparison
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import comparison, export, text
@@ -94,11 +94,11 @@ def compare_verb(
     _, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     (name, base), *news = named
-    spread, strict = known_spread(base), limits is not None
+    spread, strict = committed_spread(base), limits is not None
     found = []
     for other, new in news:
         one = pairs.compare(base, new, other, known, margins, spread, force, strict)
-        found.append((one, answer(one, allowed, missing)))
+        found.append((one, judge_comparison(one, allowed, missing)))
     if as_json:
         options.show(comparison.compare_json(name, found))
     elif limits is None:

@@ -40,8 +40,8 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.boots import App, Booted, Measured
-from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_of
+from tockmark.wire.boots import App, Measured, MeasuredBoot
+from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_names
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
@@ -106,7 +106,7 @@ def build(
     dropped = [
         (LISTS[kind], _placed(row, boot, app))
         for boot, app in measured.each()
-        for kind, row in app.no_rows
+        for kind, row in app.absent_rows
     ]
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
@@ -119,7 +119,7 @@ def build(
     kept: dict[object, StoredRow] = {}
     gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
     for row in taken:
-        if not series_of(row) or not (row.id in OF_BOOT or wanted.includes(row)):
+        if not series_names(row) or not (row.id in OF_BOOT or wanted.includes(row)):
             continue
         known = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and known is not None and known.waits:
@@ -172,7 +172,7 @@ def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmar
     return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
 
 
-def _placed(row: Placed, boot: Booted, app: App) -> Placed:
+def _placed(row: Placed, boot: MeasuredBoot, app: App) -> Placed:
     """Return a row of an app with what only its boot says of it."""
     name = boot.name_for(app)
     own = {"own_app": app.name if app.name != name else None} if isinstance(row, StoredRow) else {}
@@ -229,7 +229,11 @@ def _missing(
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
-        if not series_of(announced) and announced.key not in there and wanted.includes(announced):
+        if (
+            not series_names(announced)
+            and announced.key not in there
+            and wanted.includes(announced)
+        ):
             missing.setdefault(announced.key, _absent(announced))
     return list(missing.values())
 

@@ -26,7 +26,7 @@ from tockmark.base.paths import shown
 from tockmark.result.model import ABSENT_LISTS, Result, Row, Samples, with_readings
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName
-from tockmark.wire.boots import one_run
+from tockmark.wire.boots import single_run
 from tockmark.wire.records import MAX_SAMPLES, compress, expand
 from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, StoredRow, StoredSamples
 
@@ -202,7 +202,7 @@ def encoded(row: Row) -> StoredRow:
     facts = {name: getattr(row, name) for name in FACTS}
     first, *further = ({RUNS[name]: compress(s) for name, s in of.items()} for of in row.samples)
     facts |= first
-    events = " ".join(map(one_run, row.event_samples.values())) or None
+    events = " ".join(map(single_run, row.event_samples.values())) or None
     others = tuple(StoredSamples(**runs) for runs in further)
     extra = {name: compress(samples) for name, samples in row.extra.items()}
     return StoredRow(**facts, events_runs=events, further=others, extra=extra)

@@ -59,7 +59,7 @@ from tockmark.suite.catalogue import (
     load,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted
+from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted_series
 
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
@@ -316,7 +316,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     @property
     def missing_series(self) -> list[str]:
         """The names of the series that it should have and has not."""
-        wanted = counted(self.clock, self.counter)
+        wanted = counted_series(self.clock, self.counter)
         gone = [name for name in wanted if self.series(name) is None]
         short = [n for n in SERIES if (one := self.series(n)) and self.passes and not one.slope]
         return [*gone, *(f"{name} of several passes" for name in short)]

@@ -23,7 +23,7 @@ from tockmark.compare.verdict import MEANING
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
-from tockmark.show import answer, comparison, table, text
+from tockmark.show import comparison, judgement, table, text
 from tockmark.site import pages, pictures
 from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
@@ -186,7 +186,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "MEANING": MEANING,
         "verdict_cells": comparison.verdict_cells,
         "agreement_headline": comparison.agreement_headline,
-        "comparison_headline": answer.headline,
+        "comparison_headline": judgement.headline,
         "heading": heading,
         "sentence_of": pages.sentence,
         "ratio": ratio,

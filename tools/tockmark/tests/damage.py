@@ -170,17 +170,17 @@ KINDS = [
     Damage("cut off", lambda text: text[:-20], "is not a result file: it is not JSON"),
     Damage("nested too deep", lambda _: "[" * 100_000, "is not a result file"),
     # another file
-    Damage("a stranger", lambda _: "{}", "is not a result file; give a .json"),
+    Damage("a stranger", lambda _: "{}", "is not a result file. Give a .json"),
     Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark board parse`"),
     Damage(
         "version 2",
         _set("version", 2),
-        "has format version 2, not 4 or 5; make it anew from its log",
+        "has format version 2, not 4 or 5. Make it anew from its log",
     ),
     Damage(
         "a history",
         lambda _: '{"format":"tockmark-history","version":2}\n' * 2,
-        "is a history of runs, not a result file; `tockmark-lab history -f` shows it",
+        "is a history of runs, not a result file. `tockmark-lab history -f` shows it",
     ),
     # fields
     Damage("no rows", _without("rows"), "required field `rows`"),
