@@ -37,7 +37,7 @@ LONG = (
     "test_cores.py",
     "test_availability.py",
     "test_interleavings.py",
-    "test_limit.py",
+    "test_trap_cases.py",
     "test_rust_identity.py",
 )
 

@@ -32,7 +32,7 @@ ROW = "syscall.command"
 
 
 @dataclass
-class Said:
+class Output:
     """How a call of the tool ended."""
 
     code: int
@@ -65,7 +65,7 @@ class User:
             check=True,
         ).stdout
 
-    def bisect(self, *options: str, limit: str = "+2 %", row: str = ROW) -> Said:
+    def bisect(self, *options: str, limit: str = "+2 %", row: str = ROW) -> Output:
         """From the first commit to the last."""
         words = ["bisect", str(self.tree), self.commits[0], self.commits[-1], "--no-patch"]
         words += ["--row", row, "--limit", limit, "--elf", "kernel.elf"]
@@ -74,7 +74,7 @@ class User:
         error = done.exception
         assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
         code = error.code if isinstance(error, TockmarkError) else done.exit_code
-        return Said(code, done.stdout, str(error or ""))
+        return Output(code, done.stdout, str(error or ""))
 
     @property
     def builds(self) -> int:

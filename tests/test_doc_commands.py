@@ -21,7 +21,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import CATALOGUE, ROOT
 from tockmark.cli.app import PROGRAM
 from tockmark.suite.catalogue import load
-from tockmark.suite.selection import only_one, select
+from tockmark.suite.selection import select, single_row
 from tockmark.target import board as boards
 from tockmark.target.elf import RISC_V
 
@@ -115,7 +115,7 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
                 return f"{path} is not there"
     if rows := [given[key] for key in ("benchmark", "only") if given.get(key)]:
         try:
-            only_one(load(), rows[0]) if given.get("benchmark") else select(load(), rows[0])
+            single_row(load(), rows[0]) if given.get("benchmark") else select(load(), rows[0])
         except TockmarkError:
             return "of a row that its page adds"
     if verb == "run":

@@ -49,7 +49,7 @@ AUTHOR = {
 
 
 @dataclass
-class Said:
+class Output:
     """How a call of the tool ended."""
 
     code: int
@@ -63,13 +63,13 @@ class Said:
         return self.out.splitlines()[0]
 
 
-def judge(folder: Path, *options: object, only: str = "time") -> Said:
+def judge(folder: Path, *options: object, only: str = "time") -> Output:
     words = ["judge", "--only", only, "-o", str(folder), *map(str, options)]
     done = CliRunner(env={"COLUMNS": "100"}).invoke(app.app, words)
     error = done.exception
     assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
     code = error.code if isinstance(error, TockmarkError) else done.exit_code
-    return Said(code, done.stdout, str(error or ""), folder)
+    return Output(code, done.stdout, str(error or ""), folder)
 
 
 def built(factory: pytest.TempPathFactory, changes: dict[str, tuple[str, str]]) -> Path:
@@ -237,7 +237,7 @@ def test_commits_are_built_and_judged(
     monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
     again = judge(tmp_path / "out", "plain", "dear", *options)
     assert again.out.splitlines()[:3] == said.out.splitlines()[:3]
-    known = builds.recall(tree)
+    known = builds.load_build_command(tree)
     assert known is not None
     assert (known.command, known.elf) == (build[1], "")
     assert known.seconds > 0

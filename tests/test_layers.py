@@ -105,7 +105,7 @@ def test_the_table_of_verbs_names_their_modules(program: VerbProgram) -> None:
         for place in re.findall(r"`((?:tools|lab)/[\w./-]+)`", f"{module} {work}"):
             assert (paths.ROOT / place).exists(), place
     assert modules_of == {
-        program.spelled(verb): f"`{folder}/{module.replace('.', '/')}.py`"
+        program.full_name(verb): f"`{folder}/{module.replace('.', '/')}.py`"
         for verb, module in program.verbs.items()
     }
 

@@ -15,7 +15,7 @@ import pytest
 
 from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import Limit
-from tockmark.compare.spread import known_spread, over_links
+from tockmark.compare.spread import committed_spread, spread_over_links
 from tockmark.compare.verdict import MOVED, Verdict
 from tockmark.result import file
 from tockmark.tests.links import (
@@ -47,7 +47,7 @@ def test_links_of_one_source_are_not_told_apart() -> None:
 def test_no_row_that_is_surely_faster_is_a_finding() -> None:
     """From Tock 2.2 to master most rows have more instructions, and many of these less time."""
     base, new = (file.load(RESULTS / f"opt/tock-{name}-z.json") for name in ("2.2", "master"))
-    more = [row for row in judged(base, new, known_spread(base)).moved if row.moved > 0]
+    more = [row for row in judged(base, new, committed_spread(base)).moved if row.moved > 0]
     faster = [row for row in more if row.verdict is Verdict.BETTER]
     assert faster, "none to see"
     assert {row.instructions.limit for row in faster if row.instructions} == {Limit.NONE}
@@ -73,7 +73,7 @@ def test_what_a_change_is_found_as(name: str, limit: Limit, words: set[str]) -> 
         counts = [row.moved for row in found.moved]
         said = {"more"} if max(counts, default=0) > 1 else set()
         said |= {"fewer"} if min(counts, default=0) < -1 else set()
-        said |= {str(row.verdict) for row in found.that_are(*MOVED)}
+        said |= {str(row.verdict) for row in found.rows_with(*MOVED)}
         assert words <= said
         assert bool(words) is bool(said)
 
@@ -81,7 +81,7 @@ def test_what_a_change_is_found_as(name: str, limit: Limit, words: set[str]) -> 
 def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
     """Neither shuffled nor shifted, nor with code that is not run. The spread is that of all 16
     links, these among them: there is no other source for one link."""
-    known = over_links(pool("tock-2.2"), "all links")
+    known = spread_over_links(pool("tock-2.2"), "all links")
     alike = [
         at(result, [place])
         for result in map(pool, ("tock-2.2", "shifts", *SILENT))
@@ -93,7 +93,7 @@ def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
 
 
 def test_one_link_a_side_tells_a_dearer_system_call() -> None:
-    known = over_links(pool("tock-2.2"), "all links")
+    known = spread_over_links(pool("tock-2.2"), "all links")
     for place in range(layouts(pool("tock-2.2"))):
         base = at(pool("tock-2.2"), [place])
         assert judged(base, at(pool("cost"), [place % SIDE]), known).exit_code == 3

@@ -20,7 +20,7 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 from licences import ELF2TAB, licence_files, parts
 from tockmark.base import paths, processes
-from tockmark.base.errors import TockmarkError, say
+from tockmark.base.errors import TockmarkError, print_message
 
 OUT = paths.ROOT / "build" / "wheel"
 LICENCE = 'license = "Apache-2.0 OR MIT"'  # of pyproject.toml: of our own code
@@ -66,7 +66,7 @@ def main() -> None:
     try:
         print(paths.shown(make()))
     except TockmarkError as error:
-        say(str(error))
+        print_message(str(error))
         sys.exit(error.code)
 
 
@@ -166,7 +166,7 @@ def run(*command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = processes.run(command, env=os.environ | {"PATH": path}, todo="run `make setup`")
     if done.code:
-        last = (done.complaint.strip() or "it did not say why").splitlines()[-1]
+        last = (done.error_text.strip() or "it did not say why").splitlines()[-1]
         raise TockmarkError(f"{command[0]} failed: {last}", f"try `{' '.join(command)}`")
     return done.text
 

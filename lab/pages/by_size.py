@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What costs a + b · size, and how far off the line is at a size that it was not fitted to: from
-lab/studies/sizes, and from results that have IPC by size."""
+"""Cost by size: lines a + b · size, with their error at a size that the fit did not use. Data:
+lab/studies/sizes, and the results that have IPC by size."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,18 @@ KIB = 1024
 
 
 @dataclass(frozen=True)
-class Swept:
-    """Rows that differ in a size: what they are called on the page, and whose result has them."""
+class Sweep:
+    """Rows of one result that differ only in a size."""
 
     what: str
     id: str
     kernel: str
     result: str
-    unit: int = 1  # bytes that the parameter counts by
+    unit: int = 1  # bytes per unit of the parameter
     lang: Lang = "c"
 
     def points(self, icache: bool) -> dict[int, float]:
-        """Return net cycles of one operation by bytes: of several layouts the median."""
+        """Return net cycles of one operation by size in bytes (median over layouts)."""
         return {size: cost for row in self._rows(icache) for size, cost in self._point(row)}
 
     def _rows(self, icache: bool) -> list[Row]:
@@ -45,9 +45,9 @@ class Swept:
 
 def line_of(points: dict[int, float]) -> StraightLine:
     """Return the line through all points but the middle one."""
-    found = fit_line(list(points), list(points.values()))
-    assert found is not None
-    return found
+    line = fit_line(list(points), list(points.values()))
+    assert line is not None
+    return line
 
 
 NAMES = {"baseline": "baseline", "tock-2.2": "Tock 2.2", "tock-master": "Tock master"}
@@ -56,51 +56,55 @@ OLD_IPC |= {"opt/tock-master-z": "Tock master"}
 NEW_IPC = {"baseline-cw310": "baseline", "ipc/initial-z": "dev/ipc-initial"}
 NEW_IPC |= {"ipc/relay-request-fairness-z": "…-fairness"}
 WORK = {"length.aes": "AES-128", "length.sha256": "SHA-256", "length.inflate": "inflate"}
-SWEPT = (
-    *(Swept("loading an app", "size.load", NAMES[k], f"sizes/{k}", KIB) for k in NAMES),
-    *(Swept("allow", "size.allow", NAMES[k], f"sizes/{k}") for k in NAMES),
-    *(Swept("old IPC, to its copy", "ipc.bandwidth", k, one) for one, k in OLD_IPC.items()),
-    *(Swept("new IPC, there and back", "ipc2.round_trip", k, one) for one, k in NEW_IPC.items()),
-    Swept("flash read", "size.flash", "none", "sizes/bare"),
-    *(Swept(what, id_, "none", "sizes/bare", lang="rust") for id_, what in WORK.items()),
+SWEEPS = (
+    *(Sweep("loading an app", "size.load", NAMES[k], f"sizes/{k}", KIB) for k in NAMES),
+    *(Sweep("allow", "size.allow", NAMES[k], f"sizes/{k}") for k in NAMES),
+    *(Sweep("old IPC, to its copy", "ipc.bandwidth", k, result) for result, k in OLD_IPC.items()),
+    *(
+        Sweep("new IPC, there and back", "ipc2.round_trip", k, result)
+        for result, k in NEW_IPC.items()
+    ),
+    Sweep("flash read", "size.flash", "none", "sizes/bare"),
+    *(Sweep(what, id_, "none", "sizes/bare", lang="rust") for id_, what in WORK.items()),
 )
 
 
-def off(line: StraightLine) -> float:
-    """Return how far off the line is at the size held out, as a part of what was measured there."""
+def relative_error(line: StraightLine) -> float:
+    """Return the line's error at the held-out size, as a share of the measured cycles."""
     return line.held_out_error / (line.intercept + line.slope * line.held_out + line.held_out_error)
 
 
 def table() -> str:
-    """Return for each sweep a, b, and how far off the size held out is, with both cache
+    """Return a table of each sweep's a, b and error at the held-out size, for both cache
     settings."""
     rows = []
-    for one in SWEPT:
+    for sweep in SWEEPS:
         cells = []
         for icache in (True, False):
-            line = one.line(icache)
+            line = sweep.line(icache)
             cells += [
                 number(line.intercept),
                 f"{round(line.slope, 2) + 0.0:.2f}",
-                f"{round(line.held_out_error) + 0:+,} ({round(100 * off(line), 1) + 0.0:+.1f} %)",
+                f"{round(line.held_out_error) + 0:+,} "
+                f"({round(100 * relative_error(line), 1) + 0.0:+.1f} %)",
             ]
-        rows.append([one.what, one.kernel, number(line.held_out), *cells])
+        rows.append([sweep.what, sweep.kernel, number(line.held_out), *cells])
     heads = ["cost of", "kernel", "held out", "on: a", "b", "off by", "off: a", "b", "off by"]
     return markdown(heads, rows, words=(0, 1))
 
 
-def loading() -> str:
-    """Return the most that the longest app adds to a start, on any kernel."""
-    points = [one.points(icache) for one in SWEPT[: len(NAMES)] for icache in (True, False)]
-    return text.percent(max(max(one.values()) / one[0] - 1 for one in points), digits=1)
+def loading_growth() -> str:
+    """Return the largest share that the longest app adds to a start, on any kernel."""
+    points = [sweep.points(icache) for sweep in SWEEPS[: len(NAMES)] for icache in (True, False)]
+    return text.percent(max(max(costs.values()) / costs[0] - 1 for costs in points), digits=1)
 
 
-def farthest(*but: str) -> str:
-    """Return the most that a line is off at the size held out, but for what is named so."""
+def largest_error(*but: str) -> str:
+    """Return the largest error at a held-out size. `but` names sweeps to skip: "title, kernel"."""
     lines = [
-        one.line(icache)
-        for one in SWEPT
+        sweep.line(icache)
+        for sweep in SWEEPS
         for icache in (True, False)
-        if f"{one.what}, {one.kernel}" not in but
+        if f"{sweep.what}, {sweep.kernel}" not in but
     ]
-    return text.percent(max(abs(off(line)) for line in lines), digits=1)
+    return text.percent(max(abs(relative_error(line)) for line in lines), digits=1)

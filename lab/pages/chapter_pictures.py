@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws the pictures of the studies: each shows figures of the study's tables, made by the same
-modules."""
+"""Draw the pictures of the studies, from the same figures as the studies' tables."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -20,12 +19,12 @@ import whole_programs
 from tockmark.site import plot
 from tockmark.site.plot import GREY, STYLES, Sheet
 from tockmark.suite.catalogue import ICACHE
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances as instancing
 from tockmark_lab.studies import programs
 from tockmark_lab.studies.crypto import APP, WAYS
 from tockmark_lab.studies.ladder import WAYS as IPC
-from tockmark_lab.studies.programs import ALONE, BESIDE
+from tockmark_lab.studies.programs import ALONE, WITH_ALARM
 
 KIB = 1024
 MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}
@@ -45,12 +44,14 @@ def _look(index: int) -> dict[str, Any]:
 
 
 def _legend(sheet: Sheet, across: int = 4) -> None:
-    """Make one legend for all panels, of what is named in any."""
-    found: dict[str, Any] = {}
+    """Draw one legend with the labels of all panels."""
+    handles_by_label: dict[str, Any] = {}
     for axes in sheet.panels:
         handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    sheet.body.legend([*found.values()], [*found], loc="outside lower center", ncols=across)
+        handles_by_label |= dict(zip(labels, handles, strict=True))
+    sheet.body.legend(
+        [*handles_by_label.values()], [*handles_by_label], loc="outside lower center", ncols=across
+    )
 
 
 def _thousands(axis: Any) -> None:
@@ -65,18 +66,19 @@ def _ranges(
     index: int,
     name: str,
 ) -> None:
-    """Draw ranges with what is in their middle, side by side."""
+    """Draw a horizontal line for each range, with a mark at its middle value."""
     look = _look(index)
     lows, highs = [low for low, _ in ends], [high for _, high in ends]
     axes.hlines(y, lows, highs, color=look["color"], linewidth=BAR)
     axes.plot(middles, y, label=name, **look, **MARKED)
 
 
-def of_programs() -> Sheet:
-    """Draw how many times the bare core's cycles programs take: alone, and beside an alarm."""
+def draw_programs() -> Sheet:
+    """Draw the cycles of programs, relative to the bare core: alone, and with another app's
+    alarm."""
     bare, *kernels = whole_programs.kernels()
-    keys = programs.programs(whole_programs.kernels(), whole_programs.KNOWN)
-    shown = [key for key in keys if any(one.nets(key, ALONE, True) for one in kernels)]
+    keys = programs.programs(whole_programs.kernels(), whole_programs.CATALOGUE)
+    shown = [key for key in keys if any(kernel.nets(key, ALONE, True) for kernel in kernels)]
     note = f"lab/studies/programs: {whole_programs.conditions()} · {BOARD}"
     sheet = Sheet(
         "Whole programs: cycles as an app, by the bare core's; i-cache on",
@@ -85,17 +87,24 @@ def of_programs() -> Sheet:
         height=0.8 + 0.26 * len(shown),
     )
     for axes, beside, words in zip(
-        sheet.panels, (ALONE, BESIDE), ("alone", "beside another app's alarm"), strict=True
+        sheet.panels, (ALONE, WITH_ALARM), ("alone", "with another app's alarm"), strict=True
     ):
-        for index, one in enumerate(kernels):
-            found = {
+        for index, kernel in enumerate(kernels):
+            ratios_by_y = {
                 len(shown) - place + 0.25 * (1 - index): ratios
                 for place, key in enumerate(shown)
-                if (ratios := one.by(bare, key, beside, True)) is not None
+                if (ratios := kernel.by(bare, key, beside, True)) is not None
             }
-            ends = [(min(ratios.by_layout), max(ratios.by_layout)) for ratios in found.values()]
+            ends = [
+                (min(ratios.by_layout), max(ratios.by_layout)) for ratios in ratios_by_y.values()
+            ]
             _ranges(
-                axes, ends, [ratios.median for ratios in found.values()], [*found], index, one.name
+                axes,
+                ends,
+                [ratios.median for ratios in ratios_by_y.values()],
+                [*ratios_by_y],
+                index,
+                kernel.name,
             )
         axes.axvline(1, color="black", linewidth=0.8)
         axes.set(title=words, xlabel="times; a line spans the layouts")
@@ -106,24 +115,24 @@ def of_programs() -> Sheet:
     return sheet
 
 
-def of_sizes() -> Sheet:
-    """Draw what costs by size, each line, and the size that it was not fitted to."""
-    groups: dict[str, list[by_size.Swept]] = {}
-    for one in by_size.SWEPT:
-        groups.setdefault(one.what, []).append(one)
+def draw_sizes() -> Sheet:
+    """Draw cost by size: the points, the fitted lines and the held-out sizes."""
+    groups: dict[str, list[by_size.Sweep]] = {}
+    for sweep in by_size.SWEEPS:
+        groups.setdefault(sweep.what, []).append(sweep)
     notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
     sheet = Sheet("Cost by size: a + b · size, one size held out", [" · ".join(notes)], 2, 4, 2.2)
-    kernels = list(dict.fromkeys(one.kernel for one in by_size.SWEPT))
+    kernels = list(dict.fromkeys(sweep.kernel for sweep in by_size.SWEEPS))
     for axes, (what, some) in zip(sheet.panels, groups.items(), strict=True):
-        for one in some:
-            points, line = one.points(True), one.line(True)
-            index = kernels.index(one.kernel)
+        for sweep in some:
+            points, line = sweep.points(True), sweep.line(True)
+            index = kernels.index(sweep.kernel)
             look = _look(index)
             ends = [min(points) / KIB, max(points) / KIB]
             values = [line.intercept + line.slope * KIB * end for end in ends]
             axes.plot(ends, values, color=look["color"], linewidth=0.9, label="_line")
             fitted = {size: cost for size, cost in points.items() if size != line.held_out}
-            name = "no kernel" if one.kernel == "none" else one.kernel
+            name = "no kernel" if sweep.kernel == "none" else sweep.kernel
             x = [size / KIB for size in fitted]
             axes.plot(x, list(fitted.values()), label=name, **look, **MARKED)
             held = [line.held_out / KIB], [points[int(line.held_out)]]
@@ -144,7 +153,7 @@ def of_sizes() -> Sheet:
     return sheet
 
 
-def of_instances() -> Sheet:
+def draw_instances() -> Sheet:
     """Draw how many answers instances of a cipher give in a second, and how many ran."""
     note = f"lab/studies/instances · {BOARD}, i-cache on · the left scale is not from 0"
     title = "Instances of one program: ChaCha20 of 4096 bytes, 16 times each"
@@ -152,20 +161,20 @@ def of_instances() -> Sheet:
     rates, counts = sheet.panels
     names: list[str] = []
     for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
-        found = instancing.load(path)
-        for stack in dict.fromkeys(one.stack for one in found.attempts):
-            tried = [one for one in found.attempts if one.stack == stack]
-            ran, end = [one for one in tried if one.refused is None], tried[-1].refused
-            eight = ", for eight" * (ladder.EIGHT in found.kernel.title)
+        report = instancing.load(path)
+        for stack in dict.fromkeys(attempt.stack for attempt in report.attempts):
+            tried = [attempt for attempt in report.attempts if attempt.stack == stack]
+            ran, end = [attempt for attempt in tried if attempt.refused is None], tried[-1].refused
+            eight = ", for eight" * (ladder.EIGHT in report.kernel.title)
             style = STYLES[len(names) % len(STYLES)]
-            x = [one.asked for one in ran]
-            rates.plot(x, [CLOCK / one.per_run for one in ran], **style)
+            x = [attempt.asked for attempt in ran]
+            rates.plot(x, [CLOCK / attempt.per_run for attempt in ran], **style)
             counts.barh(len(names), x[-1], 0.55, color=style["color"], alpha=0.75)
             why = "none was refused" if end is None else str(end.full)
             why = why.replace("not said", "nobody says")
             counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7)
             counts.plot([0.35], [len(names)], color="white", marker=style["marker"], markersize=4)
-            names.append(f"{programs.short(found.kernel.title)}{eight}, {stack // KIB} KiB")
+            names.append(f"{programs.short(report.kernel.title)}{eight}, {stack // KIB} KiB")
     rates.set(title="answers a second, all together", xlabel="instances", ylim=(155, 172))
     rates.xaxis.set_major_locator(MaxNLocator(integer=True))
     counts.set(title="how many ran: what gave out", xlim=(0, 13))
@@ -175,18 +184,20 @@ def of_instances() -> Sheet:
     return sheet
 
 
-def of_clients() -> Sheet:
-    """Draw the waits of clients of one server: median, 90th and worst, by how many ask."""
+def draw_clients() -> Sheet:
+    """Draw the waits of one server's clients (median, 90th percentile, worst) by their number."""
     panels = [*product(ladder.ORDERS, (ladder.SMALL, ladder.LARGE))]
-    said = "mark: median; dash: 90th of a hundred; the line ends at the worst"
-    note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {said}"
+    key = "mark: median; dash: 90th of a hundred; the line ends at the worst"
+    note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {key}"
     sheet = Sheet("How long a request waits, by clients of one server", [note], 2, 2, 2.4)
-    sets = list(dict.fromkeys((one.kernel, one.way) for one in ladder.climbed()))
+    sets = list(dict.fromkeys((rung.kernel, rung.way) for rung in ladder.climbs()))
     for axes, (order, size) in zip(sheet.panels, panels, strict=True):
         for index, (kernel, way) in enumerate(sets):
             wanted = {"kernel": kernel, "way": way, "order": order, "size": size, "icache": True}
             look, named = _look(index), f"{kernel}, {IPC[way]}"
-            rungs = {one.clients: one.rung for one in ladder.some(loop="closed", **wanted)}
+            rungs = {
+                rung.clients: rung.rung for rung in ladder.select_climbs(loop="closed", **wanted)
+            }
             x = [clients + 0.11 * (index - (len(sets) - 1) / 2) for clients in rungs]
             middle, most, worst = (
                 [rung.wait(part) for rung in rungs.values()] for part in (0.5, 0.9, 1)
@@ -212,8 +223,8 @@ def of_clients() -> Sheet:
     return sheet
 
 
-def of_crypto() -> Sheet:
-    """Draw what each way of having crypto done costs more than the app itself, by size."""
+def draw_crypto() -> Sheet:
+    """Draw the extra cost of each way to do crypto, relative to the app itself, by size."""
     panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
     cross = "grey: where two ways of the baseline cross, in four layouts"
     note = f"lab/studies/crypto · {BOARD}, i-cache on · {cross}"
@@ -221,14 +232,14 @@ def of_crypto() -> Sheet:
     order = list(WAYS)
     for axes, (title, kernels) in zip(sheet.panels, panels, strict=True):
         for name, way in product(kernels, order[1:]):
-            some = crypto.ways(name, True)
+            some = crypto.costs(name, True)
             if way not in some.measured:
                 continue
             more = some.more(way)
             index = order.index(way) if len(kernels) == 1 else len(axes.get_lines())
             label = WAYS[way] if len(kernels) == 1 else f"{crypto.KERNELS[name]}, {WAYS[way]}"
             axes.plot(list(more), list(more.values()), label=label, **STYLES[index % len(STYLES)])
-        own = crypto.ways(kernels[0], True).seal(APP)
+        own = crypto.costs(kernels[0], True).seal(APP)
         axes.plot(list(own), list(own.values()), color=GREY, linewidth=0.9, label="the work itself")
         axes.set(title=title, xlabel="bytes")
         axes.set_xscale("log", base=2)
@@ -238,7 +249,7 @@ def of_crypto() -> Sheet:
         _thousands(axes.xaxis)
         _thousands(axes.yaxis)
         axes.legend(fontsize=7, loc="upper left")
-    for pair in crypto.ways("baseline", True).crossings():
+    for pair in crypto.costs("baseline", True).crossings():
         ends = [at for at in crypto.crossings(*pair) if at <= crypto.MOST]
         if ends:
             sheet.panels[0].axvspan(min(ends), max(ends), color=GREY, alpha=0.25, linewidth=0)
@@ -253,7 +264,7 @@ def of_crypto() -> Sheet:
     return sheet
 
 
-def of_cores() -> Sheet:
+def draw_cores() -> Sheet:
     """Draw the share of the cycles that each feature of the core saves."""
     rows = dict(
         zip(
@@ -263,21 +274,30 @@ def of_cores() -> Sheet:
         )
     )
     shown = [
-        one
-        for one in core_features.FEATURES
-        if any(core_features.shares(r, *one[1:]) for r in rows)
+        feature
+        for feature in core_features.FEATURES
+        if any(core_features.shares(r, *feature[1:]) for r in rows)
     ]
     note = f"lab/studies/cores (4 links) · {BOARD}, other cores' timing unchecked"
     sheet = Sheet("What each feature of the core saves", [note], height=0.8 + 0.42 * len(shown))
     (axes,) = sheet.panels
     for index, (row, head) in enumerate(rows.items()):
-        found = {
-            len(shown) - place + 0.13 * ((len(rows) - 1) / 2 - index): [100 * one for one in saves]
+        savings_by_y = {
+            len(shown) - place + 0.13 * ((len(rows) - 1) / 2 - index): [
+                100 * saving for saving in saves
+            ]
             for place, (_, without, with_) in enumerate(shown)
             if (saves := core_features.shares(row, without, with_))
         }
-        ends = [(min(saves), max(saves)) for saves in found.values()]
-        _ranges(axes, ends, [median(saves) for saves in found.values()], [*found], index, head)
+        ends = [(min(saves), max(saves)) for saves in savings_by_y.values()]
+        _ranges(
+            axes,
+            ends,
+            [median(saves) for saves in savings_by_y.values()],
+            [*savings_by_y],
+            index,
+            head,
+        )
     axes.axvline(0, color="black", linewidth=0.8)
     names = [
         feature if "cache" in feature else f"{feature}, i-cache {ICACHE[with_[1]]}"
@@ -290,18 +310,18 @@ def of_cores() -> Sheet:
     return sheet
 
 
-# What a picture is called, by the study whose page shows it.
+# The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
-    "programs": {"programs": of_programs},
-    "sizes": {"sizes": of_sizes},
-    "ladder": {"instances": of_instances, "clients": of_clients},
-    "crypto": {"crypto": of_crypto},
-    "cores": {"core-features": of_cores},
+    "programs": {"programs": draw_programs},
+    "sizes": {"sizes": draw_sizes},
+    "ladder": {"instances": draw_instances, "clients": draw_clients},
+    "crypto": {"crypto": draw_crypto},
+    "cores": {"core-features": draw_cores},
 }
 
 
 def made() -> dict[Path, bytes]:
-    """Return every picture as it should be."""
+    """Return every picture, by path."""
     with mpl.rc_context(plot.STYLE):
         return {
             STUDIES / study / f"{name}.svg": plot.rendered(draw().figure, "svg")

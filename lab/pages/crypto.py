@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where crypto should live: the results in lab/studies/crypto, kernel by kernel."""
+"""The cost of crypto in an app, a service and a driver, by kernel (lab/studies/crypto)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +10,7 @@ from tockmark.show import text
 from tockmark_lab.studies import crypto
 from tockmark_lab.studies.crypto import APP, WAYS, Ways
 
-# In the order of the page: the results by their names, and what a kernel is called in a table.
+# The title of each kernel by result name, in the order of the page.
 KERNELS = {
     "baseline": "baseline",
     "tock-2.2": "Tock 2.2",
@@ -22,8 +22,8 @@ BASE, LEAST, MOST = "baseline", 16, 4096
 
 
 @cache
-def ways(name: str, icache: bool) -> Ways:
-    """Return what the ways cost on one kernel."""
+def costs(name: str, icache: bool) -> Ways:
+    """Return the costs of all ways on one kernel."""
     return Ways(result(name).result, icache)
 
 
@@ -33,36 +33,40 @@ def result(name: str) -> CommittedResult:
 
 
 def by_size(name: str, icache: bool) -> str:
-    """Return one kernel's table: cycles in the app, and what the other ways cost more."""
-    return "\n".join(crypto.table(ways(name, icache)).markdown()).rstrip()
+    """Return one kernel's table: cycles in the app, and extra cycles of the other ways."""
+    return "\n".join(crypto.table(costs(name, icache)).markdown()).rstrip()
 
 
 @cache
-def laid(name: str, icache: bool) -> tuple[Ways, ...]:
-    """Return the same in each layout of the apps in which the ways of the cipher were measured."""
-    if not icache or not _in_layouts(name):
-        return (ways(name, icache),)
-    found = committed(f"crypto/{name}-layouts").result
-    return tuple(Ways(found, icache, layout) for layout in range(found.layouts))
+def costs_by_layout(name: str, icache: bool) -> tuple[Ways, ...]:
+    """Return the costs on one kernel in each layout of the apps that was measured."""
+    if not icache or not _has_layouts(name):
+        return (costs(name, icache),)
+    result = committed(f"crypto/{name}-layouts").result
+    return tuple(Ways(result, icache, layout) for layout in range(result.layouts))
 
 
-def _in_layouts(name: str) -> bool:
+def _has_layouts(name: str) -> bool:
     return path_of(f"crypto/{name}-layouts").exists()
 
 
-def in_layouts() -> str:
-    """Return of which kernels there are several layouts."""
-    return ", ".join(title for name, title in KERNELS.items() if _in_layouts(name))
+def kernels_with_layouts() -> str:
+    """Name the kernels that were measured in several layouts."""
+    return ", ".join(title for name, title in KERNELS.items() if _has_layouts(name))
 
 
-def lines(icache: bool) -> str:
-    """Return for each kernel and way what it costs more: a, b, and how much that is in all at both
-    ends, least to most over layouts; and of a decapsulation."""
+def cost_lines(icache: bool) -> str:
+    """Return a table by kernel and way: a and b of the extra cost and its share at both ends
+    (ranges over layouts), and the extra cost of a decapsulation."""
     rows = []
     for name, title in KERNELS.items():
-        some = ways(name, icache)
+        some = costs(name, icache)
         for way in some.measured[1:]:
-            fitted = [line for one in laid(name, icache) if (line := one.line(way)) is not None]
+            fitted = [
+                line
+                for costs in costs_by_layout(name, icache)
+                if (line := costs.line(way)) is not None
+            ]
             rows.append(
                 [
                     title,
@@ -78,77 +82,81 @@ def lines(icache: bool) -> str:
 
 
 def _shares(name: str, icache: bool, way: str, size: int) -> list[float]:
-    return [one.more(way)[size] / one.seal(APP)[size] for one in laid(name, icache)]
+    return [
+        costs.more(way)[size] / costs.seal(APP)[size] for costs in costs_by_layout(name, icache)
+    ]
 
 
-def more(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the cycles that a way costs more at one size, least to most over layouts."""
-    return between([one.more(way)[size] for one in laid(name, icache)])
+def extra_cycles(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+    """Format the extra cycles of a way at one size (range over layouts)."""
+    return between([costs.more(way)[size] for costs in costs_by_layout(name, icache)])
 
 
-def microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the same in microseconds, at 24 MHz."""
-    return between([one.more(way)[size] / 24 for one in laid(name, icache)], "{:.0f}".format)
+def extra_microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+    """Format the extra microseconds of a way at one size, at 24 MHz (range over layouts)."""
+    return between(
+        [costs.more(way)[size] / 24 for costs in costs_by_layout(name, icache)], "{:.0f}".format
+    )
 
 
-def of_app(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the same as a part of what the app itself takes."""
+def extra_share(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
+    """Format the extra cost of a way as a share of the app's own cycles."""
     return percents(_shares(name, icache, way, size))
 
 
 def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
-    """Return the least and most that a way costs more over kernels, layouts and both cache
-    settings."""
+    """Format the range of a way's extra cycles over kernels, layouts and both cache settings; with
+    `part` as a share of the app's own cycles."""
     places = [(name, icache) for name in names for icache in (True, False)]
     if part:
-        return percents([one for at in places for one in _shares(*at, way, size)])
-    return between([one.more(way)[size] for at in places for one in laid(*at)])
+        return percents([share for at in places for share in _shares(*at, way, size)])
+    return between([costs.more(way)[size] for at in places for costs in costs_by_layout(*at)])
 
 
 def crossing(first: str, second: str) -> str:
-    """Return the size from which on the second way is cheaper on the baseline: least and most
-    over the layouts of the apps."""
+    """Format the size at which the second way gets cheaper on the baseline (range over layouts)."""
     return between(crossings(first, second))
 
 
 def crossings(first: str, second: str, name: str = BASE) -> list[float]:
-    """Return the sizes in the layouts in which the lines cross."""
-    each = [some.crossings().get((first, second)) for some in laid(name, True)]
+    """Return the sizes at which the lines of two ways cross, at most one per layout."""
+    each = [some.crossings().get((first, second)) for some in costs_by_layout(name, True)]
     return [at for at in each if at is not None]
 
 
-def crosses(first: str, second: str, names: Sequence[str]) -> str:
-    """Say where the first way is the cheaper one on these kernels, in each layout."""
-    found = [at for name in names for at in crossings(first, second, name)]
-    return f"below {between(found)} bytes" if found else "at every size"
+def cheaper_range(first: str, second: str, names: Sequence[str]) -> str:
+    """Say at which sizes the first way is cheaper on these kernels, over all layouts."""
+    sizes = [at for name in names for at in crossings(first, second, name)]
+    return f"below {between(sizes)} bytes" if sizes else "at every size"
 
 
 def decapsulation(way: str, names: Sequence[str] = (BASE,)) -> str:
-    """Return the instructions that this way adds to a decapsulation, as a part of its own."""
-    found = []
-    for some in (ways(name, icache) for name in names for icache in (True, False)):
+    """Format the share of instructions that this way adds to a decapsulation."""
+    shares = []
+    for some in (costs(name, icache) for name in names for icache in (True, False)):
         own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
         if own is not None and beyond is not None:
-            found.append(beyond / own)
-    return percents(found, 2)
+            shares.append(beyond / own)
+    return percents(shares, 2)
 
 
-def decapsulation_moves() -> str:
-    """Return by how much its cycles are less or more than the app's own, over ways and cache."""
-    found = []
-    for some in (ways(BASE, True), ways(BASE, False)):
+def decapsulation_range() -> str:
+    """Format the range of a decapsulation's extra cycles over ways and cache settings, as a share
+    of the app's own."""
+    shares = []
+    for some in (costs(BASE, True), costs(BASE, False)):
         own = some.decapsulate(APP) or 1.0
         more = (some.decapsulate_more(way) for way in some.measured[1:])
-        found += [one / own for one in more if one is not None]
-    written = [text.percent(one, digits=1, sign="+") for one in (min(found), max(found))]
+        shares += [extra / own for extra in more if extra is not None]
+    written = [text.percent(share, digits=1, sign="+") for share in (min(shares), max(shares))]
     return " to ".join(written)
 
 
-def held(way: str = "driver", icache: bool = True) -> str:
-    """Return for how many milliseconds the driver keeps everybody else waiting: 4096 bytes."""
-    return f"{ways(BASE, icache).seal(way)[MOST] / 24_000:.0f}"
+def blocked_ms(way: str = "driver", icache: bool = True) -> str:
+    """Format how long the driver blocks everything else for 4096 bytes, in milliseconds."""
+    return f"{costs(BASE, icache).seal(way)[MOST] / 24_000:.0f}"
 
 
-def held_by_kem(icache: bool = True) -> str:
-    """Return the same of a decapsulation."""
-    return f"{(ways(BASE, icache).decapsulate('driver') or 0) / 24_000:.0f}"
+def blocked_ms_decapsulating(icache: bool = True) -> str:
+    """Format how long the driver blocks everything else for a decapsulation, in milliseconds."""
+    return f"{(costs(BASE, icache).decapsulate('driver') or 0) / 24_000:.0f}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md with its picture, and README.md of each study: `make findings`.
+"""Generate docs/findings.md with its picture, and each study's README.md (`make findings`).
 
-Templates here and in the folders of the studies have the words. Every number is looked up in a
-committed result or profile, through what `made` gives the templates.
+The text is in the templates here and in the studies' folders. Every number comes from a committed
+result or profile, through the functions that `_render` passes to the templates.
 """
 
 import re
@@ -38,7 +38,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 PARTS = (
     "findings.md.j2",
@@ -53,8 +53,7 @@ ANSWER = re.compile(r"^## Answer\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
 
 
 def made() -> dict[Path, bytes]:
-    """Return the page and its picture, and the page of each study, as the committed results have
-    them."""
+    """Return the content of the page, its picture and each study's page, by path."""
     page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
     pages = {STUDIES / name / "README.md": f"{study(name)}\n".encode() for name in studies}
@@ -68,10 +67,10 @@ def study(name: str) -> str:
 
 
 def answer(name: str) -> str:
-    """Return the answer of a study, and where its figures are."""
-    found = ANSWER.search(study(name))
-    assert found, f"the page of {name} has no answer"
-    return f"{found[1]} ([figures](../lab/studies/{name}/README.md))"
+    """Return the answer section of a study's page, with a link to its figures."""
+    match = ANSWER.search(study(name))
+    assert match, f"the page of {name} has no answer"
+    return f"{match[1]} ([figures](../lab/studies/{name}/README.md))"
 
 
 def _render(path: Path) -> str:
@@ -80,8 +79,8 @@ def _render(path: Path) -> str:
     )
     template = environment.from_string(path.read_text(encoding="utf-8"))
     functions = (
-        *(answer, compiled, table, of_kernel, bare, floors, beside),
-        *(added, committed, number, times, share),
+        *(answer, compiled, table, touches_kernel, bare, floors, floor_comparison),
+        *(added_cost, committed, number, times, share),
     )
     filled = {function.__name__: function for function in functions}
     made = template.render(
@@ -102,39 +101,41 @@ def _render(path: Path) -> str:
 
 
 def compiled(*sizes: int) -> list[str]:
-    """Return the rows whose body a compiler makes; of a sweep of the memory only these sizes."""
-    known = catalogues.load()
+    """Return the labels of the rows whose body is compiled. Memory sweeps: only these sizes."""
+    catalogue = catalogues.load()
     ids = [
-        one.id
-        for one in known.benchmarks.values()
-        if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+        benchmark.id
+        for benchmark in catalogue.benchmarks.values()
+        if not benchmark.bodies and benchmark.by != "mark" and benchmark.id not in OF_BOOT
     ]
     return [
         label(id_, params)
-        for id_, params in known.rows(ids)
+        for id_, params in catalogue.rows(ids)
         if "size" not in params or params["size"] in sizes
     ]
 
 
 def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
-    """Return net cycles of one operation of these rows; `columns` has a heading for each result.
-    From the second one on each has its ratio to the first."""
+    """Return a table of net cycles of one operation. `columns` maps headings to results; each
+    result after the first has a ratio to the first."""
     first, *others = map(committed, columns.values())
-    titles = [f"{head}<br>{one.built}" for head, one in zip(columns, (first, *others), strict=True)]
+    titles = [
+        f"{head}<br>{result.built}" for head, result in zip(columns, (first, *others), strict=True)
+    ]
     rows = []
     for name in names:
-        base, *more = (one.row(name, icache) for one in (first, *others))
+        base, *more = (result.row(name, icache) for result in (first, *others))
         beside = chain.from_iterable((per_op(row), times(base, row)) for row in more)
         rows.append([name, per_op(base), *beside])
     return markdown(["row", titles[0], *chain.from_iterable((t, "×") for t in titles[1:])], rows)
 
 
-def of_kernel(id_: str) -> bool:
+def touches_kernel(id_: str) -> bool:
     """Return whether the benchmark touches the kernel."""
     return catalogues.load().benchmarks[id_].touches == "kernel"
 
 
-# What `added` shows: of the rows with the i-cache on or off, which figure.
+# The columns of `added_cost`: the i-cache setting, and the figure of a row.
 FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
     "instructions": (False, retired),
     "cycles, cache on": (True, attrgetter("per_op")),
@@ -142,9 +143,9 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 }
 
 
-def added(argument: str) -> str:
-    """Return net instructions and cycles of one operation by the first result, and how many more by
-    each of the others, which are called as their files. A row that no other has is left out."""
+def added_cost(argument: str) -> str:
+    """Return a table of net instructions and cycles of one operation: the first result file's
+    figures, and the difference of each other file. Rows that no other file has are skipped."""
     paths = [ROOT / name for name in argument.split()]
     base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
     names = [path.stem for path in paths]
@@ -158,7 +159,10 @@ def added(argument: str) -> str:
         for icache, figure in FIGURES.values():
             own = figure(base[call, icache])
             cells.append(NONE if own is None else f"{own:g}")
-            more = [figure(row) if (row := one.get((call, icache))) else None for one in others]
+            more = [
+                figure(row) if (row := rows_by_key.get((call, icache))) else None
+                for rows_by_key in others
+            ]
             cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
         rows.append(cells)
     return markdown(["", *heads], rows, words=range(1 + len(heads)))
@@ -166,40 +170,40 @@ def added(argument: str) -> str:
 
 @dataclass(frozen=True)
 class BareCost:
-    """What one thing costs in the bare programs of the floor, as they measured it."""
+    """The measured cost of one call or part in the bare programs of the floor."""
 
     name: str
     instructions: float
     on: float  # cycles, i-cache on
     off: float
     why: str
-    of_parts: bool  # a part, or the null control of the parts; else a whole call
+    of_parts: bool  # a part (or the parts' null control); else a whole call
 
     def per_op(self, icache: bool) -> float:
-        """Return cycles of one operation of the row: there and back is two hops."""
+        """Return the cycles of one operation; there and back counts as two hops."""
         return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
 
 
 @cache
 def bare() -> dict[str, BareCost]:
-    """Return the part limit of the committed validation, by name."""
-    found = {}
+    """Return the costs in part "limit" of the committed validation, by name."""
+    costs = {}
     for row in validations.load_validation(DATA / "validation.json"):
         if row.part == "limit" and row.group != programs.OF_RULES:
             instructions, on, off = map(float, row.measured)
             of_parts = row.group == programs.OF_PARTS
-            found[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
-    return found
+            costs[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
+    return costs
 
 
 def floors(*names: str) -> dict[str, dict[str, str | None]]:
-    """Return for each of these rows the bare kernels to be beside it."""
+    """Return the names of the bare kernels' costs for each row, by column heading."""
     kernels = {
         "floor": "nothing saved",
         "driver in C": "driver in C",
         "driver in Rust": "driver in Rust",
     }
-    found = {}
+    names_by_row = {}
     for name in names:
         row = "there and back" if name.startswith("ctx.ring") else name
         of_row = dict.fromkeys(kernels)
@@ -210,21 +214,24 @@ def floors(*names: str) -> dict[str, dict[str, str | None]]:
         }
         if of_row["floor"] is None:
             others = ("nothing saved, upcalls", "one pmpcfg word a switch")
-            (of_row["floor"],) = (f"{row}, {one}" for one in others if f"{row}, {one}" in bare())
-        found[name] = of_row
-    return found
+            (of_row["floor"],) = (
+                f"{row}, {kernel}" for kernel in others if f"{row}, {kernel}" in bare()
+            )
+        names_by_row[name] = of_row
+    return names_by_row
 
 
-def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool) -> str:
-    """Return net cycles of one operation of `rows`, beside those of the bare kernels that are given
-    by heading and name, the floor first; of each result in `columns` also how many times the floor
-    it is. Of a result in several layouts it is the median, and in brackets the least and the
-    most."""
+def floor_comparison(
+    columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool
+) -> str:
+    """Return a table of net cycles of one operation: on the bare kernels (the floor first), then on
+    each result of `columns`, with its multiple of the floor. Results with several layouts show the
+    median and, in brackets, the range."""
     lines = []
     for name, names in rows.items():
         costs = [bare()[at].per_op(icache) if at else None for at in names.values()]
         cells = [name, *map(number, costs)]
-        for row in (committed(one).row(name, icache) for one in columns.values()):
+        for row in (committed(result).row(name, icache) for result in columns.values()):
             over_layouts = row is not None and len(layout_nets(row)) > 1
             range_ = f" ({format_range(row, row.inner)})" if row and over_layouts else ""
             cells += [per_op(row) + range_, multiples(row, costs[0])]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where a sample goes, from the committed profiles: by part of the system call, by function, and
-what another kernel or opt-level changes of it."""
+"""Breakdowns of a sample, from the committed profiles: by part of the system call and by function,
+and the changes by another kernel or opt-level."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from tockmark.show import text
 
 FOLDER = RESULTS / "profiles"
 
-# The phases of a profile as the pages put them together: each cycle is in one of these.
+# The phases of a profile, grouped for the pages: each cycle is in one part.
 PARTS = {
     "registers": (ENTRY, RETURN),
     "PMP": (PMP,),
@@ -28,7 +28,7 @@ PARTS = {
     "the rest": (KERNEL,),
 }
 
-# Functions of one kind, whatever the phase that they are called in.
+# Functions of one kind, in any phase.
 KINDS = {
     "grant": re.compile(r"kernel/src/grant\.rs"),
     "copies": re.compile(r"compiler_builtins|^mem(cpy|move|set|cmp)\b"),
@@ -38,48 +38,50 @@ KINDS = {
 
 @cache
 def profiles(kernel: str) -> dict[tuple[str, bool], StoredProfile]:
-    """Return all profiles of a kernel at one level, by row and setting of the i-cache."""
-    found = map(file.load, sorted((FOLDER / kernel).glob("*.json")))
-    return {(one.label, one.icache): one for one in found}
+    """Return all profiles of a kernel at one level, by row and i-cache setting."""
+    loaded = map(file.load, sorted((FOLDER / kernel).glob("*.json")))
+    return {(profile.label, profile.icache): profile for profile in loaded}
 
 
 def path(kernel: str, row: str, icache: bool) -> str:
-    """Return where a profile lies, as a command names it."""
+    """Return the path of a profile, from the top folder."""
     cache = "on" if icache else "off"
-    found = FOLDER / kernel / f"{row.replace(' ', '-').replace('=', '')}-{cache}.json"
-    if not found.exists():
-        raise FileNotFoundError(found)
-    return str(found.relative_to(RESULTS.parent))
+    stored = FOLDER / kernel / f"{row.replace(' ', '-').replace('=', '')}-{cache}.json"
+    if not stored.exists():
+        raise FileNotFoundError(stored)
+    return str(stored.relative_to(RESULTS.parent))
 
 
-def dearest(kernel: str, count: int) -> list[str]:
-    """Return the rows that cost most, of those that are there with both settings of the cache."""
+def most_expensive(kernel: str, count: int) -> list[str]:
+    """Return the most expensive rows, of those profiled with both cache settings."""
     own = profiles(kernel)
     both = [row for row, icache in own if icache and (row, False) in own]
     return sorted(both, key=lambda row: -own[row, False].cycles)[:count]
 
 
-def split(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
-    """Return the `instructions` or `cycles` of each part, which are all of the sample together; and
-    those that functions of each kind took themselves, whatever part called them."""
+def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
+    """Return the `instructions` or `cycles` of each part, which add up to the sample, and of the
+    functions of each kind, whichever part called them."""
     count = attrgetter(what)
     by_phase = Counter({share.name: count(share) for share in profile.phases})
     parts = {part: sum(by_phase[name] for name in names) for part, names in PARTS.items()}
     return parts | {
-        kind: sum(count(one) for one in profile.functions if pattern.search(one.name))
+        kind: sum(
+            count(function) for function in profile.functions if pattern.search(function.name)
+        )
         for kind, pattern in KINDS.items()
     }
 
 
 def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
-    """Return a table of each row and kernel (by its folder; with what to call it): sums, and shares
-    of the instructions and of the cycles with the i-cache off."""
+    """Return a table by row and kernel: sums, and shares of instructions and cycles (i-cache off)
+    by part. `kernels` maps folders to titles."""
     names = [*PARTS, "grant", "copies"]
     lines = []
     for row in rows:
         for place, (folder, title) in enumerate(kernels.items()):
             off, on = (profiles(folder)[row, icache] for icache in (False, True))
-            retired, took = split(off), split(off, "cycles")
+            retired, took = split_parts(off), split_parts(off, "cycles")
             shares = [
                 f"{100 * of_retired / off.instructions:.0f} / {100 * of_took / off.cycles:.0f}"
                 for of_retired, of_took in ((retired[name], took[name]) for name in names)
@@ -91,15 +93,17 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
 
 
 def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> str:
-    """Return the functions that cost most in these rows together, of the first kernel, and what the
-    others have of the same name in a file of the same name."""
+    """Return a table of the first kernel's most expensive functions, summed over these rows, with
+    the other kernels' functions of the same name and file name."""
     rows = list(rows)
     sums: list[tuple[Counter[str], Counter[str]]] = []
     for folder in kernels:
         retired, took = Counter[str](), Counter[str]()
-        for one in (one for row in rows for one in profiles(folder)[row, False].functions):
-            retired[_short(one.name)] += one.instructions
-            took[_short(one.name)] += one.cycles
+        for function in (
+            function for row in rows for function in profiles(folder)[row, False].functions
+        ):
+            retired[_short(function.name)] += function.instructions
+            took[_short(function.name)] += function.cycles
         sums.append((retired, took))
     lines = []
     for name, _ in sums[0][1].most_common(count):
@@ -113,8 +117,8 @@ def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> st
 
 
 def _short(name: str) -> str:
-    """Return a function with its file's name alone: versions of crates stand in the folders' names.
-    What the compiler outlined is one."""
+    """Return a function's name with its file's name, without folders, which contain versions of
+    crates. All outlined functions have one name."""
     if KINDS["outlined"].search(name):
         return "OUTLINED_FUNCTION_…"
     head, _, rest = name.partition(" (")
@@ -122,15 +126,22 @@ def _short(name: str) -> str:
 
 
 def changes(base: str, new: str, rows: Iterable[str]) -> str:
-    """Instructions of whole samples: those of one kernel, and what another has more, by part."""
+    """Return a table of the instructions of whole samples: one kernel's, and the difference of
+    another by part."""
     lines = []
     for row in rows:
-        one, two = (profiles(folder)[row, False] for folder in (base, new))
-        before, after = split(one), split(two)
+        base_profile, new_profile = (profiles(folder)[row, False] for folder in (base, new))
+        before, after = split_parts(base_profile), split_parts(new_profile)
         more = [f"{after[name] - before[name]:+d}" for name in (*PARTS, "grant", "copies")]
-        retired = _growth(one.instructions, two.instructions)
+        retired = _growth(base_profile.instructions, new_profile.instructions)
         lines.append(
-            [row, number(one.instructions), retired, *more, _growth(one.cycles, two.cycles)]
+            [
+                row,
+                number(base_profile.instructions),
+                retired,
+                *more,
+                _growth(base_profile.cycles, new_profile.cycles),
+            ]
         )
     heads = ["row", "instr.", "change", *PARTS, "of these: grant", "copies", "cycles off, change"]
     return markdown(heads, lines)
@@ -141,12 +152,15 @@ def _growth(before: int, after: int) -> str:
 
 
 def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
-    """Return one row at several levels: instructions by part and kind, and cycles by cause."""
+    """Return a table of one row at several levels: instructions by part, cycles by cause."""
     lines = []
     for level in levels:
-        one = profiles(f"{kernel}-{level}")[row, False]
-        waits = (one.caused("fetch") + one.caused("branch"), one.caused("load/store"))
-        figures = [one.instructions, *split(one).values(), one.cycles, *waits]
+        profile = profiles(f"{kernel}-{level}")[row, False]
+        waits = (
+            profile.cycles_of_cause("fetch") + profile.cycles_of_cause("branch"),
+            profile.cycles_of_cause("load/store"),
+        )
+        figures = [profile.instructions, *split_parts(profile).values(), profile.cycles, *waits]
         lines.append([level, *map(number, figures)])
     heads = ["opt-level", "instr.", *PARTS, *(f"of these: {kind}" for kind in KINDS)]
     return markdown([*heads, "cycles off", "waiting for code", "for memory"], lines)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What isolation costs whole programs: the results in lab/studies/programs, and where their sources
-come from."""
+"""The cost of isolation for whole programs (lab/studies/programs, lab/studies/isolation), and the
+sources of the programs."""
 
 import tomllib
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS, label
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import isolation, programs
-from tockmark_lab.studies.isolation import Meanwhile
-from tockmark_lab.studies.programs import ALONE, BESIDE, OnKernel, Ratios
+from tockmark_lab.studies.isolation import ProgramActivity
+from tockmark_lab.studies.programs import ALONE, WITH_ALARM, KernelResults, Ratios
 
 STUDY = STUDIES / "programs"
-KNOWN = catalogues.load(STUDY / "catalogue.toml")
+CATALOGUE = catalogues.load(STUDY / "catalogue.toml")
 KERNEL_PHASES = (CAPSULE, SCHEDULER, PMP, ENTRY, RETURN, KERNEL)
 
 
@@ -33,80 +33,81 @@ def results() -> tuple[Result, ...]:
 
 
 @cache
-def kernels() -> tuple[OnKernel, ...]:
-    """Return what was measured bare, then on each kernel."""
-    return tuple(programs.by_kernel(results()))
+def kernels() -> tuple[KernelResults, ...]:
+    """Return the bare measurements, then each kernel's."""
+    return tuple(programs.group_by_kernel(results()))
 
 
-def cell(found: Ratios | None) -> str:
-    """Return a ratio: its median, and the least and the most over layouts, if there are some."""
-    if found is None:
+def format_ratio(ratios: Ratios | None) -> str:
+    """Format a ratio: its median, and its range if layouts differ."""
+    if ratios is None:
         return text.NONE
-    least, most = min(found.by_layout), max(found.by_layout)
-    if len(found.by_layout) == 1 or round(least, 3) == round(most, 3):
-        return f"{found.median:.3f}"
-    return f"{found.median:.3f} ({least:.3f}–{most:.3f})"
+    least, most = min(ratios.by_layout), max(ratios.by_layout)
+    if len(ratios.by_layout) == 1 or round(least, 3) == round(most, 3):
+        return f"{ratios.median:.3f}"
+    return f"{ratios.median:.3f} ({least:.3f}–{most:.3f})"
 
 
 def table(icache: bool) -> str:
-    """Return the table of one cache setting: per kernel alone, and beside an alarm."""
+    """Return the table for one cache setting: by kernel, alone and with another app's alarm."""
     bare, *others = kernels()
     lines = []
-    shown = [(one, beside) for one in others for beside in (ALONE, BESIDE)]
-    keys = [key for key in programs.programs(kernels(), KNOWN) if bare.nets(key, ALONE, icache)]
-    columns = [[one.by(bare, key, beside, icache) for key in keys] for one, beside in shown]
+    shown = [(kernel, load) for kernel in others for load in (ALONE, WITH_ALARM)]
+    keys = [key for key in programs.programs(kernels(), CATALOGUE) if bare.nets(key, ALONE, icache)]
+    columns = [[kernel.by(bare, key, load, icache) for key in keys] for kernel, load in shown]
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
-        lines.append([key.label, cycles, *(cell(column[i]) for column in columns)])
+        lines.append([key.label, cycles, *(format_ratio(column[i]) for column in columns)])
     of_many = [layouts(key, True) > 1 for key in keys]
     means = [
-        programs.mean([one for one, many in zip(column, of_many, strict=True) if many])
+        programs.mean([ratios for ratios, many in zip(column, of_many, strict=True) if many])
         for column in columns
     ]
-    lines.append(["geometric mean of the short ones", "", *map(cell, means)])
-    heads = [one.name + (", + alarm" if beside == BESIDE else "") for one, beside in shown]
+    lines.append(["geometric mean of the short ones", "", *map(format_ratio, means)])
+    heads = [kernel.name + (", + alarm" if load == WITH_ALARM else "") for kernel, load in shown]
     return markdown(["program", "bare, cycles", *heads], lines)
 
 
 def layouts(key: programs.ProgramKey, icache: bool) -> int:
-    """Return in how many layouts a program was measured bare."""
+    """Return the number of layouts in which a program was measured bare."""
     return len(kernels()[0].nets(key, ALONE, icache))
 
 
 def sizes() -> str:
-    """Return what programs take as an app."""
-    found = programs.sizes(kernels(), KNOWN)
-    return "\n".join(found.markdown()).rstrip()
+    """Return the table of the programs' sizes as apps."""
+    columns = programs.sizes(kernels(), CATALOGUE)
+    return "\n".join(columns.markdown()).rstrip()
 
 
-def mean(name: str, beside: str, icache: bool) -> str:
-    """Return the geometric mean over the programs in several layouts on one kernel."""
+def mean(name: str, load: str, icache: bool) -> str:
+    """Format the geometric mean over the programs with several layouts on one kernel, in percent
+    above bare."""
     bare, *others = kernels()
-    (one,) = (one for one in others if one.name == name)
-    keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, True) > 1]
-    found = programs.mean([one.by(bare, key, beside, icache) for key in keys])
-    if found is None:
+    (kernel,) = (kernel for kernel in others if kernel.name == name)
+    keys = [key for key in programs.programs(kernels(), CATALOGUE) if layouts(key, True) > 1]
+    mean = programs.mean([kernel.by(bare, key, load, icache) for key in keys])
+    if mean is None:
         return text.NONE
-    return between([100 * (value - 1) for value in found.by_layout], "{:.1f} %".format)
+    return between([100 * (value - 1) for value in mean.by_layout], "{:.1f} %".format)
 
 
 def conditions() -> str:
-    """Return in how many layouts each kernel was measured."""
+    """Name the number of layouts of each kernel."""
     return "; ".join(
-        f"{one.name}: {most} layout{'s' * (most > 1)}"
-        for one in kernels()
-        if (most := max(result.layouts for result in one.results))
+        f"{kernel.name}: {most} layout{'s' * (most > 1)}"
+        for kernel in kernels()
+        if (most := max(result.layouts for result in kernel.results))
     )
 
 
-def stack_beside() -> str:
-    """Return what follows about the same in C, where that was measured."""
+def stack_in_c() -> str:
+    """Return the clause on ML-KEM's stack in C, or "" if C was not measured."""
     there = any(row.id == "mlkem.exchange" and row.lang == "c" for r in results() for row in r.rows)
     return f" and {stack('mlkem.exchange', 'c')} in C, for about the same cycles" if there else ""
 
 
 def stack(id_: str, lang: str) -> str:
-    """Return the most bytes of its stack that a program ever used."""
+    """Format the largest stack that a program used, in bytes."""
     used = [
         row.stack
         for result in results()
@@ -117,55 +118,59 @@ def stack(id_: str, lang: str) -> str:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A program in one run alone and in one beside the alarm, on one kernel."""
+class CountedRuns:
+    """A program's run alone and its run with another app's alarm, on one kernel."""
 
-    alone: Meanwhile
-    beside: Meanwhile
+    alone: ProgramActivity
+    with_alarm: ProgramActivity
 
     @property
     def alarms(self) -> int:
-        """How many alarms came to the other app."""
-        return self.beside.upcalls
+        """The number of alarms of the other app."""
+        return self.with_alarm.upcalls
 
     def of_alarm(self, count: int) -> float:
-        """Return how many of something there are for each alarm."""
+        """Return a count per alarm."""
         return count / self.alarms
 
 
 @cache
-def counted() -> dict[str, dict[str, Counted]]:
-    """Return what happened in runs by kernel, as results have them, then by program. What ran alone
-    had nothing happen to it: else a table would lack it."""
-    found = {}
+def counted_runs() -> dict[str, dict[str, CountedRuns]]:
+    """Return the counts of runs by kernel, then by program. Runs alone must have no trap and no
+    kernel cycle, since no table shows them."""
+    runs_by_kernel = {}
     for path in sorted((STUDIES / "isolation" / "data").glob("*.json")):
         stored = isolation.load(path)
-        runs: dict[str, dict[object, Meanwhile]] = {}
-        for one in stored.rows:
-            others = {name: value for name, value in one.params.items() if name != "beside"}
-            name = f"{label(one.id, others)}, {LANGS[one.lang]}"
-            runs.setdefault(name, {})[one.params["beside"]] = one
-        some = {name: Counted(both[ALONE], both[BESIDE]) for name, both in runs.items()}
-        assert not any(one.alone.traps or one.alone.kernel for one in some.values())
-        found[programs.short(stored.kernel.title)] = some
-    return {one.name: found[one.name] for one in kernels() if one.name in found}
+        runs: dict[str, dict[object, ProgramActivity]] = {}
+        for row in stored.rows:
+            others = {name: value for name, value in row.params.items() if name != "beside"}
+            name = f"{label(row.id, others)}, {LANGS[row.lang]}"
+            runs.setdefault(name, {})[row.params["beside"]] = row
+        some = {name: CountedRuns(both[ALONE], both[WITH_ALARM]) for name, both in runs.items()}
+        assert not any(run.alone.traps or run.alone.kernel for run in some.values())
+        runs_by_kernel[programs.short(stored.kernel.title)] = some
+    return {
+        kernel.name: runs_by_kernel[kernel.name]
+        for kernel in kernels()
+        if kernel.name in runs_by_kernel
+    }
 
 
 def per_alarm() -> str:
-    """Return the table of what each alarm of the other app takes, over the programs."""
+    """Return the table of the cost of each alarm of the other app (range over programs)."""
     lines = []
-    for name, every in counted().items():
-        some = [one for one in every.values() if one.alarms]
+    for name, every in counted_runs().items():
+        some = [run for run in every.values() if run.alarms]
         of_many = [
-            [one.of_alarm(getattr(one.beside, what)) for one in some]
+            [run.of_alarm(getattr(run.with_alarm, what)) for run in some]
             for what in ("interrupts", "traps", "switches", "pmp_writes")
         ]
-        cycles = [one.of_alarm(one.beside.kernel) for one in some]
+        cycles = [run.of_alarm(run.with_alarm.kernel) for run in some]
         phases = [
-            median([one.of_alarm(one.beside.phases.get(phase, 0)) for one in some])
+            median([run.of_alarm(run.with_alarm.phases.get(phase, 0)) for run in some])
             for phase in KERNEL_PHASES
         ]
-        others = [one.of_alarm(one.beside.others) for one in some]
+        others = [run.of_alarm(run.with_alarm.others) for run in some]
         lines.append(
             [
                 name,
@@ -180,40 +185,40 @@ def per_alarm() -> str:
 
 
 def share_of_pmp(name: str) -> str:
-    """Return which part of the kernel's cycles for alarms goes to the PMP."""
-    some = [one.beside for one in counted()[name].values()]
-    return share(sum(one.phases.get(PMP, 0) for one in some), sum(one.kernel for one in some))
+    """Format the PMP's share of the kernel's cycles for alarms."""
+    some = [run.with_alarm for run in counted_runs()[name].values()]
+    return share(sum(run.phases.get(PMP, 0) for run in some), sum(run.kernel for run in some))
 
 
-def explained() -> str:
-    """Return the table of each program's alarms, what the kernel takes for one, and what the
-    program itself takes more or less than alone."""
-    every = counted()
+def alarms_table() -> str:
+    """Return the table of each program's alarms, the kernel's cycles per alarm, and the change of
+    the program's own cycles."""
+    every = counted_runs()
     lines = []
     for name in next(iter(every.values())):
         cells = []
         for some in every.values():
-            one = some[name]
-            each = f" × {number(one.of_alarm(one.beside.kernel))}" if one.alarms else ""
-            own = one.beside.program - one.alone.program
-            cells += [f"{one.alarms}{each}", f"{own:+,}"]
+            run = some[name]
+            each = f" × {number(run.of_alarm(run.with_alarm.kernel))}" if run.alarms else ""
+            own = run.with_alarm.program - run.alone.program
+            cells += [f"{run.alarms}{each}", f"{own:+,}"]
         lines.append([name, *cells])
     heads = [head for name in every for head in (f"{name}, alarms", "itself")]
     return markdown(["program", *heads], lines)
 
 
 def sources() -> str:
-    """Return where the programs come from, and under which licence."""
+    """Return the table of the programs' sources and licences."""
     listed = tomllib.loads((STUDY / "sources.toml").read_text(encoding="utf-8"))["source"]
     heads = ("programs", "of", "version", "licence", "what")
     rows: list[Sequence[str]] = [
         (
-            one["programs"],
-            f"`{one['name']}` ({one['kind']})",
-            one["version"],
-            one["licence"],
-            one["what"],
+            source["programs"],
+            f"`{source['name']}` ({source['kind']})",
+            source["version"],
+            source["licence"],
+            source["what"],
         )
-        for one in listed
+        for source in listed
     ]
     return markdown(heads, rows, words=range(5))

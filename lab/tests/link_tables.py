@@ -17,7 +17,7 @@ from tockmark.result.model import Result, Series
 from tockmark.tests.links import SIDE, judged, tried
 from tockmark.tests.rows import recounted
 from tockmark.tests.trials import FURTHER, SOURCE, trial
-from tockmark_lab.link_standing import STANDING, standing, standing_row
+from tockmark_lab.false_alarms import KERNELS, alarms_row, limits_between_links
 
 SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # of the cycles
 COUNTS = (1, 3, 10, 33)  # instructions
@@ -51,7 +51,7 @@ def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tupl
     hits: dict[str, list[Limit]] = {}
     sizes: dict[str, int] = {}
     for base, new, rest in tried(side):
-        for row in judged(base, changed(new, cycles, instructions), rest).that_are(*JUDGED):
+        for row in judged(base, changed(new, cycles, instructions), rest).rows_with(*JUDGED):
             limits = {"cycles": row.limit}
             if row.instructions:
                 limits["instret"] = row.instructions.limit
@@ -98,16 +98,16 @@ def _cell(shares: tuple[float, float]) -> str:
 def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     """What became of the trials of a kernel: a row of the table."""
     found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
-    codes = Counter(one.answer.exit_code for one in found)
+    codes = Counter(one.judgement.exit_code for one in found)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
-    if warned := sum(one.answer.limit is Limit.SOFT for one in found):
+    if warned := sum(one.judgement.limit is Limit.SOFT for one in found):
         ended += f", in {warned} with a warning"
     looks = [[*one.looked_again, 0, 0] for one in found]
     figures = [
-        [sum(map(_figures, one.answer.rows)) for one in found],
+        [sum(map(_figures, one.judgement.rows)) for one in found],
         [look[0] for look in looks],
         [look[1] for look in looks],
-        [sum(row.in_doubt for row in one.answer.rows) for one in found],
+        [sum(row.in_doubt for row in one.judgement.rows) for one in found],
     ]
     return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
 
@@ -124,8 +124,8 @@ def _spanned(figures: Sequence[int]) -> str:
 
 
 if __name__ == "__main__":
-    for name in STANDING:
-        print(standing_row(name, standing(name)), flush=True)
+    for name in KERNELS:
+        print(alarms_row(name, limits_between_links(name)), flush=True)
     print(tables())
     print(row_of(SOURCE, (FURTHER,)), flush=True)
     for name in (SOURCE, *CHANGES):

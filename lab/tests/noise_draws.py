@@ -100,7 +100,7 @@ def judged(
     found = []
     for before, after in zip(base, new, strict=True):
         said = change(before, after, CALM, z=0, chance=one)
-        few = before.lacks(one) or after.lacks(one)
+        few = before.too_few_samples(one) or after.too_few_samples(one)
         found.append(replace(said, low=0, high=math.inf) if few else said)
     return found
 

@@ -20,7 +20,7 @@ from statistics import median
 import numpy as np
 
 from tockmark.base import paths
-from tockmark.base.files import folder_for_a_while, write_whole
+from tockmark.base.files import temporary_folder, write_whole
 from tockmark.compare.limits import Limit
 from tockmark.compare.rule import Value, change
 from tockmark.compare.spread import Spread, logs_of, paired_spread
@@ -35,8 +35,8 @@ from tockmark.target.image import AppBuild
 from tockmark.target.run import RunOptions, Suite
 from tockmark.tests.links import KNOWN, LIMITS, layouts
 from tockmark.tests.trials import Held
-from tockmark.trees.builds import Paired, Pairs
-from tockmark.trees.pairing import Linked, PairedLinks, linkers
+from tockmark.trees.builds import PairedSide, Pairs
+from tockmark.trees.pairing import PairedLinks, RelinkInputs, find_linkers
 
 FOLDER = paths.WRITTEN / "pair-draws"
 PLANTED = 0.01  # of the cycles
@@ -56,14 +56,14 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
         jobs=jobs,
     )
     wanted = select(KNOWN, only)
-    with folder_for_a_while(paths.PAIRS) as folder:
-        known = linkers()
+    with temporary_folder(paths.PAIRS) as folder:
+        known = find_linkers()
         base, head = (
-            Linked.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
+            RelinkInputs.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
         )
         made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
         for side, which in enumerate(("base", "head")):
-            simulated = Simulated(f"{name}-{which}", Paired(made, side), settings, FOLDER)
+            simulated = Simulated(f"{name}-{which}", PairedSide(made, side), settings, FOLDER)
             result = merge_layouts(simulated.measured(0, pairs, wanted))
             write_whole({FOLDER / f"{name}-{which}.json": file.text(result)})
         moved = sum(len(pair.moved) for pair in made.made)
@@ -110,7 +110,7 @@ class Draw:
             )
             wanted = select(KNOWN, "kernel")
             judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
-            found.append(max(row.limit for row in judged.answer.rows))
+            found.append(max(row.limit for row in judged.judgement.rows))
         return found
 
 
@@ -123,7 +123,7 @@ def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
 def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
     change itself did."""
-    spread = paired_spread(Spread(), KNOWN).of_row(row)
+    spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
     apart = logs_of(head.nets) - logs_of(base.nets)

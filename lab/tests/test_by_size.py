@@ -12,24 +12,24 @@ from tockmark_lab.studies import programs
 def test_a_planted_line_is_found_and_nothing_is_off() -> None:
     line = by_size.line_of({size: 700 + 2.5 * size for size in (0, 64, 256, 1024, 4096)})
     assert (line.intercept, line.slope, line.held_out) == pytest.approx((700, 2.5, 256))
-    assert by_size.off(line) == pytest.approx(0, abs=1e-9)
+    assert by_size.relative_error(line) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_curve_is_said_to_be_off() -> None:
     line = by_size.line_of({size: 700 + size**2 / 100 for size in (256, 512, 1024, 2048, 4096)})
-    assert by_size.off(line) < -0.5
+    assert by_size.relative_error(line) < -0.5
     step = by_size.line_of({size: 700 + 90 * (size > 900) for size in (256, 512, 1024, 2048, 4096)})
-    assert by_size.off(step) > 0.03
+    assert by_size.relative_error(step) > 0.03
 
 
 def test_every_sweep_of_the_page_has_its_sizes() -> None:
     steps = "new IPC, there and back, baseline"
-    for one in by_size.SWEPT:
+    for one in by_size.SWEEPS:
         for icache in (True, False):
             assert len(one.points(icache)) >= 5, one.what
-            is_off = abs(by_size.off(one.line(icache))) > 0.02
+            is_off = abs(by_size.relative_error(one.line(icache))) > 0.02
             assert is_off == (f"{one.what}, {one.kernel}" == steps), one
-    assert by_size.farthest(steps) < by_size.farthest()
+    assert by_size.largest_error(steps) < by_size.largest_error()
 
 
 def test_the_screen_of_the_study_has_the_lines() -> None:

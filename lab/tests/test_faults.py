@@ -17,7 +17,7 @@ import pytest
 
 from tockmark.base.errors import INCOMPLETE, OK
 from tockmark.base.paths import ROOT
-from tockmark.cli.options import incomplete_code, say_first
+from tockmark.cli.options import incomplete_code, print_first
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues
@@ -185,7 +185,7 @@ def check(stream: Stream, clean: Result, faulty: Result) -> bool:
             got[key] = numbers(row)
     gone = got != rows
     assert not gone or faulty.incomplete
-    say_first(faulty.incomplete)
+    print_first(faulty.incomplete)
     assert incomplete_code(faulty) == (INCOMPLETE if faulty.incomplete else OK)
     return gone
 

@@ -20,7 +20,7 @@ from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.latency import report
 from tockmark.profile.file import StoredProfile
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -98,9 +98,13 @@ def test_profile_says_which_function_the_new_instructions_are_in() -> None:
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
 def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
     for what, whole in (("cycles", profile.cycles), ("instructions", profile.instructions)):
-        assert sum(sample_parts.split(profile, what)[name] for name in sample_parts.PARTS) == whole
+        assert (
+            sum(sample_parts.split_parts(profile, what)[name] for name in sample_parts.PARTS)
+            == whole
+        )
     assert all(
-        sample_parts.split(profile, "cycles")[name] < profile.cycles for name in sample_parts.KINDS
+        sample_parts.split_parts(profile, "cycles")[name] < profile.cycles
+        for name in sample_parts.KINDS
     )
 
 
@@ -137,7 +141,7 @@ def test_profiles_are_of_the_link_that_upstream_makes() -> None:
 
 @pytest.mark.parametrize(
     ("study", "verdict"),
-    [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
+    [(10, "inside"), (9, "inside"), (12, "9.1 % above"), (8, "11.1 % below")],
 )
 def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
     assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
@@ -177,7 +181,7 @@ def test_the_bisection_agrees_with_the_runs() -> None:
 
 def test_the_campaign_agrees_with_the_bisection() -> None:
     """Both measured some commits, months of work on the tool apart."""
-    held, by_hand = over_commits.held(), comparisons.bisection()
+    held, by_hand = over_commits.history(), comparisons.bisection()
     both = [
         (held.measured[build.commit], build)
         for build in by_hand.builds
@@ -194,29 +198,29 @@ def test_the_campaign_agrees_with_the_bisection() -> None:
 
 def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> None:
     for dearer in (True, False):
-        jumps = over_commits.most(dearer)
+        jumps = over_commits.largest_jumps(dearer)
         assert len({jump.head.sha for jump in jumps}) == len(jumps) <= 5
         for jump in jumps:
             assert (jump.change > 0) is dearer
             assert jump.exact
             assert jump.base.toolchain == jump.head.toolchain
-            assert over_commits.check(jump) in over_commits.prices(dearer)
+            assert over_commits.check(jump) in over_commits.jump_table(dearer)
     known = {build.commit for build in comparisons.bisection().builds}
-    known |= set(over_commits.held().measured)
+    known |= set(over_commits.history().measured)
     lost = [name for name in over_commits.causes() if not any(c.startswith(name) for c in known)]
     assert lost == []
 
 
 def test_the_sums_of_jumps_are_what_the_line_went() -> None:
     """From its first commit to the newest, whichever of the three kinds they are."""
-    line = over_commits.held().line
+    line = over_commits.history().line
     for row in over_commits.ROWS:
         there = [one for one in line if row + over_commits.OFF in one.rows]
         ends = [one.rows[row + over_commits.OFF] for one in (there[0], there[-1])]
         counts = [(one.instret or 0) / one.inner for one in ends]
-        jumps = [j for j in over_commits.held().jumps() if j.row == row + over_commits.OFF]
+        jumps = [j for j in over_commits.history().jumps() if j.row == row + over_commits.OFF]
         assert sum(jump.change for jump in jumps) == pytest.approx(counts[1] - counts[0])
-        assert {over_commits.kind(jump) for jump in jumps} <= set(over_commits.KINDS)
+        assert {over_commits.origin(jump) for jump in jumps} <= set(over_commits.ORIGINS)
 
 
 def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
@@ -234,10 +238,12 @@ def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
     )
     assert before is not None
     assert after is not None
-    assert comparisons.added(command) == after - before
-    assert comparisons.added(command, "2", "1") == -comparisons.added(command)
-    assert comparisons.more(command, "1", "1") == "+0 %"
-    assert comparisons.more(command).startswith("+")
+    assert comparisons.added_instructions(command) == after - before
+    assert comparisons.added_instructions(command, "2", "1") == -comparisons.added_instructions(
+        command
+    )
+    assert comparisons.percent_more(command, "1", "1") == "+0 %"
+    assert comparisons.percent_more(command).startswith("+")
     assert f"| {command} | {before:.0f} |" in comparisons.version_table([command])
 
 

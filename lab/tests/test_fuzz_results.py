@@ -18,7 +18,7 @@ from mutate import change, mutated
 
 from tockmark.base.errors import TockmarkError
 from tockmark.compare import limits, pairs, sweeps
-from tockmark.compare.verdict import Answer, answer
+from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export, listing, table
@@ -41,7 +41,7 @@ def strictly(data: object) -> None:
     json.dumps(data, allow_nan=False)
 
 
-def within(base: Result, new: Result) -> Answer:
+def within(base: Result, new: Result) -> Judgement:
     """What limits say of a result."""
     return of_samples.judged(base, new, KNOWN, limits=RULES)
 
@@ -65,14 +65,14 @@ def shown(result: Result, good: Result) -> None:
 
 def compared(one: Result, two: Result) -> None:
     found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, True)
-    both = [(found, answer(found))]
+    both = [(found, judge_comparison(found))]
     comparison.compare_text([("one", one), ("two", two)], both)
     strictly(comparison.compare_json("one", both))
 
 
 def judged(one: Result, two: Result) -> None:
     found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, strict=True)
-    both = [(found, answer(found, RULES))]
+    both = [(found, judge_comparison(found, RULES))]
     for every in (False, True):
         comparison.judged_text("one", both, 80, every)
     comparison.judged_markdown("one", both)

@@ -67,7 +67,7 @@ def _place(row: Row) -> Place:
 
 def _said(place: Place) -> str:
     boot, lang, icache = place
-    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.aside(lang)}"
+    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.lang_suffix(lang)}"
 
 
 def _boots(result: Result) -> dict[Place, int]:
@@ -112,7 +112,7 @@ def _of_catalogue(result: Result, known: Catalogue) -> Iterator[str]:
     result names the whole catalogue."""
     given = {
         boot.name: {row_key(id_, params) for id_, params in known.rows_given(boot)}
-        | {row_key(id_, {}) for id_ in known.of_boot(boot)}
+        | {row_key(id_, {}) for id_ in known.reference_ids(boot)}
         for boot in known.boots()
     }
     entries = result.provenance.entries

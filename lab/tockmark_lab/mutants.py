@@ -23,9 +23,9 @@ from tockmark.base.errors import TockmarkError
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
 from tockmark_lab import conformance
+from tockmark_lab.folders import DATA
 from tockmark_lab.interrupted import Tally, bare_environment, copy_checkout
 from tockmark_lab.mutations import Mutant, drawn, mutants_of
-from tockmark_lab.places import DATA
 
 EQUIVALENT = DATA / "equivalent-mutants.toml"
 WORKERS = 2
@@ -298,7 +298,7 @@ def run(
 ) -> dict[str, Tried]:
     """Try so many mutants, and return what came of those of each place."""
     trials = Trials(root, places, seed)
-    with files.folder_for_a_while(paths.WRITTEN / "mutants") as folder:
+    with files.temporary_folder(paths.WRITTEN / "mutants") as folder:
         benches = [Bench(root, folder / str(number), trials.go_on) for number in range(WORKERS)]
         trials.run(benches, count, say)
     return trials.tried

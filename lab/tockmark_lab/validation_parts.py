@@ -25,17 +25,17 @@ from rich.progress import TaskID
 
 from tockmark.base import paths, processes
 from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.base.processes import Bounds, side_by_side
+from tockmark.base.processes import Bounds, thread_pool
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.result.stats import least_squares, steady_median
 from tockmark.target import board as boards
 from tockmark.target.elf import read_elf
-from tockmark.target.progress import bars
-from tockmark.target.sim import made_by
+from tockmark.target.progress import progress_bars
+from tockmark.target.sim import make_target
 from tockmark.wire.rows import SERIES
-from tockmark_lab import limit
-from tockmark_lab.places import CHIP_FOLDER, STUDIES, VALIDATION
+from tockmark_lab import trap_cases
+from tockmark_lab.folders import CHIP_FOLDER, STUDIES, VALIDATION
 from tockmark_lab.validation import ValidationRow
 
 BUILD = paths.WRITTEN / "validate"
@@ -83,9 +83,9 @@ def simulator(machine: str) -> Path:
 def build_simulators(parts: Sequence[ValidationPart]) -> None:
     """Let make bring what these parts run up to date."""
     if paths.INSTALLED:
-        raise TockmarkError("validate compiles what it runs", paths.by_make("validate"))
+        raise TockmarkError("validate compiles what it runs", paths.make_command("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
-    targets = [made_by(simulator(machine)) for machine in machines]
+    targets = [make_target(simulator(machine)) for machine in machines]
     targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
@@ -109,7 +109,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs side by side; return their rows in the order of parts and jobs."""
-    with bars() as shown, side_by_side(os.cpu_count()) as pool:
+    with progress_bars() as shown, thread_pool(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]
@@ -128,9 +128,9 @@ def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path
     made = BUILD / output
     made.parent.mkdir(parents=True, exist_ok=True)
     command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
-    done = processes.run(command, todo=paths.by_make("setup"))
+    done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {output} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {output} failed: {done.error_text.strip()}")
     return made
 
 
@@ -145,8 +145,8 @@ def run(
     """Run a program from the address `boot` on, until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
-    done = processes.run(command, todo=paths.by_make("build"))
-    said = done.complaint.strip().splitlines()
+    done = processes.run(command, todo=paths.make_command("build"))
+    said = done.error_text.strip().splitlines()
     return BareRun(done.code, tuple(map(int, done.text.split())), said[-1] if said else "")
 
 
@@ -154,7 +154,7 @@ def _vendor() -> Path:
     """Return where the Ibex package has riscv-tests and the benchmarks."""
     spec = importlib.util.find_spec("pythondata_cpu_ibex")
     if spec is None or not spec.submodule_search_locations:
-        raise TockmarkError("the Ibex package is not installed", paths.by_make("setup"))
+        raise TockmarkError("the Ibex package is not installed", paths.make_command("setup"))
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
@@ -515,7 +515,7 @@ def build_limit(program: dict[str, Any], icache: int) -> Path:
 
 
 def build_rules(
-    program: dict[str, Any], cases: Iterable[limit.CheckedCase], folder: Path = LIMIT
+    program: dict[str, Any], cases: Iterable[trap_cases.CheckedCase], folder: Path = LIMIT
 ) -> Path:
     """Build what runs these cases on a program's path. `folder` has the sources of the path."""
     made = BUILD / "limit" / _letters(program["kernel"])
@@ -526,10 +526,10 @@ def build_rules(
     return _bare(output, sources, 1, f"-I{made}", *program["options"])
 
 
-def wrong_cases(elf: Path, cases: Sequence[limit.CheckedCase]) -> list[str]:
+def wrong_cases(elf: Path, cases: Sequence[trap_cases.CheckedCase]) -> list[str]:
     """Run what `build_rules` made. Return what the path did wrong, a line each."""
     done = run("cw310", elf)
-    return list(limit.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
+    return list(trap_cases.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
 
 
 def _letters(name: str) -> str:
@@ -543,12 +543,12 @@ def _driver(program: dict[str, Any]) -> list[Path]:
     source = LIMIT / program["driver"]
     made = BUILD / "limit" / f"{source.name}.o"
     made.parent.mkdir(parents=True, exist_ok=True)
-    command = [*limit.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
+    command = [*trap_cases.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
     if source.suffix == ".rs":
         command.remove(f"-I{ASM}")
-    done = processes.run(command, todo=paths.by_make("setup"))
+    done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {source.name} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {source.name} failed: {done.error_text.strip()}")
     return [made]
 
 
@@ -576,7 +576,7 @@ def _limit(program: dict[str, Any]) -> Job:
             note="" if place in measured else f"{off.last}; {on.last}",
         )
     if program.get("path"):
-        cases = limit.cases()
+        cases = trap_cases.cases()
         wrong = wrong_cases(build_rules(program, cases), cases)
         yield ValidationRow(
             part="limit",
@@ -586,7 +586,7 @@ def _limit(program: dict[str, Any]) -> Job:
             unit="cases",
             expected=(len(cases),),
             measured=(len(cases) - len(wrong),),
-            source="the interface, as lab/tockmark_lab/limit.py has it",
+            source="the interface, as lab/tockmark_lab/trap_cases.py has it",
             note=wrong[0] if wrong else "",
         )
 
@@ -695,7 +695,7 @@ def _run_suite(board: str, only: str | None, icache: str, made: Path) -> tuple[R
     command += [] if only is None else ["--only", only]
     done = processes.run(command, bounds=Bounds(LONGEST_RUN))
     if done.code not in (OK, INCOMPLETE):
-        raise TockmarkError(f"{board} did not run: {done.complaint.strip().splitlines()[-1]}")
+        raise TockmarkError(f"{board} did not run: {done.error_text.strip().splitlines()[-1]}")
     return file.load(output).rows
 
 

@@ -15,10 +15,10 @@ from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkE
 from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
-from tockmark.cli.run_options import Jobs, ended_once
+from tockmark.cli.run_options import Jobs, interruptible_once
 from tockmark.result import file
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import of_names
+from tockmark.suite.selection import split_names
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
 from tockmark_lab import (
@@ -48,13 +48,13 @@ from tockmark_lab.validation_parts import PARTS
 def validate_verb(
     part: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: PARTS,
             f"Parts, separated by commas: {', '.join(PARTS)}. Default: all that need no chip.",
         ),
     ] = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all rows in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Store all rows in a file, too.")] = None,
     stored: Annotated[
         Path | None, Option("--show", help="Show a stored validation; run nothing.")
     ] = None,
@@ -68,7 +68,7 @@ def validate_verb(
     sha256: dict[str, str] = {}
     if stored is None:
         usual = ",".join(name for name, of in PARTS.items() if of.usual)
-        parts = [PARTS[name] for name in of_names("part", part or usual, PARTS)]
+        parts = [PARTS[name] for name in split_names("part", part or usual, PARTS)]
         validation_parts.build_simulators(parts)
         rows, sha256 = validation_parts.run_parts(parts), validation_parts.hashes(parts)
     else:
@@ -119,7 +119,7 @@ def verify_verb(
     stored = file.load(result)
     if (name := stored.provenance.board.name) is None:
         raise TockmarkError(f"{paths.shown(result)} does not name its board")
-    with ended_once():
+    with interruptible_once():
         found = verify.verify(
             stored,
             [read_kernel(path) for path in kernel],
@@ -182,7 +182,7 @@ def conformance_verb(
     for an app beside greedy ones, and deliver upcalls in pairs, at every distance.
 
     Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
     done, held, swept = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
@@ -190,14 +190,14 @@ def conformance_verb(
         most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        stretches: dict[str, interrupts_off.Worst] = {}
-        if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
+        stretches: dict[str, interrupts_off.LongestStretch] = {}
+        if plan.is_baseline and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
             stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
         held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
         done[version] = conformance.run(plan)
         done[version].lost += interrupts_off.too_long(stretches)
-        by = step if step is not None else interleavings.STEP if plan.own else 0
+        by = step if step is not None else interleavings.STEP if plan.is_baseline else 0
         swept[version] = interleavings.run(plan, by) if by else []
         done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:
@@ -205,7 +205,7 @@ def conformance_verb(
             off = interrupts_off.longest(stretches) if stretches else ""
             pairs = interleavings.sweeps_text(swept[version])
             options.show(conformance.count_text(plan, done[version], off, pairs))
-            options.say_first(done[version].lost, "lost: ")
+            options.print_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
             [
@@ -243,7 +243,7 @@ def same_simulator_verb(
     Every boot of the catalogue runs on both, with the baseline and further kernels, for both
     versions of the interface, in C and Rust, with the cache off and on. Logs and last cycles are
     compared. Where one differs it is named, and nothing is written."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     kernels = {
         abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
         for abi, more in ((2, kernel), (1, kernel_v1))
@@ -267,7 +267,7 @@ def study_log_verb(
         bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
     ] = False,
     output: Annotated[
-        Path | None, options.output_to("Result file; default: LOG with .json.")
+        Path | None, options.output_option("Result file; default: LOG with .json.")
     ] = None,
 ) -> None:
     """Turn a log of the 2021 study's form into a result file.
@@ -281,5 +281,5 @@ def study_log_verb(
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
-    options.say_first(result.incomplete)
+    options.print_first(result.incomplete)
     raise Exit(options.incomplete_code(result))

@@ -138,7 +138,7 @@ def exits(_: str) -> str:
     rows = []
     for name in PROGRAM.verbs:
         codes = (f"**{code}** {said}" for code, said in PROGRAM.about(name).exits.items())
-        rows.append([text.quoted(PROGRAM.spelled(name)), Markup("; ".join(codes))])
+        rows.append([text.quoted(PROGRAM.full_name(name)), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))
 
 

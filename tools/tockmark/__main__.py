@@ -21,23 +21,23 @@ def start(module: str) -> None:
     except (ImportError, SyntaxError) as error:
         from pathlib import Path
 
-        from tockmark.base.errors import UNUSABLE, one_line, say
+        from tockmark.base.errors import UNUSABLE, one_line, print_message
 
         if "--debug" in sys.argv:
             raise
         package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
         if package in SITE:
-            say(f"pages and pictures need {package}; run `pip install 'tockmark[site]'`")
+            print_message(f"pages and pictures need {package}; run `pip install 'tockmark[site]'`")
             sys.exit(UNUSABLE)
         todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
         if Path(__file__).with_name("installed").is_dir():  # paths.py, which may not be there
             todo = "install tockmark anew"
-        say(f"this environment is not whole: {one_line(error)}; {todo}")
+        print_message(f"this environment is not whole: {one_line(error)}; {todo}")
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
-        from tockmark.base.errors import INTERRUPTED, say
+        from tockmark.base.errors import INTERRUPTED, print_message
 
-        say("interrupted")
+        print_message("interrupted")
         sys.exit(INTERRUPTED)
 
 

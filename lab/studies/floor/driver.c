@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The driver Perf as a compiled procedure of paths.inc's COMPILED_PATH; driver.rs is its twin in
 // Rust. It may change a0 to a3 only: the compiler is told that it has no other register
-// (lab/tockmark_lab/limit.py).
+// (lab/tockmark_lab/trap_cases.py).
 #include <stdint.h>
 
 #include "abi.h"

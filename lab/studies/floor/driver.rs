@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The driver Perf as a compiled procedure of paths.inc's COMPILED_PATH; driver.c is its twin in C.
 //! It may change a0 to a3 only: LLVM is told that all others are reserved
-//! (lab/tockmark_lab/limit.py).
+//! (lab/tockmark_lab/trap_cases.py).
 #![no_std]
 
 use core::arch::asm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What a path has to do, as a program that it must pass (docs/findings.md): traps of user mode with registers
-// that a table gives, and all that came of each, for lab/tockmark_lab/limit.py to judge. The path is
+// that a table gives, and all that came of each, for lab/tockmark_lab/trap_cases.py to judge. The path is
 // chosen as in calls.S. A case ends with the next trap that is no call; the mailbox then gets mcause, mepc,
 // x1 to x31, the waiting upcall (four words), and for both counters what they were before and behind.
 #define READING 1

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import structs
 
-from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError, printable_text, quoted
 from tockmark.base.files import toml
 from tockmark.base.paths import shown
 from tockmark.judge.engine import Simulated
@@ -25,19 +25,19 @@ from tockmark.result.model import Result
 from tockmark.suite.catalogue import named
 from tockmark.suite.selection import Selection, select
 from tockmark.target.run import RunOptions
-from tockmark.trees.builds import Builder, BuildError, Built
+from tockmark.trees.builds import Builder, BuildError, BuiltLinks
 from tockmark.trees.repository import Commit, Repository
 from tockmark_lab.over_time import history
 from tockmark_lab.over_time.commits import (
     COMMITS_VERSION,
     FORM,
-    ByCommit,
+    CampaignData,
     GapLine,
     Jump,
     LineCommit,
     MeasuredLine,
     append_line,
-    load_commits,
+    load_campaign,
 )
 
 PROBE = "loop.empty"  # the row of the shortest boot
@@ -96,17 +96,17 @@ class Campaign:
     builder: Builder
     options: RunOptions  # as Simulated takes them
     only: str
-    say: Callable[[str], None]
+    print_line: Callable[[str], None]
     tries: int = TRIES
     cost: CampaignCost = field(default_factory=CampaignCost)
-    known: ByCommit = field(init=False)
+    known: CampaignData = field(init=False)
     torn: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read what is known. TockmarkError if that is of another line."""
-        self.known, self.torn = load_commits(self.path)
+        self.known, self.torn = load_campaign(self.path)
         for problem in self.torn:
-            self.say(problem)
+            self.print_line(problem)
         for one in self.known.line:
             if self.places.get(one.commit.sha) != one.commit.place:
                 raise TockmarkError(
@@ -151,7 +151,7 @@ class Campaign:
             here = first <= (jump.base.place or 0) and (jump.head.place or 0) <= last
             row = next(r for m in self.known.line if (r := m.rows.get(jump.row)))
             known_dead = (jump.base.sha, jump.head.sha) in dead
-            if here and not (jump.exact or known_dead) and wanted.means(row):
+            if here and not (jump.exact or known_dead) and wanted.includes(row):
                 yield jump
 
     def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
@@ -174,7 +174,7 @@ class Campaign:
                 tried += 1
                 if self._measured(self.line[number], self.only, "", "", gap):
                     return
-        self.say(f"none of {tried} commits beside {gap.short} can be measured, either")
+        self.print_line(f"none of {tried} commits beside {gap.short} can be measured, either")
 
     def _measured(
         self, commit: Commit, only: str, name: str, why: str = "", gap: Commit | None = None
@@ -192,7 +192,7 @@ class Campaign:
         except (BuildError, NoFigureError) as error:
             cause = self._cause(commit, error)
             self._append(GapLine(FORM, COMMITS_VERSION, "gap", told, cause))
-            self.say(f"gap       {commit}{aside}\n          {cause}")
+            self.print_line(f"gap       {commit}{aside}\n          {cause}")
             return False
         line = MeasuredLine(
             FORM,
@@ -203,13 +203,13 @@ class Campaign:
             structs.replace(result.provenance.kernel, file=None),
             boots,
             cycles,
-            history.run_of(result),
+            history.history_run(result),
             (gap.sha,) if gap else (),
             result.provenance.entries,
         )
         self._append(line)
         self.cost.commits += 1
-        self.say(f"measured  {commit}{aside}: {len(line.run.rows)} rows")
+        self.print_line(f"measured  {commit}{aside}: {len(line.run.rows)} rows")
         return True
 
     def _names(self, only: str) -> set[str]:
@@ -226,7 +226,7 @@ class Campaign:
             self.repository.date(commit),
             commit.subject,
             self.places.get(commit.sha),
-            (showable(name),) if name and not commit.sha.startswith(name) else (),
+            (printable_text(name),) if name and not commit.sha.startswith(name) else (),
             channel,
         )
 
@@ -238,12 +238,12 @@ class Campaign:
             return None
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else None
-        return showable(str(found)) if isinstance(found, str | int) else None
+        return printable_text(str(found)) if isinstance(found, str | int) else None
 
     def _simulated(self, commit: Commit, only: str) -> tuple[Result, int, int]:
         """Return what was measured of a commit, and how many boots and cycles it took."""
-        side = Built(commit, self.builder)
-        elf = side.upto(1)[0]
+        side = BuiltLinks(commit, self.builder)
+        elf = side.up_to(1)[0]
         one = Simulated(commit.short, side, self.options, elf.parent)
         probe = self._of_link(one, PROBE)
         if not probe.rows:
@@ -270,7 +270,7 @@ class Campaign:
         except TockmarkError as error:
             if error.code == INTERRUPTED or one.boots == before:
                 raise
-            raise NoFigureError(error.what) from error
+            raise NoFigureError(error.problem) from error
         if one.boots - before < len(result.provenance.boots):  # of those that were laid
             said = next(iter(result.problems), "a boot did not begin")
             raise TockmarkError(said, "the same command goes on from there", INCOMPLETE)
@@ -278,13 +278,13 @@ class Campaign:
 
     def _cause(self, commit: Commit, error: TockmarkError) -> str:
         """Say in one line why there is nothing of a commit, without where this machine has it."""
-        said = error.what
+        said = error.problem
         if isinstance(error, BuildError):
-            log = self.builder.kept(commit).with_name("build.log")
+            log = self.builder.elf_path(commit).with_name("build.log")
             lines = log.read_text(errors="replace").splitlines() if log.exists() else []
             errors = [line for line in lines if _ERROR.match(line)]
             said = f"does not build: {errors[0] if errors else said}"
-        for folder in (self.builder.worktree.path, self.builder.kept(commit).parent):
+        for folder in (self.builder.worktree.path, self.builder.elf_path(commit).parent):
             said = said.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
         return quoted(said.replace(str(Path.home()), "~"))
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, UNUSABLE, TockmarkError, say
+from tockmark.base.errors import (
+    INCOMPLETE,
+    INTERRUPTED,
+    KEPT,
+    OK,
+    UNUSABLE,
+    TockmarkError,
+    print_message,
+)
 from tockmark.base.files import write_whole
 from tockmark.cli import checkout, options, run_options
 from tockmark.cli.program import verb
@@ -20,8 +28,8 @@ from tockmark.suite.selection import select
 from tockmark.target import board as boards
 from tockmark.trees.builds import Builder
 from tockmark.trees.repository import repository, worktree
+from tockmark_lab.folders import DATA
 from tockmark_lab.over_time import campaign, commits, commits_text, history, history_text
-from tockmark_lab.places import DATA
 
 if TYPE_CHECKING:
     from tockmark.site.model import Site
@@ -42,7 +50,7 @@ def history_verb(
         str | None,
         Argument(
             help="Rows, named as for --only elsewhere. Default: all that changed.",
-            autocompletion=options.several(options.rows),
+            autocompletion=options.complete_list(options.rows),
         ),
     ] = None,
     add: Annotated[
@@ -57,7 +65,9 @@ def history_verb(
             show_default=paths.shown(HISTORY),  # else its length depends on where this lies
         ),
     ] = HISTORY,
-    output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
+    output: Annotated[
+        Path | None, options.output_option("Also draw it: a .png or .svg file.")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Append runs to a history, or show how rows went from run to run, with change points; of a
@@ -68,25 +78,25 @@ def history_verb(
         pictures.history_form(output)  # before anything is written or said
     for path in add or []:
         pairs.check_timed(paths.shown(path), result := load(path))
-        pairs.say_uncounted(paths.shown(path), result)
+        pairs.warn_uncounted(paths.shown(path), result)
         new = history.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
     if add and row is None:
         return
-    if commits.is_by_commit(file):
+    if commits.is_campaign_file(file):
         problems = _over_commits(file, row, output, as_json)
     else:
         problems = _over_runs(file, row, output, as_json)
     for problem in problems:
-        say(problem)
+        print_message(problem)
     raise Exit(INCOMPLETE if problems else OK)
 
 
 def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
     """Show rows run by run; return what could not be read."""
     runs, problems = history.load(file)
-    found = history.series(runs, select(catalogue.load(), row, history.rows_of(runs)))
+    found = history.series(runs, select(catalogue.load(), row, history.rows_in(runs)))
     if row is None:
         found = [series for series in found if any(point.changed for point in series.points)]
     elif not found:
@@ -106,10 +116,10 @@ def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) 
 
 def _over_commits(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
     """Show rows commit by commit; return what could not be read."""
-    held, problems = commits.load_commits(file)
+    held, problems = commits.load_campaign(file)
     known = catalogue.load()
     every = [(one.id, one.params) for of in held.line for one in of.rows.values()]
-    trails = held.trails(select(known, row, every).means)
+    trails = held.trails(select(known, row, every).includes)
     if row is None:
         trails = [trail for trail in trails if trail.jumps]
     elif not trails:
@@ -191,16 +201,16 @@ def campaign_verb(
     found = repository(tree)
     line = found.first_parents(span)
     named = [(found.commit(name), name) for name in commit or []]
-    with run_options.ended_once(), worktree(found) as place:
+    with run_options.interruptible_once(), worktree(found) as place:
         going = campaign.Campaign(
             repository=found,
             line=line,
-            places=found.places(line[-1]),
+            places=found.positions(line[-1]),
             path=file,
             builder=Builder(place, how_built, fresh),
             options=settings,
             only=only,
-            say=lambda text: print(text, flush=True),
+            print_line=lambda text: print(text, flush=True),
             tries=tries,
         )
         try:
@@ -223,7 +233,7 @@ def site_verb(
     given: Annotated[
         list[Path], Argument(metavar="RESULT...", help="Results, as for `tockmark site`.")
     ],
-    output: Annotated[Path, options.output_to("Folder, new or with an older site.")],
+    output: Annotated[Path, options.output_option("Folder, new or with an older site.")],
     over_time: Annotated[
         list[Path], Option(help="A history, or the file of a campaign; may be given again.")
     ],
@@ -241,5 +251,5 @@ def site_verb(
 
     code = make_site(given, output, chapters_of=chapters_of)
     for problem in problems:
-        say(problem)
+        print_message(problem)
     raise Exit(INCOMPLETE if problems else code)

@@ -69,7 +69,7 @@ Typed = TypeVar("Typed", bound=Part)
 Made = TypeVar("Made")
 
 
-def strictly(text: str, make: Callable[[Any], Made], where: str, todo: str) -> Made:
+def decode_strictly(text: str, make: Callable[[Any], Made], where: str, todo: str) -> Made:
     """Return what `make` makes of a JSON text. TockmarkError, with the place and what to do, where
     the text is not as it should be; ValueError if it is no JSON at all."""
     data = None
@@ -80,7 +80,7 @@ def strictly(text: str, make: Callable[[Any], Made], where: str, todo: str) -> M
         raise TockmarkError(f"{where}: {_located(error, data)}", todo) from error
 
 
-def typed(data: Any, kind: type[Typed]) -> Typed:
+def convert(data: Any, kind: type[Typed]) -> Typed:
     """Return data as their type, checked."""
     _check_shown(data)
     return msgspec.convert(data, kind)
@@ -97,10 +97,10 @@ def read(path: Path, kind: type[Typed], form: str, version: int, todo: str) -> T
 
     def make(data: Any) -> Typed:
         check_version(data, form, version, shown(path), todo)
-        return typed(data, kind)
+        return convert(data, kind)
 
     try:
-        return strictly(read_text(path), make, shown(path), todo)
+        return decode_strictly(read_text(path), make, shown(path), todo)
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} is no {form}: it is not JSON", todo) from error
 
@@ -112,7 +112,7 @@ def check_version(data: Any, form: str, version: int, where: str, todo: str) -> 
         raise TockmarkError(f"{where} is no {form} of version {version}", todo)
 
 
-def kind_of(text: str) -> str | None:
+def format_of(text: str) -> str | None:
     """Return the format that a text begins with, be it whole or not."""
     found = _FORMAT.match(text)
     return found[1] if found else None

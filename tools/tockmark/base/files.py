@@ -42,14 +42,14 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
     try:
         for path, content in contents.items():
             data = content if isinstance(content, bytes) else content.encode()
-            if is_through(path):
+            if is_device_or_pipe(path):
                 path.write_bytes(data)
             else:
                 new[path] = _write_beside(path.resolve(), data)
         for path in list(new):
             os.replace(new.pop(path), path.resolve())
     except OSError as error:
-        untouched = "" if is_through(path) else "; what was there before is untouched"
+        untouched = "" if is_device_or_pipe(path) else "; what was there before is untouched"
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}{untouched}",
             "make room or choose another place with -o",
@@ -59,7 +59,7 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
             left.unlink(missing_ok=True)
 
 
-def replace_soon(path: Path, data: bytes) -> None:
+def replace_unsynced(path: Path, data: bytes) -> None:
     """Write one file whole or not at all, without waiting for the disk to have it: for what can be
     made again. OSError if it cannot be written."""
     os.replace(_write_beside(path, data, at_once=False), path)
@@ -112,10 +112,10 @@ def check_writable(
     whether their folders can be written to is tried."""
     paths = list(contents)
     for path in paths:
-        if not isinstance(contents, Mapping) and not is_through(path):
+        if not isinstance(contents, Mapping) and not is_device_or_pipe(path):
             check_folder(Path(os.path.realpath(path)).parent, path)
         try:
-            if not path.exists() or is_through(path):
+            if not path.exists() or is_device_or_pipe(path):
                 continue
         except OSError as error:
             raise TockmarkError(f"cannot write {shown(path)}: {error.strerror}") from error
@@ -224,13 +224,13 @@ def _kind(path: Path, content: str | bytes) -> str:
     return "a log" if _LOG.search(start) else f"a file {path.suffix or 'without a suffix'}"
 
 
-def is_through(path: Path) -> bool:
+def is_device_or_pipe(path: Path) -> bool:
     """Return whether it is a device, a pipe or a socket, which is written to and never replaced."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 @contextlib.contextmanager
-def folder_for_a_while(parent: Path) -> Iterator[Path]:
+def temporary_folder(parent: Path) -> Iterator[Path]:
     """Yield a new folder in `parent`, removed at the end. What killed processes left goes first:
     whoever uses one holds a lock on it, which ends with its process."""
     try:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from tockmark.base import processes
-from tockmark.base.errors import TockmarkError, showable
+from tockmark.base.errors import TockmarkError, printable_text
 
 _BROUGHT = Path(__file__).resolve().parents[1] / "installed"
 INSTALLED = _BROUGHT.is_dir()  # from a wheel; else this is a checkout
@@ -80,7 +80,7 @@ DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
 GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it, nothing reads it
 
 
-def by_make(target: str) -> str:
+def make_command(target: str) -> str:
     """Return what to do about a thing that is not there and that a target of the Makefile makes."""
     if INSTALLED:
         return f"an installed tockmark has it not: clone tockmark, and run `make {target}` there"
@@ -91,9 +91,9 @@ def shown(path: Path) -> str:
     """Return a path as the user would write it: relative to where they stand, if it is below."""
     try:
         # Which, unlike `resolve`, takes a loop of links.
-        return showable(str(Path(os.path.realpath(path)).relative_to(Path.cwd())))
+        return printable_text(str(Path(os.path.realpath(path)).relative_to(Path.cwd())))
     except ValueError:
-        return showable(str(path))
+        return printable_text(str(path))
 
 
 def worktrees() -> Path:

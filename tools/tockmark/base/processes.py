@@ -50,7 +50,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Said:
+class Output:
     """What came of a program that has ended."""
 
     code: int  # below zero a signal
@@ -63,7 +63,7 @@ class Said:
         return self.out.decode(errors="replace")
 
     @property
-    def complaint(self) -> str:
+    def error_text(self) -> str:
         """What it said on stderr."""
         return self.err.decode(errors="replace")
 
@@ -120,7 +120,7 @@ class Child:
             if left < 0:
                 self.too_much()
                 return
-            yield without_end(line)
+            yield strip_newline(line)
 
     def wait(self, seconds: float | None = None) -> int | None:
         """Wait for its end, or so long; return its exit code, or None while it runs."""
@@ -271,7 +271,7 @@ def run(
     doing: str = "",
     todo: str = "",
     **how: Any,
-) -> Said:
+) -> Output:
     """Run a program to its end, and return what it said. TockmarkError if it cannot be run, or goes
     beyond its bounds."""
     with tempfile.TemporaryFile() as given:
@@ -308,7 +308,7 @@ def follow(
     return child
 
 
-def holder(path: Path) -> str:
+def process_holding(path: Path) -> str:
     """Say which process holds a file or folder open, the oldest of several; nothing if none of the
     user's does."""
     there, own = os.path.realpath(path), os.getpid()
@@ -321,13 +321,13 @@ def holder(path: Path) -> str:
     return ""
 
 
-def without_end(line: str) -> str:
+def strip_newline(line: str) -> str:
     """Return a line without its newline; a part of one stays as it is."""
     return line[:-1].rstrip("\r") if line.endswith("\n") else line
 
 
 @contextmanager
-def side_by_side(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
+def thread_pool(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
     """Give threads that start programs. Where one fails, or Ctrl-C comes, none begins any more, and
     what runs is ended."""
     from concurrent.futures import ThreadPoolExecutor  # few verbs need it, and all load this module
@@ -349,7 +349,7 @@ def end_all() -> None:
         child.stop()
 
 
-def _read(child: Child) -> Said:
+def _read(child: Child) -> Output:
     """Read both streams to their ends, within the bounds, and wait for the program's end."""
     out, err = bytearray(), bytearray()
     with child.process, selectors.DefaultSelector() as ready:
@@ -365,7 +365,7 @@ def _read(child: Child) -> Said:
                     child.too_much()
             if child.why is not None and child.code is not None:
                 break  # what it started may hold the streams
-    return Said(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
+    return Output(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
 
 
 def _bound(child: Child, log: object) -> None:

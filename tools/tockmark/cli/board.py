@@ -12,8 +12,8 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
-from tockmark.base.files import folder_for_a_while, write_whole
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, print_message
+from tockmark.base.files import temporary_folder, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
@@ -24,25 +24,24 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
 from tockmark.target import board as boards
-from tockmark.target import laid as laid_images
-from tockmark.target import parse
+from tockmark.target import image_folder, parse
 from tockmark.target.board import BoardProfile
 from tockmark.target.elf import ISAS
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import KernelElf, read_kernel, say_without_panics
-from tockmark.target.laid import (
+from tockmark.target.image_folder import (
     ImageManifest,
-    by_hand,
-    lay,
+    flash_with_apps,
     load_boot,
-    no_tool,
-    with_apps,
+    manual_load,
+    missing_tool,
+    write_folder,
 )
-from tockmark.target.log import settled
+from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
+from tockmark.target.log import check_settled
 from tockmark.target.parse import LogClaims
-from tockmark.target.protocol import Ability, Session, Start, require
+from tockmark.target.protocol import Ability, Session, Start, require_ability
 from tockmark.target.serial import GoneError, Port
-from tockmark.target.tab import lay_tabs
+from tockmark.target.tab import write_tab_image
 from tockmark.wire.uart_line import TEXT
 
 IMAGES = paths.WRITTEN / "image"
@@ -58,13 +57,13 @@ class Suited:
     abi: run_options.Abi = 2
     lang: Annotated[
         str,
-        options.several_of(
+        options.names_option(
             lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
         ),
     ] = "c"
     counter: Annotated[
         str | None,
-        options.one_of(
+        options.name_option(
             lambda: catalogues.COUNTERS,
             "What the apps read: perf (default), cyclecount or csr; see `tockmark run`.",
         ),
@@ -82,7 +81,7 @@ class Suited:
         if boot is not None and boot not in found:
             raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
         wanted = select(known, self.only)
-        usual = catalogues.CYCLES_ALONE if ISAS[board.isa].only_cycles else catalogues.PERF
+        usual = catalogues.CYCLECOUNT if ISAS[board.isa].counts_cycles_only else catalogues.PERF
         (read,) = options.counters(self.counter or usual)
         chosen = tuple(
             (AppBuild.built(self.abi, one, read, isa=board.isa), found[measured.name])  # all rows
@@ -133,15 +132,15 @@ def image_verb(
             " may be given again."
         ),
     ] = None,
-    output: Annotated[Path, options.output_to("Folder; default: build/image.")] = IMAGES,
+    output: Annotated[Path, options.output_option("Folder; default: build/image.")] = IMAGES,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 
     An older folder of laid images is replaced once the new one is whole."""
     profiled, known = boards.load(board), catalogues.load()
     chosen, elf = suited.boots(profiled, known, boot), suited.elf(claims, profiled)
-    with run_options.ended_once():
-        manifest = lay(profiled, elf, chosen, known, suited.samples, output, also or ())
+    with run_options.interruptible_once():
+        manifest = write_folder(profiled, elf, chosen, known, suited.samples, output, also or ())
     print(f"{_say_laid(manifest)}: {paths.shown(output)}/")
 
 
@@ -172,26 +171,26 @@ def install_verb(
     ] = False,
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
-    folder = laid_images.read_folder(images)
-    found = folder.boot(boot, None if lang is None else run_options.one_language(lang))
+    folder = image_folder.read_folder(images)
+    found = folder.boot(boot, None if lang is None else run_options.single_language(lang))
     if kernel is not None:
-        folder.holds(read_kernel(kernel))
+        folder.check_kernel(read_kernel(kernel))
     profiled = boards.load(folder.manifest.board)
     flash = folder.image(found).flash
     print(f"image {found.image}: {found.name}, {paths.shown(flash)}")
     if flash_file is not None:
-        made = with_apps(folder, found, profiled, flash_file)
+        made = flash_with_apps(folder, found, profiled, flash_file)
         if not dry_run:
             write_whole({flash_file: made})
         print(f"{'fits into' if dry_run else 'laid into'} {paths.shown(flash_file)}")
     elif dry_run:
-        print(by_hand(profiled, flash))
+        print(manual_load(profiled, flash))
     elif load_boot(profiled, flash):
         print(f"loaded onto {profiled.name}")
     else:
         raise TockmarkError(
-            f"nothing was loaded: {no_tool(profiled)}",
-            f"do it by hand: {by_hand(profiled, flash)}",
+            f"nothing was loaded: {missing_tool(profiled)}",
+            f"do it by hand: {manual_load(profiled, flash)}",
             INCOMPLETE,
         )
 
@@ -212,7 +211,7 @@ def listen_verb(
         float | None, Option(min=0, help="For how long; default: until Ctrl-C.")
     ] = None,
     output: Annotated[
-        Path | None, options.output_to("Log; default: in build/results/, by its time.")
+        Path | None, options.output_option("Log; default: in build/results/, by its time.")
     ] = None,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
@@ -285,23 +284,23 @@ def run_tab_verb(
     profiled = boards.load(board).configured({"max-cycles": max_cycles})
     target = profiled.target
     if icache is not None:
-        require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+        require_ability(target, Ability.ICACHE, "run with another cache setting", profiled.name)
     if Ability.PARALLEL not in target.can:
         raise TockmarkError(
             f"run-tab does not load {profiled.name}",
             "leave out --board, or let tockloader lay the TABs into a flash file of yours",
         )
     cached = target.icache if icache is None else icache is options.Switch.ON
-    target.ready()
+    target.check_ready()
     elf = read_kernel(kernel or profiled.kernels[2])
     if not elf.panics:
-        say_without_panics(elf.path)
-    with folder_for_a_while(paths.RUNS) as folder:
+        warn_without_panics(elf.path)
+    with temporary_folder(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
-        for one in lay_tabs(tabs, elf, profiled, flash):
+        for one in write_tab_image(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
-            say(f"{one.start:#x}: {what}")
+            print_message(f"{one.start:#x}: {what}")
         start = Start("tabs", flash, cached, panics=elf.panics)
         raise Exit(_print_lines(target.start(start)))
 
@@ -309,7 +308,7 @@ def run_tab_verb(
 def _print_lines(session: Session) -> int:
     """Print what a boot prints, as it comes, and say how it ended; return the exit code."""
     try:
-        with run_options.ended_once():
+        with run_options.interruptible_once():
             for line in session.lines():
                 printed = line.removeprefix(TEXT).encode("latin-1", "replace")
                 sys.stdout.buffer.write(printed + b"\n")
@@ -318,7 +317,7 @@ def _print_lines(session: Session) -> int:
     except KeyboardInterrupt:
         session.stop()
         session.ending()
-        say("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     finally:
         session.stop()
@@ -330,7 +329,7 @@ def _ended(session: Session) -> int:
     said = ending.why or "the suite closed"
     if ending.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    say(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
+    print_message(f"{said}, after {ending.cycles} cycles" if ending.cycles else said)
     return OK if ending.why is None or ending.idle else INCOMPLETE
 
 
@@ -343,10 +342,10 @@ def parse_verb(
     *,
     log: Annotated[Path, Argument(help="UART log, kernel messages and all.")],
     output: Annotated[
-        Path | None, options.output_to("Result file; default: LOG with .json.")
+        Path | None, options.output_option("Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
-        str | None, options.one_of(boards.names, "Board profile that it was captured from.")
+        str | None, options.name_option(boards.names, "Board profile that it was captured from.")
     ] = None,
     kernel: Annotated[Path | None, Option(help="ELF of the kernel that ran.")] = None,
     claims: run_options.KernelClaims,
@@ -374,11 +373,11 @@ def parse_verb(
     if kernel is None and claims != run_options.KernelClaims():
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
     ran = claims.read(kernel) if kernel else None
-    installed = laid_images.read_folder(images) if images else None
+    installed = image_folder.read_folder(images) if images else None
     if installed is not None:
-        installed.suits(known)
+        installed.check_catalogue(known)
         if ran is not None:
-            installed.holds(ran)
+            installed.check_kernel(ran)
         ran, board = ran or installed.kernel(), board or installed.manifest.board
     from_marks = LogClaims(
         board=boards.load(board) if board else None,
@@ -387,13 +386,13 @@ def parse_verb(
         icache=None if icache is None else icache is options.Switch.ON,
         images=installed,
     )
-    settled(log)
+    check_settled(log)
     result = parse.parse(log, known, from_marks)
     write_whole({path: file.text(result)})
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
-    options.say_first(result.incomplete)
+    options.print_first(result.incomplete)
     raise Exit(options.incomplete_code(result))
 
 

@@ -11,20 +11,20 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.compare import pairs
 from tockmark.compare.limits import load_limits, load_margins
-from tockmark.compare.spread import known_spread
-from tockmark.compare.verdict import answer
+from tockmark.compare.spread import committed_spread
+from tockmark.compare.verdict import judge_comparison
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import comparison, export, text
 from tockmark.show.table import split_by_language
 from tockmark.suite.catalogue import LANGS
-from tockmark.suite.selection import of_names, select
+from tockmark.suite.selection import select, split_names
 
 WIDE = 120  # of a table that is judged by limits
 ExportForm = StrEnum(  # type: ignore[misc]
@@ -94,11 +94,11 @@ def compare_verb(
     _, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     (name, base), *news = named
-    spread, strict = known_spread(base), limits is not None
+    spread, strict = committed_spread(base), limits is not None
     found = []
     for other, new in news:
         one = pairs.compare(base, new, other, known, margins, spread, force, strict)
-        found.append((one, answer(one, allowed, missing)))
+        found.append((one, judge_comparison(one, allowed, missing)))
     if as_json:
         options.show(comparison.compare_json(name, found))
     elif limits is None:
@@ -132,7 +132,7 @@ def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tup
                 "one result alone cannot be compared", "give two files or more, or --by lang"
             )
         return named
-    of_names("by", factor, ["lang"])
+    split_names("by", factor, ["lang"])
     if len(named) > 1:
         raise TockmarkError(
             f"--by {factor} compares one result with itself, but {len(named)} are given",
@@ -162,7 +162,7 @@ def export_verb(
             "customSmallerIsBetter; lmbench: as in its result files.",
         ),
     ],
-    output: Annotated[Path | None, options.output_to("File; default: standard output.")] = None,
+    output: Annotated[Path | None, options.output_option("File; default: standard output.")] = None,
     only: options.Only = None,
 ) -> None:
     """Write a result in a form that another tool reads.
@@ -179,5 +179,5 @@ def export_verb(
         print(f"written {paths.shown(output)}")
     dropped = export.omitted_rows(result)
     for reason in dropped:
-        say(f"wrong: {reason}")
+        print_message(f"wrong: {reason}")
     raise Exit(INCOMPLETE if dropped else OK)

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
+from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
@@ -19,7 +19,7 @@ from tockmark.show.table import Named
 from tockmark.site import pictures, plot, render
 from tockmark.site.model import Site, gather
 from tockmark.site.render import Chapter
-from tockmark.suite.selection import of_names
+from tockmark.suite.selection import split_names
 from tockmark.target.progress import ProgressLine
 
 EVERY = 5.0  # seconds between its lines where no terminal shows them
@@ -39,7 +39,7 @@ def _draw(
 ) -> NoReturn:
     """Draw results: one file a picture, the same bytes for the same results. Several results are
     drawn together."""
-    wanted = of_names("picture", picture, pictures.FIGURES)
+    wanted = split_names("picture", picture, pictures.FIGURES)
     drawn = pictures.draw(_named(files, only), wanted)
     if not drawn:
         raise TockmarkError(
@@ -57,7 +57,7 @@ def _draw(
         print(paths.shown(path))
     absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
-        say(f"no rows for the picture '{name}'")
+        print_message(f"no rows for the picture '{name}'")
     raise Exit(INCOMPLETE if absent else OK)
 
 
@@ -88,7 +88,7 @@ def site_verb(
         list[Path],
         Argument(metavar="RESULT...", help="Result files, or folders to search through."),
     ],
-    output: Annotated[Path, options.output_to("Folder, new or with an older site.")],
+    output: Annotated[Path, options.output_option("Folder, new or with an older site.")],
     picture: Annotated[
         str | None,
         Option(help="Write no pages but these pictures, separated by commas; all: every one."),
@@ -127,13 +127,15 @@ def make_site(
     elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
-        say(line)
+        print_message(line)
     site = Site(found, known)
     files = render.site_pages(site, ProgressLine(QUIET, EVERY).count, chapters_of(site))
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
         for reason in one.result.uncorrected[:1]:
-            say(f"{one.name} is incomplete: {reason} ({len(one.result.uncorrected)} in all)")
+            print_message(
+                f"{one.name} is incomplete: {reason} ({len(one.result.uncorrected)} in all)"
+            )
     lacking = any(one.result.uncorrected for one in found.results)
     return INCOMPLETE if found.problems or lacking else OK

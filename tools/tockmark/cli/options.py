@@ -14,13 +14,13 @@ from typing import Annotated, Any
 import msgspec
 from typer import Option
 
-from tockmark.base.errors import INCOMPLETE, OK, TockmarkError, say
-from tockmark.base.files import check_writable, is_through
+from tockmark.base.errors import INCOMPLETE, OK, TockmarkError, print_message
+from tockmark.base.files import check_writable, is_device_or_pipe
 from tockmark.base.paths import shown
 from tockmark.result.model import Result
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue, CounterName, Lang, Params
-from tockmark.suite.selection import TOUCHES, Selection, of_names, select
+from tockmark.suite.selection import TOUCHES, Selection, select, split_names
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
@@ -29,7 +29,7 @@ Completer = Callable[[str], list[str]]
 
 def languages(given: str) -> list[Lang]:
     """Return the languages that --lang names."""
-    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+    return [catalogues.language(name) for name in split_names("lang", given, catalogues.LANGS)]
 
 
 def counters(given: str | None) -> list[CounterName]:
@@ -50,12 +50,12 @@ class Switch(StrEnum):
     OFF = "off"
 
 
-def one(names: Callable[[], Iterable[str]]) -> Completer:
+def complete_name(names: Callable[[], Iterable[str]]) -> Completer:
     """Return what completes one of these names in the shell."""
     return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
-def several(names: Callable[[], Iterable[str]]) -> Completer:
+def complete_list(names: Callable[[], Iterable[str]]) -> Completer:
     """Return what completes the last of several names that stand between commas."""
 
     def completed(incomplete: str) -> list[str]:
@@ -65,17 +65,17 @@ def several(names: Callable[[], Iterable[str]]) -> Completer:
     return completed
 
 
-def one_of(names: Callable[[], Iterable[str]], help: str) -> Any:
+def name_option(names: Callable[[], Iterable[str]], help: str) -> Any:
     """Return the option whose value is one of these names, which the shell completes."""
-    return Option(help=help, autocompletion=one(names))
+    return Option(help=help, autocompletion=complete_name(names))
 
 
-def several_of(names: Callable[[], Iterable[str]], help: str) -> Any:
+def names_option(names: Callable[[], Iterable[str]], help: str) -> Any:
     """Return the option whose value is some of these names, with commas between them."""
-    return Option(help=help, autocompletion=several(names))
+    return Option(help=help, autocompletion=complete_list(names))
 
 
-def output_to(help: str) -> Any:
+def output_option(help: str) -> Any:
     """Return the option that says where a verb writes what it makes."""
     return Option("-o", "--output", help=help)
 
@@ -89,7 +89,7 @@ def rows() -> list[str]:
 
 Only = Annotated[
     str | None,
-    several_of(
+    names_option(
         rows,
         "Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'.",
@@ -143,7 +143,7 @@ def selected(
     return wanted, left
 
 
-def exclude(given: Mapping[str, object]) -> None:
+def check_exclusive(given: Mapping[str, object]) -> None:
     """TockmarkError if several of these options are given."""
     named = [option for option, value in given.items() if value]
     if len(named) > 1:
@@ -166,19 +166,19 @@ def incomplete_code(*results: Result) -> int:
     return INCOMPLETE if any(result.incomplete for result in results) else OK
 
 
-def say_first(reasons: Sequence[str], label: str = "") -> None:
+def print_first(reasons: Sequence[str], label: str = "") -> None:
     """Say what is wrong, as far as somebody reads it."""
     for reason in reasons[:SHOWN_REASONS]:
-        say(f"{label}{reason}")
+        print_message(f"{label}{reason}")
     if len(reasons) > SHOWN_REASONS:
-        say(f"and {len(reasons) - SHOWN_REASONS} more")
+        print_message(f"and {len(reasons) - SHOWN_REASONS} more")
 
 
-def log_beside(path: Path) -> Path | None:
+def log_path(path: Path) -> Path | None:
     """Return where the log of a result goes: beside it, or nowhere if that is a device or a pipe.
     TockmarkError if the result, or the log, would replace what it should not."""
     check_not_a_log(path)
-    log = None if is_through(path) else path.with_suffix(".log")
+    log = None if is_device_or_pipe(path) else path.with_suffix(".log")
     check_writable([path] if log is None else [log, path])
     return log
 

@@ -9,27 +9,27 @@ from typing import Annotated, Literal
 
 from typer import Argument, Exit, Option
 
-from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, say
+from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError, print_message
 from tockmark.base.files import check_folder, check_writable, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
-from tockmark.compare.verdict import Answer, in_order
+from tockmark.compare.verdict import Judgement, sorted_verdicts
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.latency.chain import alarm_tracks
 from tockmark.profile import file as profile_file
-from tockmark.profile.calls import costs, costs_json, costs_text
-from tockmark.profile.diff import are_profiles, diff_json, diff_of_kernels, diff_text, profile_diff
+from tockmark.profile.calls import costs_json, costs_text, count_costs
+from tockmark.profile.diff import are_profiles, diff_json, diff_kernels, diff_profiles, diff_text
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
 from tockmark.show import text
-from tockmark.show.answer import first_line, lines_of
+from tockmark.show.judgement import first_line, lines_of
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.selection import only_one
+from tockmark.suite.selection import single_row
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import named, read_kernel
+from tockmark.target.kernel import read_kernel, with_origin
 
 
 class Around(StrEnum):
@@ -93,14 +93,14 @@ class ProfiledRun:
         """Return how a benchmark's row is profiled."""
         if benchmark is None:
             raise TockmarkError("no benchmark is named", "`tockmark list` shows all")
-        row = only_one(known, benchmark)
+        row = single_row(known, benchmark)
         if out is not None:
             check_folder(out)
         board = boards.load(self.board).configured({"max-cycles": self.max_cycles})
         cached = board.target.icache if self.icache is None else self.icache is options.Switch.ON
-        apps = AppBuild.built(self.abi, run_options.one_language(self.lang))
+        apps = AppBuild.built(self.abi, run_options.single_language(self.lang))
         read = read_kernel(self.kernel or board.kernels[self.abi])
-        kernel = named(read, self.kernel_name, manifest=self.kernel_manifest)
+        kernel = with_origin(read, self.kernel_name, manifest=self.kernel_manifest)
         out = out or default_out(*row, kernel, board, cached, apps.lang)
         return ProfileOptions(kernel, board, apps, cached, *row, out, self.fresh)
 
@@ -129,7 +129,7 @@ def profile_verb(
         str | None,
         Argument(
             help="A benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(run_options.benchmarks),
+            autocompletion=options.complete_name(run_options.benchmarks),
         ),
     ] = None,
     names: Annotated[
@@ -141,7 +141,9 @@ def profile_verb(
     ] = False,
     whole: Annotated[bool, Option("--whole", help="With --functions: in all of the run.")] = False,
     measured: ProfiledRun,
-    output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
+    output: Annotated[
+        Path | None, options.output_option("Folder (default: build/profile/).")
+    ] = None,
     callgrind: Annotated[
         Path | None,
         Option(metavar="FILE", help="Write functions, lines and calls for KCachegrind."),
@@ -165,16 +167,16 @@ def profile_verb(
         given = f"the name {names[0]}" if names else "--whole"
         raise TockmarkError(f"{given} means nothing here", "it goes with --functions")
     apart = {"--diff": compared, "--perfetto": seen.perfetto}
-    options.exclude({"--functions": functions, **apart})
-    options.exclude({"--callgrind": callgrind, **apart})
-    options.exclude({"--perfetto": seen.perfetto, "--json": as_json})
+    options.check_exclusive({"--functions": functions, **apart})
+    options.check_exclusive({"--callgrind": callgrind, **apart})
+    options.check_exclusive({"--perfetto": seen.perfetto, "--json": as_json})
     window, known, sizes = seen.window(), catalogues.load(), None
     if compared is not None:
         if are_profiles(compared, benchmark):
-            found = profile_diff(*map(profile_file.load, compared))
+            found = diff_profiles(*map(profile_file.load, compared))
         else:
             base, new = (measured.on(one).options(known, benchmark, output) for one in compared)
-            found, sizes = diff_of_kernels(base, new, known)
+            found, sizes = diff_kernels(base, new, known)
         options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
         return
     if callgrind is not None:
@@ -183,7 +185,7 @@ def profile_verb(
     if seen.perfetto is not None:
         print(write_timeline(asked, known, window, alarm_tracks, seen.perfetto))
     elif functions:
-        counted = costs(asked, known, names or (), whole)
+        counted = count_costs(asked, known, names or (), whole)
         options.show(costs_json(counted) if as_json else f"{costs_text(counted)}\n")
     else:
         kept, text = profile(asked, known)
@@ -218,8 +220,8 @@ def latency_verb(
     ] = "alarm",
     loads: Annotated[
         str | None,
-        options.several_of(
-            lambda: [load.name for load in latency.known_loads()],
+        options.names_option(
+            lambda: [load.name for load in latency.read_loads()],
             "What runs beside, separated by commas; default: all that the kernel can bear.",
         ),
     ] = None,
@@ -232,7 +234,7 @@ def latency_verb(
     ] = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
 ) -> None:
     """Show how long an alarm is on its way to an app, by stage, beside apps that disturb it; and
     the longest stretches in which interrupts, the kernel's work or other processes wait.
@@ -252,14 +254,16 @@ def latency_verb(
         names = loads.split(",") if loads is not None else None
         chosen = latency.loads_for(elf, names, chain)
         asked = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
-        found = latency.measure(asked, say)
-    options.show(latency_report.as_json(found) if as_json else latency_report.text(found))
+        found = latency.measure(asked, print_message)
+    options.show(latency_report.as_json(found) if as_json else latency_report.format_report(found))
     if output is not None:
-        write_whole({output: latency_report.text_of(found)})
+        write_whole({output: latency_report.format_file(found)})
     if before is not None:
-        answer = Answer(in_order(latency_report.wait_verdicts(before, found)))
+        judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, found)))
         if not as_json:
-            lines = lines_of(answer, text.width_of_terminal(), every=True)
+            lines = lines_of(judgement, text.width_of_terminal(), every=True)
             print("\n".join(["", *lines]), flush=True)
-        say(f"{first_line(answer)}; {found.kernel.title} against {before.kernel.title}")
-        raise Exit(answer.exit_code)
+        print_message(
+            f"{first_line(judgement)}; {found.kernel.title} against {before.kernel.title}"
+        )
+        raise Exit(judgement.exit_code)

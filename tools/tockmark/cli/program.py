@@ -31,7 +31,15 @@ from typer.core import TyperCommand, TyperGroup
 
 from tockmark import __version__
 from tockmark.base import paths
-from tockmark.base.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line, say
+from tockmark.base.errors import (
+    INTERRUPTED,
+    MEANING,
+    OK,
+    UNUSABLE,
+    TockmarkError,
+    one_line,
+    print_message,
+)
 from tockmark.show import text
 
 if TYPE_CHECKING:
@@ -113,7 +121,7 @@ class VerbProgram:
             verb: module for group in self.groups.values() for verb, module in group.verbs.items()
         }
 
-    def spelled(self, verb: str) -> str:
+    def full_name(self, verb: str) -> str:
         """Return a verb as a user writes it after the program's name."""
         groups = self.groups.items()
         return next((f"{name} {verb}" for name, group in groups if verb in group.verbs), verb)
@@ -323,7 +331,7 @@ def run(app: typer.Typer) -> None:
     except TockmarkError as error:
         if _debug:
             traceback.print_exc()
-        say(one_line(error))
+        print_message(one_line(error))
         sys.exit(error.code)
     except BrokenPipeError:  # `tockmark table … | head`
         _silence()
@@ -332,7 +340,7 @@ def run(app: typer.Typer) -> None:
         if _debug:
             traceback.print_exc()
         where = error.filename or "the standard output"
-        say(one_line(f"{where}: {error.strerror}"))
+        print_message(one_line(f"{where}: {error.strerror}"))
         _silence()
         sys.exit(UNUSABLE)
     except ImportError:  # __main__ tells
@@ -341,7 +349,7 @@ def run(app: typer.Typer) -> None:
         if _debug:
             raise
         what = f"unexpected {type(error).__name__}: {one_line(error)}"
-        say(f"{what}; --debug shows the trace, please report it")
+        print_message(f"{what}; --debug shows the trace, please report it")
         sys.exit(UNUSABLE)
 
 

@@ -20,7 +20,7 @@ from tockmark.result.model import Result, catalogue_of
 from tockmark.show import listing, table, text
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
-from tockmark.suite.selection import near_to, select
+from tockmark.suite.selection import select, similar_names
 
 WIDEST = 100  # columns of a page
 LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
@@ -45,7 +45,7 @@ def table_verb(
     ] = False,
     lang: Annotated[
         str | None,
-        options.several_of(
+        options.names_option(
             lambda: LANGS, "Languages of the apps: c, rust; default: C, if a result has it."
         ),
     ] = None,
@@ -104,7 +104,7 @@ def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     known = catalogue_of([whole])
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
-    pairs.say_uncounted(paths.shown(file), result)
+    pairs.warn_uncounted(paths.shown(file), result)
     found = sweeps.sweeps(result, known)
     if not found:
         raise TockmarkError(
@@ -188,6 +188,6 @@ def _title(path: Path) -> str:
 def _instead(topic: str, known: list[str]) -> str:
     """Return what to do about a topic that there is not."""
     if topic in PROGRAM.verbs:
-        return f"it is a verb: `tockmark {PROGRAM.spelled(topic)} --help`"
-    near = near_to(topic, known)
+        return f"it is a verb: `tockmark {PROGRAM.full_name(topic)} --help`"
+    near = similar_names(topic, known)
     return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

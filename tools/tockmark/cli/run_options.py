@@ -16,20 +16,20 @@ from typing import Annotated
 from typer import Option
 
 from tockmark.base.errors import TockmarkError
-from tockmark.cli.options import Switch, languages, one_of
+from tockmark.cli.options import Switch, languages, name_option
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
 from tockmark.target import board as boards
 from tockmark.target import dask
 from tockmark.target.board import BoardProfile
-from tockmark.target.kernel import KernelElf, named, read_kernel
+from tockmark.target.kernel import KernelElf, read_kernel, with_origin
 from tockmark.target.protocol import Ability
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ended_once() -> Iterator[None]:
+def interruptible_once() -> Iterator[None]:
     """Within, the first Ctrl-C or SIGTERM is a KeyboardInterrupt, which ends the run; further ones
     are ignored, so that none of them loses what the run keeps."""
     before = [signal.signal(number, _end) for number in _SIGNALS]
@@ -40,14 +40,14 @@ def ended_once() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def end_no_more() -> None:
+def ignore_interrupts() -> None:
     """From here on Ctrl-C and SIGTERM are ignored."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _end(number: int, frame: object) -> None:
-    end_no_more()
+    ignore_interrupts()
     raise KeyboardInterrupt
 
 
@@ -64,8 +64,8 @@ KernelManifest = Annotated[
     Path | None,
     Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
-BoardName = Annotated[str, one_of(boards.names, "Board profile: the name of a file in boards/.")]
-OneLanguage = Annotated[str, one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")]
+BoardName = Annotated[str, name_option(boards.names, "Board profile, a file in boards/.")]
+OneLanguage = Annotated[str, name_option(lambda: catalogues.LANGS, "Apps' language: c or rust.")]
 MaxCycles = Annotated[int | None, Option(min=1, help="Give the app up after so many cycles.")]
 Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call interface.")]
 ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
@@ -97,10 +97,12 @@ class KernelClaims:
 
     def read(self, path: Path) -> KernelElf:
         """Read a kernel's ELF, and say of it what is said here."""
-        return named(read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest)
+        return with_origin(
+            read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest
+        )
 
 
-def at_a_time(jobs: int | None, board: BoardProfile) -> int:
+def parallel_jobs(jobs: int | None, board: BoardProfile) -> int:
     """Return how many boots run at a time: with Dask workers as many as these have threads, and
     one for each core here that makes images. TockmarkError if the board runs only one."""
     if Ability.PARALLEL in board.target.can:
@@ -112,7 +114,7 @@ def at_a_time(jobs: int | None, board: BoardProfile) -> int:
     return 1
 
 
-def one_language(given: str) -> Lang:
+def single_language(given: str) -> Lang:
     """Return the language that --lang names where there can be only one."""
     first, *others = languages(given)
     if others:

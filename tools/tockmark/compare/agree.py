@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
+from tockmark.compare.limits import Bounds, SimulatorBound, last_match
 from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
 from tockmark.result.model import Result, Row, comparable
@@ -65,7 +65,7 @@ class AgreePair:
         return above / below if below > 0 and above > 0 else None
 
     @property
-    def off(self) -> float:
+    def extra_cycles(self) -> float:
         """Return the cycles by which the board has more."""
         return self.cycles[1] - self.cycles[0]
 
@@ -88,21 +88,21 @@ class AgreePair:
         return None if stated is None else stated + self.unsure
 
     @property
-    def far(self) -> float:
+    def distance(self) -> float:
         """Return how far they are apart, by what is allowed: up to 1 is within."""
         if self.allowed is None or self.bound is None:
             return 0
         counts = abs(self.instructions or 0), self.bound.instructions
-        return max(_share(abs(self.off), self.allowed), _share(*counts))
+        return max(_share(abs(self.extra_cycles), self.allowed), _share(*counts))
 
     @property
     def standing(self) -> Standing:
         """Return what follows for the row."""
-        if not self.off and not self.instructions:
+        if not self.extra_cycles and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
             return Standing.UNSTATED
-        return Standing.OUTSIDE if self.far > 1 else Standing.WITHIN
+        return Standing.OUTSIDE if self.distance > 1 else Standing.WITHIN
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class Agreement:
     pairs: tuple[AgreePair, ...]
     lone: dict[str, list[Lone]]  # rows without a pair, by the list of LONE in which they stand
 
-    def that_are(self, standing: Standing) -> list[AgreePair]:
+    def pairs_with(self, standing: Standing) -> list[AgreePair]:
         """Return the rows that stand so, the farthest first."""
         found = [pair for pair in self.pairs if pair.standing is standing]
-        return sorted(found, key=lambda pair: (-pair.far, -abs(pair.off)))
+        return sorted(found, key=lambda pair: (-pair.distance, -abs(pair.extra_cycles)))
 
     @property
     def machine(self) -> str:
@@ -138,7 +138,7 @@ class Agreement:
     def exit_code(self) -> int:
         """0 if every row is there and within its bound."""
         faults = [one for name, some in self.lone.items() if name != SKIPPED for one in some]
-        return INCOMPLETE if faults or self.that_are(Standing.OUTSIDE) or self.incomplete else OK
+        return INCOMPLETE if faults or self.pairs_with(Standing.OUTSIDE) or self.incomplete else OK
 
     @property
     def layouts(self) -> str | None:
@@ -215,7 +215,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
         if why_not := _unusable(one, two):
             lone["unusable"].append(Lone(one, why_not))
         else:
-            bound = last_that_means(one, bounds)
+            bound = last_match(one, bounds)
             pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
     if not pairs:
         raise TockmarkError(

@@ -30,9 +30,9 @@ T = TypeVar("T")
 Rows = Iterable[tuple[str, Params]]  # that results have besides the catalogue's
 
 
-def last_that_means(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
+def last_match(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
     """Return the value of the last entry that selects a row, or None if none does."""
-    return next((value for meant, value in reversed(entries) if meant.means(row)), None)
+    return next((value for meant, value in reversed(entries) if meant.includes(row)), None)
 
 
 @contextmanager
@@ -82,7 +82,7 @@ class Margins:
 
     def of_row(self, row: Row, simulated: bool) -> float:
         """Return the margin of a row."""
-        own = last_that_means(row, self.rows)
+        own = last_match(row, self.rows)
         return self.general(simulated) if own is None else own
 
     def general(self, simulated: bool) -> float:

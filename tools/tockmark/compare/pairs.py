@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tockmark.base.errors import TockmarkError, say
+from tockmark.base.errors import TockmarkError, print_message
 from tockmark.compare.limits import Margins
 from tockmark.compare.rule import (
     Change,
@@ -29,12 +29,12 @@ from tockmark.compare.rule import (
     touches,
     value_of,
 )
-from tockmark.compare.spread import Spread, by_benchmark, logs_of
+from tockmark.compare.spread import Spread, logs_of, mean_over_benchmarks
 from tockmark.result.model import ABSENT_LISTS, Result, Row, comparable
 from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     ICACHE,
     LANGS,
     PERF,
@@ -42,7 +42,7 @@ from tockmark.suite.catalogue import (
     Key,
     Lang,
     RowName,
-    aside,
+    lang_suffix,
 )
 from tockmark.wire.rows import SERIES
 
@@ -146,11 +146,13 @@ def check_timed(name: str, result: Result, force: bool = False) -> None:
         )
 
 
-def say_uncounted(name: str, result: Result) -> None:
+def warn_uncounted(name: str, result: Result) -> None:
     """Say of a result that it has no instructions, if so: then its cycles alone count."""
     counter = result.provenance.counter
-    if counter == CYCLES_ALONE:
-        say(f"{name} was read by {COUNTERS[counter]}, without instructions: cycles alone count")
+    if counter == CYCLECOUNT:
+        print_message(
+            f"{name} was read by {COUNTERS[counter]}, without instructions: only cycles count"
+        )
 
 
 def check_kind(base: Result, new: Result, name: str) -> None:
@@ -180,7 +182,9 @@ def tables(
     language and cache setting, with its title."""
     return [
         (
-            section + (f", i-cache {ICACHE[setting]}" if setting is not None else "") + aside(lang),
+            section
+            + (f", i-cache {ICACHE[setting]}" if setting is not None else "")
+            + lang_suffix(lang),
             same,
         )
         for section, found in catalogue.in_sections(items, lambda item: row_of(item).id)
@@ -238,7 +242,7 @@ def _gone(result: Result) -> dict[Key, tuple[str, str | None]]:
     return {gone.key: (kind, gone.why) for kind in ABSENT_LISTS for gone in getattr(result, kind)}
 
 
-def booted_otherwise(base: Side, new: Side) -> str | None:
+def boot_mismatch(base: Side, new: Side) -> str | None:
     """Return why two rows cannot be held against each other for what else their boots ran, if so:
     with the cache on, what ran before decides which way of a set is filled next, and that moves
     samples. What readings cost is measured first of all."""
@@ -340,7 +344,7 @@ class Comparison:
         return {lang: mean for lang, mean in found.items() if mean}
 
     @property
-    def links_words(self) -> tuple[str, str]:
+    def link_counts(self) -> tuple[str, str]:
         """Say in how many links each side was measured: rows in doubt in more than others."""
         said = []
         for side, most in enumerate(self.links):
@@ -350,9 +354,9 @@ class Comparison:
         return said[0], said[1]
 
     @property
-    def links_said(self) -> str:
+    def links_text(self) -> str:
         """Say in how many links both sides were measured, the base's first."""
-        links = dict.fromkeys(self.links_words)
+        links = dict.fromkeys(self.link_counts)
         many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
         return f"{many} a side" if len(links) == 1 else many
 
@@ -373,15 +377,17 @@ class Comparison:
         rows = [row for row, _, _ in found]
         base = _mean_value([(row, value) for row, value, _ in found], self.rule.chance)
         new = _mean_value([(row, value) for row, _, value in found], self.rule.chance)
-        mean = change(base, new, self.rule.known.of_mean(rows))
+        mean = change(base, new, self.rule.spread.mean_deviation(rows))
         return Mean(mean, len({row.id for row in rows}))
 
 
 def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
     """Return the geometric mean over benchmarks in each layout, and of what the nets may be off, by
     their samples too."""
-    logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
-    off = by_benchmark(
+    logs = mean_over_benchmarks(
+        (row, logs_of(one.nets) - math.log(one.inner)) for row, one in values
+    )
+    off = mean_over_benchmarks(
         (row, np.array([math.log1p(one.error / one.net) + max(one.unsure(chance))]))
         for row, one in values
     )
@@ -409,7 +415,7 @@ def compare(
     check_factors(factors, name, force, cores=not strict)
     if strict and not force:
         check_kind(base, new, name)
-    say_uncounted(name, new)
+    warn_uncounted(name, new)
     usable: list[tuple[Row, Row]] = []
     gone, added, unusable = [], [], []
     for pair in pair_up(base, new, loosely=True):
@@ -421,7 +427,7 @@ def compare(
             gone.append(Lone(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"]))))
         else:
             before, after = comparable(pair.base, pair.new)
-            why = after.unsound or booted_otherwise((base, before), (new, after))
+            why = after.unsound or boot_mismatch((base, before), (new, after))
             if why:
                 gone.append(Lone(before, why))
             else:

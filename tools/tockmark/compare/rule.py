@@ -9,7 +9,7 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
   or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is the
   row's spread over links: what both sides show, or what is known (`Spread`) if that is more.
   Student's t is what so many deviations become where s itself is an estimate: as many as known
-  links stay within, all rows together, in nearly all judgements (`Spread.deviations`).
+  links stay within, all rows together, in nearly all judgements (`Spread.z`).
 - Layouts of the apps never stand for links of the kernel. A difference inside that
   spread is unsure.
 - **Samples** of a board vary by themselves: each median lies between two ranks. The ends of a net,
@@ -34,8 +34,8 @@ from tockmark.compare.spread import (
     Deviation,
     Spread,
     Z,
-    by_benchmark,
     logs_of,
+    mean_over_benchmarks,
     student,
 )
 from tockmark.result.model import Result, Row, Series, comparable, ratio
@@ -80,7 +80,7 @@ def kernel_mean(
         for key, row in base.items()
         if counts_in_mean(row, catalogue) and (found := ratio(row, new.get(key))) is not None
     ]
-    return float(np.exp(by_benchmark(logs)[0])) if logs else None
+    return float(np.exp(mean_over_benchmarks(logs)[0])) if logs else None
 
 
 # What a result says of one series of a row: its net in each layout, and what that may be off by. On
@@ -120,7 +120,7 @@ class Value:
         """Whether its samples do, so that other ones could give another net."""
         return any(_varies(samples) for one in self.sampled for _, samples in one)
 
-    def lacks(self, chance: float) -> bool:
+    def too_few_samples(self, chance: float) -> bool:
         """Return whether any of its samples are too few to say where their median lies."""
         every = {samples for one in self.sampled for _, samples in one if _varies(samples)}
         return any(_alone(samples) < min_samples(chance) for samples in every)
@@ -378,7 +378,7 @@ class Rule:
     """The rule for the rows of two sides."""
 
     catalogue: Catalogue
-    known: Spread
+    spread: Spread
     noise: float  # of the cached cycles, a logarithm
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
     noisy: tuple[Row, ...] = ()  # of the apps: what they differ by is no noise of the cache
@@ -415,13 +415,13 @@ class Rule:
         if name != "cycles":
             return change_of_count(base, new, self.chance)
         noise = self.noise if row.icache is not False else 0
-        z = self.known.deviations(row.icache, min(base.links, new.links))
-        return change(base, new, self.known.of_row(row), noise, z, other, self.chance)
+        z = self.spread.z(row.icache, min(base.links, new.links))
+        return change(base, new, self.spread.row_deviation(row), noise, z, other, self.chance)
 
     def too_few(self, values: Iterable[Value]) -> str | None:
         """Say why samples give no verdict, if so: they vary, and are too few, or hang together so
         that they tell as much as too few."""
-        if not any(value.lacks(self.chance) for value in values):
+        if not any(value.too_few_samples(self.chance) for value in values):
             return None
         return (
             "its samples vary, and are too few for a verdict, or hang together:"

@@ -3,7 +3,7 @@
 kernels is held against.
 
 - Links of one source differ in layout only. How far they spread is computed from committed results
-  of several links. `Spread.deviations` calibrates how many deviations an interval reaches: known
+  of several links. `Spread.z` calibrates how many deviations an interval reaches: known
   links that are judged by each other are hardly ever told apart.
 - In paired links (trees/pairing.py) every function begins at the same address on both sides. Where
   nothing that runs has changed, both sides have the same cycles, and the interval is that point.
@@ -48,7 +48,7 @@ def student(z: float, free: int) -> float:
     )
 
 
-def by_benchmark(logs: Iterable[tuple[Row, Floats]]) -> Floats:
+def mean_over_benchmarks(logs: Iterable[tuple[Row, Floats]]) -> Floats:
     """Return the mean of the logarithms of rows: a benchmark with parameters or cache settings
     weighs as one, with the mean of its rows."""
     found: dict[str, list[Floats]] = {}
@@ -108,7 +108,7 @@ class Spread:
         said = f"{self.source}, {self.links} links" if self.logs else "not known"
         return f"{said}; {self.unfit}" if self.unfit else said
 
-    def deviations(self, icache: bool | None, links: int) -> float:
+    def z(self, icache: bool | None, links: int) -> float:
         """Return how many deviations an interval reaches to either side, where the side that has
         fewer has so many links: the least number at which of the judgements of known links by each
         other, each by the spread of those that are left, at most one in 200 finds anything with
@@ -127,7 +127,7 @@ class Spread:
                 found[icache, side] = _calibrated(np.stack(rows), side)
         return found
 
-    def of_row(self, row: Row) -> Deviation | None:
+    def row_deviation(self, row: Row) -> Deviation | None:
         """Return the deviation of a row, or what most others keep within; None if nothing is known.
         Where the cache setting is not known, it counts as on: that spreads further."""
         icache = row.icache is not False
@@ -147,13 +147,15 @@ class Spread:
             if found
         }
 
-    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
+    def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the deviation of the mean of several rows, which one link may move together. If
         none of them was measured, it is no less than that of any of them."""
         logs = [(row, self.logs[row.key[:3]]) for row in rows if row.key[:3] in self.logs]
         if logs:
-            return deviation(by_benchmark(logs))
-        return max((found for row in rows if (found := self.of_row(row)) is not None), default=None)
+            return deviation(mean_over_benchmarks(logs))
+        return max(
+            (found for row in rows if (found := self.row_deviation(row)) is not None), default=None
+        )
 
 
 def _calibrated(logs: Floats, side: int) -> float:
@@ -191,7 +193,7 @@ def deviation(logs: Floats) -> Deviation:
     return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
 
 
-def over_links(result: Result, source: str) -> Spread:
+def spread_over_links(result: Result, source: str) -> Spread:
     """Return what a result of several links says of the rows that each of them has."""
     most = max((len(row.cycles.nets) for row in result.rows if row.cycles), default=0)
     found = {
@@ -202,7 +204,7 @@ def over_links(result: Result, source: str) -> Spread:
     return Spread(source, result.links, found)
 
 
-def known_spread(base: Result) -> Spread:
+def committed_spread(base: Result) -> Spread:
     """Return the spread that committed runs of several links show of a kernel such as a result's:
     of the same machine, and of each row that was measured in the same way. Of a kernel that is not
     ours, each row may spread as far as it does in any release that was measured."""
@@ -234,7 +236,7 @@ def _fitting(path: Path, base: Result) -> Spread:
     board = known.provenance.board
     if board.machine != base.provenance.board.machine:
         return Spread(unfit=f"{name} is of the machine {board.machine}")
-    spread, made = over_links(known, name), _made_from(base)
+    spread, made = spread_over_links(known, name), _made_from(base)
     unfit = []
     simulator = base.provenance.board.simulator_sha256  # of a board none is asked
     if simulator is not None and not same_simulator(board.simulator_sha256, simulator):
@@ -283,13 +285,13 @@ class PairedSpread(Spread):
         """Say where it comes from."""
         return f"paired links; of rows whose length a clock sets, {super().title}"
 
-    def of_row(self, row: Row) -> Deviation | None:
+    def row_deviation(self, row: Row) -> Deviation | None:
         """Return the deviation of a row's differences, as Spread says."""
         if row.id in self.clocked or row.instret is None:
-            return super().of_row(row)
+            return super().row_deviation(row)
         return stray(row)
 
-    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
+    def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the deviation of the mean of several rows: no less than that of any of them."""
         return max(map(stray, rows), default=None)
 

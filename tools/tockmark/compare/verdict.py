@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is said of a row that was measured on two sides, and what follows from all rows.
+"""The verdict of each row, and the judgement of a whole comparison.
 
-`judge_pair` gives each row its verdict, and `answer` folds the verdicts of a comparison into one
-`Answer` with its exit code. Time decides, and instructions explain: more of them are beyond no
-limit where the time surely fell.
+`judge_pair` gives one row its verdict. `judge_comparison` collects the verdicts of all rows in a
+`Judgement`, which has the exit code. Cycles decide and instructions explain: more instructions are
+beyond a limit only if the cycles did not certainly fall.
 """
 
 import math
@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from tockmark.base.errors import INCOMPLETE, OK, REGRESSION
-from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_that_means
+from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_match
 from tockmark.compare.pairs import Comparison, Lone, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
@@ -54,7 +54,7 @@ MEANING = {
 }
 
 
-def of_change(change: Change, margin: float) -> Verdict:
+def verdict_of(change: Change, margin: float) -> Verdict:
     """Return where the range of a change lies: the margin makes a zone around 1, as far down as
     up."""
     edge = math.log1p(margin) + ROUNDING
@@ -146,7 +146,7 @@ class RowVerdict:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Judgement:
     """All verdicts: the group with the worst row first, in it the worst row."""
 
     rows: tuple[RowVerdict, ...]
@@ -162,7 +162,7 @@ class Answer:
             found.setdefault(row.group, []).append(row)
         return found
 
-    def that_are(self, *verdicts: Verdict) -> list[RowVerdict]:
+    def rows_with(self, *verdicts: Verdict) -> list[RowVerdict]:
         """Return the rows with one of these verdicts."""
         return [row for row in self.rows if row.verdict in verdicts]
 
@@ -170,7 +170,7 @@ class Answer:
     def moved(self) -> list[RowVerdict]:
         """Return the rows that surely moved, in the order of trust: those with other instructions
         first, the largest change first."""
-        moved = [row for row in self.that_are(*JUDGED) if row.moved or row.verdict in MOVED]
+        moved = [row for row in self.rows_with(*JUDGED) if row.moved or row.verdict in MOVED]
         return sorted(moved, key=lambda row: (not row.moved, -row.trusted_size))
 
     @property
@@ -186,18 +186,18 @@ class Answer:
             return REGRESSION
         return INCOMPLETE if self.warnings else OK
 
-    def with_rows(self, rows: Iterable[RowVerdict]) -> "Answer":
-        """Return the answer with further rows."""
-        return replace(self, rows=in_order([*self.rows, *rows]))
+    def with_rows(self, rows: Iterable[RowVerdict]) -> "Judgement":
+        """Return the judgement with further rows."""
+        return replace(self, rows=sorted_verdicts([*self.rows, *rows]))
 
-    def with_places(self, where: Mapping[str, str]) -> "Answer":
-        """Return the answer with the functions that changes are in, by the labels of rows."""
+    def with_functions(self, where: Mapping[str, str]) -> "Judgement":
+        """Return the judgement with the functions that changes are in, by the labels of rows."""
         rows = tuple(replace(row, where=where.get(row.row.label, row.where)) for row in self.rows)
         return replace(self, rows=rows)
 
 
-def in_order(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:
-    """Return verdicts as an answer has them."""
+def sorted_verdicts(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:
+    """Return verdicts as a judgement has them."""
     found = sorted(rows, key=lambda row: row.place)
     first: dict[str, tuple[int, float]] = {}
     for row in found:
@@ -205,9 +205,9 @@ def in_order(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:
     return tuple(sorted(found, key=lambda row: (first[row.group], row.group)))
 
 
-def answer(
+def judge_comparison(
     comparison: Comparison, limits: Limits | None = None, allowed: Selection | None = None
-) -> Answer:
+) -> Judgement:
     """Judge all rows of a comparison. With `limits`, growth is held to them, and no row may be gone
     unless it is `allowed` to be."""
     rows: list[RowVerdict] = []
@@ -220,14 +220,16 @@ def answer(
     for row in _lost_readings(comparison) if limits else ():
         gone.setdefault(row.name, Lone(row, f"the boot {row.boot} does not have it"))
     for lone in gone.values():
-        excused = not limits or (allowed is not None and allowed.means(lone.row))
+        excused = not limits or (allowed is not None and allowed.includes(lone.row))
         limit = Limit.NONE if excused else Limit.HARD
         rows.append(RowVerdict(lone.row, Verdict.GONE, limit=limit, why=lone.why))
     rows += [RowVerdict(row, Verdict.NEW) for row in comparison.added]
     for lone in (*comparison.unusable, *comparison.few):
         rows.append(RowVerdict(lone.row, Verdict.NOT_JUDGED, why=lone.why))
     warnings = tuple(_warnings(comparison)) if limits else ()
-    return Answer(in_order(rows), comparison.links_said, warnings, tuple(_notes(comparison)))
+    return Judgement(
+        sorted_verdicts(rows), comparison.links_text, warnings, tuple(_notes(comparison))
+    )
 
 
 def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) -> RowVerdict:
@@ -237,7 +239,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
     ratio = cycles.ratio
     found = RowVerdict(
         pair.row,
-        of_change(cycles, pair.margin),
+        verdict_of(cycles, pair.margin),
         cycles.base,
         cycles.new,
         None if ratio is None else ratio - 1,
@@ -267,7 +269,7 @@ def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructio
     limit = Limit.NONE
     if limits:
         limit = _exceeded(pair.row, count, "instret", count.low, limits)
-    certain = limit or of_change(count, pair.margin / 2) in MOVED
+    certain = limit or verdict_of(count, pair.margin / 2) in MOVED
     certain = certain or (not count.unmoved and abs(count.new - count.base) >= 1)
     fell = pair.cycles.lower and not pair.cycles.unmoved
     return Instructions(
@@ -281,7 +283,7 @@ def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructio
 def _exceeded(row: Row, change: Change, series: str, ratio: float, limits: Limits) -> Limit:
     """Return the limit that a row is beyond if a series of it grew by this ratio. Limits are counts
     of a sample."""
-    own = last_that_means(row, limits[series])
+    own = last_match(row, limits[series])
     base = max(change.base * row.inner, 1)
     return own.exceeded(ratio - 1 - ROUNDING, base) if own else Limit.NONE
 

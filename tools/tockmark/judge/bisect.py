@@ -12,9 +12,9 @@ from tockmark.base.errors import INTERRUPTED, TockmarkError
 from tockmark.judge.engine import Simulated
 from tockmark.result.build import merge_layouts
 from tockmark.suite.catalogue import row_key
-from tockmark.suite.selection import only_one, select
+from tockmark.suite.selection import select, single_row
 from tockmark.target.run import RunOptions
-from tockmark.trees.builds import LINK_ARGS, Builder, Built
+from tockmark.trees.builds import LINK_ARGS, Builder, BuiltLinks
 from tockmark.trees.repository import Commit
 
 _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -56,7 +56,7 @@ class CommitSearch:
     options: RunOptions  # as Simulated takes them
     builder: Builder
     line: list[Commit]
-    say: Callable[[str], None]
+    print_line: Callable[[str], None]
     figures: dict[str, float] = field(default_factory=dict)  # of one operation, by commit
     reasons: dict[str, str] = field(default_factory=dict)  # why there is none
 
@@ -68,7 +68,9 @@ class CommitSearch:
         """Return which commits of the line may be the first bad one: one, or several of which no
         other can be measured. TockmarkError unless the last one is beyond the limit."""
         steps = (len(self.line) - 2).bit_length()
-        self.say(f"{len(self.line)} commits, of which {2 + steps} or so are to be measured\n")
+        self.print_line(
+            f"{len(self.line)} commits, of which {2 + steps} or so are to be measured\n"
+        )
         first, last = self.line[0], self.line[-1]
         good = self.measure(first)
         self._say_figure("good", first)
@@ -84,8 +86,8 @@ class CommitSearch:
 
     def measure(self, commit: Commit) -> float:
         """Return the row's figure. TockmarkError if there is none."""
-        side = Built(commit, self.builder)
-        elves = side.upto(self.links)
+        side = BuiltLinks(commit, self.builder)
+        elves = side.up_to(self.links)
         if len(elves) < self.links:
             raise TockmarkError(
                 f"--cycles needs {self.links} links that differ in layout; {commit.short} gives"
@@ -96,7 +98,7 @@ class CommitSearch:
         simulated = Simulated(commit.short, side, self.options, elves[0].parent)
         result = merge_layouts(simulated.measured(0, self.links, select(known, self.row)))
         column = result.column(self.options.icaches[0], self.options.langs[0])
-        row = column.get(row_key(*only_one(known, self.row)))
+        row = column.get(row_key(*single_row(known, self.row)))
         if row is None:
             said = next(iter(result.incomplete), "its boot did not print it")
             raise TockmarkError(f"{commit.short} has no {self.row}: {said}")
@@ -116,7 +118,7 @@ class CommitSearch:
             if error.code == INTERRUPTED:
                 raise
             self.reasons[commit.sha] = str(error)
-            self.say(f"skipped  {commit}\n         {error}")
+            self.print_line(f"skipped  {commit}\n         {error}")
             return None
         bad = self.limit.exceeded(self.figures[self.line[0].sha], figure)
         self._say_figure("bad" if bad else "good", commit)
@@ -125,7 +127,7 @@ class CommitSearch:
     def _say_figure(self, verdict: str, commit: Commit) -> None:
         good, figure = self.figures[self.line[0].sha], self.figures[commit.sha]
         change = _difference(good, figure) if figure != good else ""
-        self.say(f"{verdict:8} {commit}\n         {figure:,g} {self.unit}{change}")
+        self.print_line(f"{verdict:8} {commit}\n         {figure:,g} {self.unit}{change}")
 
     def text(self, suspects: range) -> str:
         """Return what was found, in words."""

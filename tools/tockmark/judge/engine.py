@@ -16,17 +16,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from tockmark.base.errors import INTERRUPTED, TockmarkError, say
+from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
-from tockmark.compare.spread import Spread, known_spread, paired_spread
-from tockmark.compare.verdict import MOVED, Answer, RowVerdict, answer
+from tockmark.compare.spread import Spread, committed_spread, paired_spread
+from tockmark.compare.verdict import MOVED, Judgement, RowVerdict, judge_comparison
 from tockmark.latency.chain import check_points
-from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
+from tockmark.latency.report import StoredLatency, format_file, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
-from tockmark.profile.run import kernel_of
+from tockmark.profile.run import load_kernel_program
 from tockmark.result import file
 from tockmark.result.build import merge_layouts
 from tockmark.result.model import ABSENT_LISTS, Result
@@ -34,7 +34,7 @@ from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.kernel import KernelElf
-from tockmark.target.results import by_layout
+from tockmark.target.results import results_by_layout
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
@@ -60,12 +60,12 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The answer, and the results that it was reached by."""
+class JudgeRun:
+    """The judgement, and the results that it was reached by."""
 
     names: tuple[str, str]
     comparison: Comparison
-    answer: Answer
+    judgement: Judgement
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
     paired: bool = False
 
@@ -80,27 +80,30 @@ def judge(
     wanted: Selection,
     limits: Limits,
     most: int = LINKS,
-    known: Spread | None = None,
+    spread: Spread | None = None,
     paired: bool = False,
-) -> Judged:
-    """Measure both sides until no row is in doubt, or `most` links of each are measured. `known` is
-    how far rows spread over links; None: what committed results say of the base. `paired`: each
-    link of one side has its twin on the other."""
+) -> JudgeRun:
+    """Measure both sides until no row is in doubt, or `most` links of each side are measured.
+
+    `spread` is the spread of rows over links (default: from committed results of the base's
+    kernel). `paired`: each link of one side is paired with one of the other."""
     names = base.name, head.name
     of_both = [side.measured(0, 1, wanted) for side in (base, head)]
     doubts: list[int] = []
     count = 1
     while True:
         old, new = (merge_layouts(of_side) for of_side in of_both)
-        spread = known or known_spread(old)
+        row_spread = spread or committed_spread(old)
         if paired:
-            spread = paired_spread(spread, wanted.catalogue)
-        comparison = compare(old, new, names[1], wanted.catalogue, NO_MARGINS, spread, strict=True)
+            row_spread = paired_spread(row_spread, wanted.catalogue)
+        comparison = compare(
+            old, new, names[1], wanted.catalogue, NO_MARGINS, row_spread, strict=True
+        )
         if not comparison.judged:
             raise TockmarkError(
                 "no row that a kernel touches was measured on both sides", "leave out --only"
             )
-        found = answer(comparison, limits)
+        found = judge_comparison(comparison, limits)
         again = [row for row in found.rows if row.in_doubt]
         again += _by_one_pair(comparison, found) if paired else ()
         if not again or count >= most:
@@ -116,16 +119,16 @@ def judge(
             break
         doubts.append(len(doubtful))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    return Judged(names, comparison, found, tuple(doubts), paired)
+    return JudgeRun(names, comparison, found, tuple(doubts), paired)
 
 
-def _by_one_pair(comparison: Comparison, found: Answer) -> list[RowVerdict]:
+def _by_one_pair(comparison: Comparison, found: Judgement) -> list[RowVerdict]:
     """Return what one pair alone says that moved with the cache on, where which way of a set is
     filled next now and then counts for more than is usual."""
     alone = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
     return [
         row
-        for row in found.that_are(*MOVED)
+        for row in found.rows_with(*MOVED)
         if row.row.icache is not False and row.row.key in alone
     ]
 
@@ -160,8 +163,8 @@ class Simulated:
             ran = run.run(options)
             jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
-            self.taken += sum(job.taken is not None for job in jobs)
-            made, log = by_layout(ran, options, wanted)
+            self.taken += sum(job.source is not None for job in jobs)
+            made, log = results_by_layout(ran, options, wanted)
             self._said.append(log)
             # What came of one link is there also if nothing comes of the rest.
             self.keep(made[0] if self._kept is None or not first else self._kept)
@@ -184,7 +187,7 @@ class Simulated:
     def _log(self) -> Path:
         return self.folder / f"{self.name}.log"
 
-    def _check(self, ran: run.Ran) -> None:
+    def _check(self, ran: run.FinishedRun) -> None:
         """TockmarkError if the run was interrupted or lost its workers, or a kernel panicked."""
         if ran.lost is not None:
             raise ran.lost
@@ -231,7 +234,7 @@ def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, 
     if names is None:
         return ()
     for kernel in kernels:
-        check_points(kernel_of(kernel))
+        check_points(load_kernel_program(kernel))
     loads, _ = (loads_for(kernel, names.split(",")) for kernel in kernels)
     return loads
 
@@ -256,8 +259,8 @@ def _measured(
     folder: Path,
 ) -> Iterator[StoredLatency]:
     for side, kernel in zip(("base", "head"), kernels, strict=True):
-        say(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
+        print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
         asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
-        one = measure(asked, lambda text: say(f"  {text}"))
-        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": text_of(one)})
+        one = measure(asked, lambda text: print_message(f"  {text}"))
+        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(one)})
         yield one

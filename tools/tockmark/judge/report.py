@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A verdict as text, as JSON, and as a comment on a pull request: the answer (show/answer.py), then
-what a change consists of, what both kernels hold in flash and in RAM, how deep the stacks get, in
-which functions the rows that moved most did, and what a reader must know besides. It decides
-nothing.
+"""The report of `tockmark judge`, as text, as JSON and as a comment on a pull request.
+
+It shows the judgement (show/judgement.py), the functions in which the rows that moved most changed,
+the flash, RAM and stack of both kernels, and notes. It decides nothing.
 """
 
 import re
@@ -16,24 +16,24 @@ from pathlib import Path
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.paths import shown
-from tockmark.base.processes import side_by_side
+from tockmark.base.processes import thread_pool
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
-from tockmark.compare.verdict import Answer, RowVerdict
-from tockmark.judge.engine import LINKS, PAIRS, Judged, Simulated, compared_waits, judge, loads_of
+from tockmark.compare.verdict import Judgement, RowVerdict
+from tockmark.judge.engine import LINKS, PAIRS, JudgeRun, Simulated, compared_waits, judge, loads_of
 from tockmark.profile import diff
-from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
-from tockmark.profile.run import ProfileOptions, lines_of, profile, simulators
+from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
+from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
 from tockmark.profile.symbols import Program, readable
 from tockmark.show import text
-from tockmark.show.answer import answer_json, comment, folded, heading, screen
 from tockmark.show.comparison import differing_lines
+from tockmark.show.judgement import comment, folded, heading, judgement_json, screen
 from tockmark.show.text import escaped
 from tockmark.suite.catalogue import Catalogue, RowName
 from tockmark.suite.selection import Selection
 from tockmark.target.elf import Elf, pieces, read_elf
 from tockmark.target.image import build_image
-from tockmark.target.kernel import KernelElf, beyond, read_kernel
+from tockmark.target.kernel import KernelElf, exceeds_limits, read_kernel
 from tockmark.target.progress import task
 from tockmark.target.protocol import Start
 from tockmark.target.run import RunOptions
@@ -56,7 +56,7 @@ DIGITS = 12  # of a kernel's hash in a folder's name
 
 
 @dataclass(frozen=True)
-class Grown:
+class SectionChange:
     """A section whose size is another; 0: it is not there."""
 
     name: str
@@ -73,7 +73,7 @@ class Sizes:
     """What the kernels of both sides hold."""
 
     whole: dict[str, tuple[int, int]]  # flash and RAM
-    sections: dict[str, list[Grown]]  # those of each that are not as large
+    sections: dict[str, list[SectionChange]]  # those of each that are not as large
     # Symbols that came or went, and those that grew by more than a linker does by itself, which
     # takes a shorter instruction for a near call. The largest change first.
     symbols: tuple[Growth, ...] = ()
@@ -87,7 +87,7 @@ def sizes(base: Path, head: Path) -> Sizes:
         before, after = (_by_section(elf, place) for elf in elves)
         whole[memory] = (before.total(), after.total())
         sections[memory] = grown(before, after)
-    return Sizes(whole, sections, tuple(filter(is_more, growth(*elves))))
+    return Sizes(whole, sections, tuple(filter(exceeds_linker_noise, growth(*elves))))
 
 
 def _by_section(elf: Elf, place: str) -> Counter[str]:
@@ -98,20 +98,20 @@ def _by_section(elf: Elf, place: str) -> Counter[str]:
     return +found
 
 
-def is_more(one: Growth) -> bool:
+def exceeds_linker_noise(one: Growth) -> bool:
     """Return whether a symbol changed by more than another link would change it."""
     if one.base is None or one.new is None:
         return True
     if one.base.pieces != one.new.pieces and one.name != UNNAMED:
         return True
     sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
-    return any(beyond(side, LINKED) for side in sides)
+    return any(exceeds_limits(side, LINKED) for side in sides)
 
 
-def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[Grown]:
+def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[SectionChange]:
     """Return the sections that are not as large, the largest change first."""
     found = [
-        Grown(name, base.get(name, 0), head.get(name, 0))
+        SectionChange(name, base.get(name, 0), head.get(name, 0))
         for name in dict.fromkeys([*base, *head])
         if base.get(name) != head.get(name)
     ]
@@ -226,7 +226,7 @@ def between(row: RowName, sides: Sequence[ProfileOptions], catalogue: Catalogue)
     cached = row.icache is not False
     # Functions that are inlined have a name by line tables alone: these count if both sides have
     # them.
-    known = [lines_of(one.kernel, Program(one.kernel.path)) is not None for one in sides]
+    known = [program_with_lines(one.kernel, Program(one.kernel.path)) is not None for one in sides]
     wanted = [
         replace(one, id=row.id, params=row.params, icache=cached, by_symbol=not all(known))
         for one in sides
@@ -234,14 +234,14 @@ def between(row: RowName, sides: Sequence[ProfileOptions], catalogue: Catalogue)
     base, head = (
         profile(replace(one, out=one.out / file_name(row.name)), catalogue)[0] for one in wanted
     )
-    return profile_diff(base, head)
+    return diff_profiles(base, head)
 
 
 @dataclass(frozen=True)
 class Report:
     """All that is said."""
 
-    judged: Judged
+    judged: JudgeRun
     names: tuple[str, str]  # of the kernels
     folder: Path  # where all is kept
     sizes: Sizes
@@ -253,20 +253,20 @@ class Report:
     waits: list[RowVerdict] = field(default_factory=list)
 
     @property
-    def answer(self) -> Answer:
+    def judgement(self) -> Judgement:
         """Return what the change costs, operation by operation, and how long alarms wait."""
         where = {one.base.label: where_words(one) for one in reversed(self.where.values())}
-        return self.judged.answer.with_places(where).with_rows(self.waits)
+        return self.judged.judgement.with_functions(where).with_rows(self.waits)
 
     @property
     def exit_code(self) -> int:
-        return self.answer.exit_code
+        return self.judgement.exit_code
 
     @property
     def caveats(self) -> list[str]:
         """Return what a reader must know besides."""
-        answer, found = self.judged.answer, []
-        if any(row.in_doubt for row in answer.rows) and not self.judged.paired:
+        judgement, found = self.judged.judgement, []
+        if any(row.in_doubt for row in judgement.rows) and not self.judged.paired:
             found.append(
                 "of what is unsure, further links tell more, or commits, which are linked in pairs"
             )
@@ -278,20 +278,20 @@ class Report:
                 f"{left} more benchmark{'s' if left > 1 else ''} moved, of which no profile says"
                 f" where: --profiles {len(self.where) + left}"
             )
-        return [*found, *answer.notes, *self.paired, *self.notes]
+        return [*found, *judgement.notes, *self.paired, *self.notes]
 
 
-def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
+def of_pairs(pairs: Pairs, judged: JudgeRun) -> list[str]:
     """Say what is known of paired links: what has changed, what lies elsewhere all the same, and
     which rows differ although they execute as much."""
     links, made = pairs.links, pairs.made
     code = [slot for slot in links.slots if slot.is_code]
     moved = dict.fromkeys(name for pair in made for name in pair.moved)
-    astray = dict.fromkeys(name for pair in made for name in pair.elsewhere if name not in moved)
+    astray = dict.fromkeys(name for pair in made for name in pair.retargeted if name not in moved)
     changed = [slot.title for slot in links.changed if slot.is_code]
     found = [
-        f"paired links: {sum(slot.shared for slot in code) - len(moved)} of {len(code)} functions"
-        f" begin at the same address on both sides; {_named(changed)} changed"
+        f"paired links: {sum(slot.is_shared for slot in code) - len(moved)} of {len(code)}"
+        f" functions begin at the same address on both sides; {_named(changed)} changed"
     ]
     if moved:
         found.append(f"not at the same address: {_named(list(moved))}")
@@ -334,7 +334,7 @@ def _named(symbols: Sequence[str]) -> str:
 
 def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     """Return the report as text of so many columns, with all rows if `every` is true."""
-    judged, found = report.judged, report.answer
+    judged, found = report.judged, report.judgement
     lines = screen(found, width, every)
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
@@ -345,7 +345,7 @@ def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
         lines += text.wrap(f"note: {note}", width=width)
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing_lines(judged.comparison.factors)
-    known = judged.comparison.rule.known.title
+    known = judged.comparison.rule.spread.title
     lines += [
         *text.wrap(f"spread over links: {known}", width=width),
         f"kept    {shown(report.folder)}",
@@ -393,7 +393,7 @@ def as_json(report: Report) -> dict[str, object]:
     return {
         "base": base,
         "head": head,
-        **answer_json(report.answer),
+        **judgement_json(report.judgement),
         "notes": report.caveats,
         "looked_again": list(judged.looked_again),
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
@@ -401,21 +401,21 @@ def as_json(report: Report) -> dict[str, object]:
         "stacks": [asdict(one) for one in report.stacks],
         "factors": text.as_json(judged.comparison.factors),
         "links": judged.comparison.links,
-        "spread": judged.comparison.rule.known.title,
+        "spread": judged.comparison.rule.spread.title,
         "folder": str(report.folder),
     }
 
 
 def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, and the rest folded."""
-    judged, found = report.judged, report.answer
+    judged, found = report.judged, report.judgement
     lines = [heading(found), "", *comment(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in found.warnings]
     for row, diff_ in report.where.items():
         lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
     lines += folded("Flash, RAM and stack", _block(held(report)))
     said = [f"{side}: {name}" for side, name in zip(judged.names, report.names, strict=True)]
-    said += [*report.caveats, f"spread over links: {judged.comparison.rule.known.title}"]
+    said += [*report.caveats, f"spread over links: {judged.comparison.rule.spread.title}"]
     said += [f"{one.name} differs: {one.base} → {one.new}" for one in judged.comparison.factors]
     lines += folded("Notes", [f"- {escaped(one)}" for one in said])
     return "\n".join(lines).rstrip() + "\n"
@@ -427,7 +427,7 @@ def _block(lines: list[str]) -> list[str]:
 
 
 def explain(
-    judged: Judged,
+    judged: JudgeRun,
     titles: tuple[str, str],
     kernels: Sequence[KernelElf],
     plain: tuple[Path, Path],
@@ -449,7 +449,7 @@ def explain(
     ]
     try:
         simulators(options.board)
-        rows = rows_to_profile(judged.answer.moved, options.catalogue)
+        rows = rows_to_profile(judged.judgement.moved, options.catalogue)
         found.unprofiled.extend(rows[most:])
         for row in rows[:most]:
             try:
@@ -457,7 +457,7 @@ def explain(
                     found.where[row.name] = between(row, sides, options.catalogue)
             except TockmarkError as error:
                 found.notes.append(f"no profile of {row.name}: {error}")
-        with task("how deep the stacks get"), side_by_side(options.jobs) as pool:
+        with task("how deep the stacks get"), thread_pool(options.jobs) as pool:
             found.stacks.extend(pool.map(depth, sides, repeat(options.catalogue)))
     except TockmarkError as error:
         found.notes.append(f"neither profiles nor stacks: {error}")
@@ -479,10 +479,10 @@ class JudgeOptions:
     folder: Path | None = None  # for what is kept; None: one of the two kernels' own
 
 
-def judged_change(pair: KernelPair, options: JudgeOptions, start: float) -> Report:
+def judge_change(pair: KernelPair, options: JudgeOptions, start: float) -> Report:
     """Judge a change, and report on it. `start` is when that began, by time.monotonic."""
     # A build that fails shall do so before anything is simulated.
-    kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
+    kernels = [read_kernel(links.up_to(1)[0]) for links in pair.links]
     loads = loads_of(kernels, options.waits)
     hashes = "-".join(kernel.sha256[:DIGITS] for kernel in kernels)
     folder = options.folder or paths.JUDGED / hashes

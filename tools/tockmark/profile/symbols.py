@@ -19,7 +19,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 
 from tockmark.base import paths, processes
-from tockmark.base.errors import TockmarkError, quoted, showable
+from tockmark.base.errors import TockmarkError, printable_text, quoted
 from tockmark.base.paths import shown
 from tockmark.base.processes import Bounds
 from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
@@ -102,16 +102,10 @@ class Program:
         for section in self._elf.sections:
             at = address - section.address
             if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
-                return self._elf.held(section)[at : at + size]
+                return self._elf.section_bytes(section)[at : at + size]
         raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
-    def functions(self) -> dict[int, str]:
-        """Return the readable names of all functions by their addresses, without types."""
-        found = {one.address: one.name for one in self._elf.symbols if one.kind == IS_FUNCTION}
-        known = readable(found.values())
-        return {address: without_types(known[name]) for address, name in found.items()}
-
-    def code(self) -> dict[int, str]:
+    def code_names(self) -> dict[int, str]:
         """Return the readable names of all code by its address, without types, labels of assembly
         among them."""
         known = readable(name for _, _, name in self._symbols)
@@ -125,7 +119,7 @@ class Program:
         """Return whether both files load the same bytes."""
         return self._elf.segments == other._elf.segments
 
-    def study(self, addresses: Iterable[int]) -> None:
+    def look_up(self, addresses: Iterable[int]) -> None:
         """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
         debugging information cannot be read."""
         wanted = sorted(set(addresses) - self._scopes.keys())
@@ -196,10 +190,10 @@ def readable(names: Iterable[str]) -> dict[str, str]:
     """Decode Rust's and C++'s symbols, if binutils is there to do it, and take the hashes away that
     another build changes."""
     known = sorted(set(names))
-    decoded = plain = [showable(name) for name in known]
+    decoded = plain = [printable_text(name) for name in known]
     with suppress(TockmarkError):
         done = processes.run([paths.FILT], input="\n".join(plain).encode(), bounds=Bounds(LONGEST))
-        lines = [showable(line) for line in done.text.split("\n")]
+        lines = [printable_text(line) for line in done.text.split("\n")]
         decoded = lines if done.code == 0 and len(lines) == len(plain) else plain
     return {name: _HASH.sub("", text) for name, text in zip(known, decoded, strict=True)}
 
@@ -294,7 +288,7 @@ def _path(unit: Any, program: Any, number: int) -> str:
     if not old or entry.dir_index:
         folder = header["include_directory"][entry.dir_index - old].decode()
     compiled_in = unit.get_top_DIE().attributes["DW_AT_comp_dir"].value.decode()
-    return showable(str(Path(compiled_in) / folder / entry.name.decode()))
+    return printable_text(str(Path(compiled_in) / folder / entry.name.decode()))
 
 
 def _said(die: Die, attributes: tuple[str, ...]) -> str:
@@ -302,7 +296,7 @@ def _said(die: Die, attributes: tuple[str, ...]) -> str:
     for _ in range(MOST_LINKS):
         for attribute in attributes:
             if attribute in die.attributes:
-                return showable(die.attributes[attribute].value.decode())
+                return printable_text(die.attributes[attribute].value.decode())
         links = {"DW_AT_abstract_origin", "DW_AT_specification"}.intersection(die.attributes)
         if not links:
             break

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tockmark import __version__
-from tockmark.base.errors import showable
+from tockmark.base.errors import printable_text
 from tockmark.base.paths import commit_of_checkout
 from tockmark.result.file import decoded
 from tockmark.result.model import ABSENT_LISTS, Result, Row, with_readings
@@ -40,8 +40,8 @@ from tockmark.suite.catalogue import (
     Params,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.boots import App, Booted, Measured
-from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_of
+from tockmark.wire.boots import App, Measured, MeasuredBoot
+from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_names
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # keys of a begin record that differ from boot to boot
 WAITED = "it ran, but it waits for time to pass, and this target does not model time"
@@ -65,7 +65,7 @@ class Expected:
     def rows(self, wanted: Selection) -> Iterator[Absent]:
         """Yield the rows that the boot must have, in the catalogue's order, as absent rows."""
         for id_, params in wanted.catalogue.rows_given(self.boot):
-            if wanted.fits(id_, params, self.icache, self.lang):
+            if wanted.matches(id_, params, self.icache, self.lang):
                 yield self.absent(id_, params)
 
     def absent(self, id_: str, params: Params) -> Absent:
@@ -104,12 +104,12 @@ def build(
     dropped = [
         (LISTS[kind], _with_boot(row, boot, app))
         for boot, app in measured.each()
-        for kind, row in app.no_rows
+        for kind, row in app.absent_rows
     ]
     langs_seen = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(langs_seen - {boot.lang for boot in boots})
     problems = [f"the apps are in {lang}; give --lang {lang}" for lang in strange]
-    problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
+    problems += [printable_text(str(problem)) for problem in (*notes, *measured.problems)]
     counters = sorted({app.counter for _, app in measured.each()}) or [PERF]
     if len(counters) > 1:
         problems.append(
@@ -118,9 +118,9 @@ def build(
         )
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
-    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.means(row)]
+    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
     for row in taken:
-        if not series_of(row) or not (row.id in OF_BOOT or wanted.means(row)):
+        if not series_names(row) or not (row.id in OF_BOOT or wanted.includes(row)):
             continue
         benchmark = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and benchmark is not None and benchmark.waits:
@@ -173,7 +173,7 @@ def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmar
     return tuple(benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids)
 
 
-def _with_boot(row: Placed, boot: Booted, app: App) -> Placed:
+def _with_boot(row: Placed, boot: MeasuredBoot, app: App) -> Placed:
     """Return a row with the boot, cache setting, language and app that measured it."""
     name = boot.name_for(app)
     own = {"own_app": app.name if app.name != name else None} if isinstance(row, StoredRow) else {}
@@ -197,7 +197,7 @@ def _boots_in_log(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     """Return the boots of a log, by their names or by their apps."""
     boots_by_name = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(catalogue.of_only(boots_by_name[name], app.only), boot.icache, lang=app.lang)
+        Expected(catalogue.with_only(boots_by_name[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
         if (name := boot.name_for(app)) in boots_by_name
     ]
@@ -222,14 +222,18 @@ def _missing(
     for boot in boots:
         if boot.skipped is not None:
             continue
-        for row in (boot.absent(id_, {}) for id_ in wanted.catalogue.of_boot(boot.boot)):
+        for row in (boot.absent(id_, {}) for id_ in wanted.catalogue.reference_ids(boot.boot)):
             if row.identity not in in_boots:
                 missing[row.identity] = row
         for row in boot.rows(wanted):
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
-        if not series_of(announced) and announced.key not in there and wanted.means(announced):
+        if (
+            not series_names(announced)
+            and announced.key not in there
+            and wanted.includes(announced)
+        ):
             missing.setdefault(announced.key, _absent(announced))
     return list(missing.values())
 

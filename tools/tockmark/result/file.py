@@ -12,13 +12,21 @@ from typing import Any, Literal
 
 import msgspec
 
-from tockmark.base.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
+from tockmark.base.documents import (
+    KINDS,
+    Part,
+    RefusedError,
+    convert,
+    decode_strictly,
+    format_of,
+    read_text,
+)
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 from tockmark.result.model import ABSENT_LISTS, Result, Row, Samples, with_readings
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName
-from tockmark.wire.boots import one_run
+from tockmark.wire.boots import single_run
 from tockmark.wire.records import MAX_SAMPLES, compress, expand
 from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, StoredRow, StoredSamples
 
@@ -57,15 +65,15 @@ def load(path: Path) -> Result:
 
     def make(data: Any) -> Result:
         _check_kind(path, data)
-        return _result(typed(data, Document))
+        return _result(convert(data, Document))
 
     text, why = "", "it is not text"
     try:
         text = read_text(path)
         why = "it is not JSON"
-        return strictly(text, make, shown(path), GIVE_ONE)
+        return decode_strictly(text, make, shown(path), GIVE_ONE)
     except ValueError as error:
-        if kind := kind_of(text):  # one JSON document per line, as in a history
+        if kind := format_of(text):  # one JSON document per line, as in a history
             _check_kind(path, {"format": kind})
         raise TockmarkError(f"{shown(path)}: not a result file ({why})", OR_PARSE) from error
 
@@ -195,7 +203,7 @@ def encoded(row: Row) -> StoredRow:
     facts = {name: getattr(row, name) for name in FACTS}
     first, *further = ({RUNS[name]: compress(s) for name, s in of.items()} for of in row.samples)
     facts |= first
-    events = " ".join(map(one_run, row.event_samples.values())) or None
+    events = " ".join(map(single_run, row.event_samples.values())) or None
     others = tuple(StoredSamples(**runs) for runs in further)
     extra = {name: compress(samples) for name, samples in row.extra.items()}
     return StoredRow(**facts, events_runs=events, further=others, extra=extra)

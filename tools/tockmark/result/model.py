@@ -59,7 +59,7 @@ from tockmark.suite.catalogue import (
     load,
 )
 from tockmark.suite.selection import Selection
-from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted
+from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted_series
 
 CYCLE = 1  # the allowed offset of a control with the cache off
 STRAY = 1  # the allowed error of Ibex's minstret, in instructions
@@ -320,7 +320,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     @property
     def missing_series(self) -> list[str]:
         """The names of the series that the row should have, but does not."""
-        wanted = counted(self.clock, self.counter)
+        wanted = counted_series(self.clock, self.counter)
         missing = [name for name in wanted if self.series(name) is None]
         present = {name: self.series(name) for name in SERIES} if self.passes else {}
         without = [name for name, series in present.items() if series and not series.slope]
@@ -593,7 +593,7 @@ class Result:
 
     def only(self, wanted: Selection) -> Result:
         """Return the result with the selected rows and all controls."""
-        selected = self._filtered(lambda row: row.is_control or wanted.means(row))
+        selected = self._filtered(lambda row: row.is_control or wanted.includes(row))
         return replace(selected, provenance=self.provenance.of_langs(selected.langs))
 
     def of_lang(self, lang: Lang) -> Result:

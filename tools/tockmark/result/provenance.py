@@ -20,7 +20,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading, toml
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     PERF,
     Benchmark,
     CatalogueName,
@@ -276,7 +276,7 @@ class Provenance(Part, frozen=True, dict=True):
     def has_figures(self) -> bool:
         """Whether rows have figures. They have none if the apps count only cycles, and these do not
         measure time."""
-        return self.board.counts_cycles or self.counter != CYCLES_ALONE
+        return self.board.counts_cycles or self.counter != CYCLECOUNT
 
     def app_values(self, name: str) -> list[str]:
         """Return the different values that apps reported under one name, such as `cc`, sorted."""

@@ -12,24 +12,24 @@ from tockmark.compare.pairs import Comparison, Factor, Mean, factors_of, tables
 from tockmark.compare.verdict import (
     JUDGED,
     MEANING,
-    Answer,
+    Judgement,
     RowVerdict,
     Verdict,
-    of_change,
+    verdict_of,
 )
 from tockmark.result.model import Result
 from tockmark.show import text
-from tockmark.show.answer import (
+from tockmark.show.judgement import (
     IDENTITY,
-    answer_json,
     coloured,
     comment,
     heading,
     headline,
+    judgement_json,
     screen,
 )
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import Catalogue, aside
+from tockmark.suite.catalogue import Catalogue, lang_suffix
 
 # How comparisons are shown.
 
@@ -46,15 +46,15 @@ MARKS = {
 LABEL = TableColumn(left=True)
 # What a reader must know of the baseline.
 BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
-Compared = Sequence[tuple[Comparison, Answer]]
+Compared = Sequence[tuple[Comparison, Judgement]]
 
 
 def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str:
     """Show all comparisons with the first of the named results."""
     base, *letters = text.letters(len(named))
     lines: list[str] = []
-    for letter, (_, answer) in zip(letters, compared, strict=True):
-        lines += text.wrap(f"{letter}: {headline(answer)}")
+    for letter, (_, judgement) in zip(letters, compared, strict=True):
+        lines += text.wrap(f"{letter}: {headline(judgement)}")
     known = factors_of(named[0][1])
     facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
     facts += [differing_lines(one.factors, text.LINE - 4) for one, _ in compared]
@@ -71,8 +71,8 @@ def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str
         for at in range(0, len(compared), SIDE_BY_SIDE):
             some = slice(at, at + SIDE_BY_SIDE)
             lines += _side_by_side(dict(zip(letters[some], compared[some], strict=True)))
-    for letter, (comparison, answer) in zip(letters, compared, strict=True):
-        lines += totals(comparison, answer, letter)
+    for letter, (comparison, judgement) in zip(letters, compared, strict=True):
+        lines += totals(comparison, judgement, letter)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -96,7 +96,7 @@ def _legend(compared: Compared) -> list[str]:
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
         f"Lower is better. Margin: {text.percent(first.margin)}, unless a row has its own;"
         " instructions have half.",
-        f"Spread over links: {first.rule.known.title}",
+        f"Spread over links: {first.rule.spread.title}",
         "",
         *(
             f"{verdict}{f' ({mark})' if several else ''}: {MEANING[verdict]}"
@@ -107,9 +107,9 @@ def _legend(compared: Compared) -> list[str]:
     ]
 
 
-def _rows_of(comparison: Comparison, answer: Answer) -> list[tuple[str, list[RowVerdict]]]:
+def _rows_of(comparison: Comparison, judgement: Judgement) -> list[tuple[str, list[RowVerdict]]]:
     """Return the rows of both sides as tables have them."""
-    both = [row for row in answer.rows if row.before is not None]
+    both = [row for row in judgement.rows if row.before is not None]
     known = {row.row.key: row for row in both}
     sections = [
         (title, [known[pair.row.key] for pair in pairs if pair.row.key in known])
@@ -118,12 +118,12 @@ def _rows_of(comparison: Comparison, answer: Answer) -> list[tuple[str, list[Row
     return [(title, rows) for title, rows in sections if rows]
 
 
-def _detailed(comparison: Comparison, answer: Answer) -> list[str]:
+def _detailed(comparison: Comparison, judgement: Judgement) -> list[str]:
     """Show one contender with all columns."""
     widths = {"A": 7, "B": 7, "change": 8, "range": 15, "instr": 8}
     columns = [LABEL, *figures(widths), TableColumn("verdict", 10, 2, left=True)]
     lines: list[str] = []
-    for section, rows in _rows_of(comparison, answer):
+    for section, rows in _rows_of(comparison, judgement):
         table = Table(columns, ends_at=text.LINE)
         for row in rows:
             *values, verdict = verdict_cells(row)
@@ -146,14 +146,14 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
-def _side_by_side(compared: dict[str, tuple[Comparison, Answer]]) -> list[str]:
+def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str]:
     """Show several contenders by their letters, each beside the baseline with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
     found: dict[str, dict[str, dict[str, RowVerdict]]] = {}
-    for letter, (comparison, answer) in compared.items():
+    for letter, (comparison, judgement) in compared.items():
         columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
-        for section, rows in _rows_of(comparison, answer):
+        for section, rows in _rows_of(comparison, judgement):
             for row in rows:
                 there = found.setdefault(section, {}).setdefault(row.row.label, {})
                 there[letter] = row
@@ -173,9 +173,9 @@ def _side_by_side(compared: dict[str, tuple[Comparison, Answer]]) -> list[str]:
     return lines
 
 
-def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
+def totals(comparison: Comparison, judgement: Judgement, letter: str) -> list[str]:
     """Count the verdicts, and say the mean and what was left out of a comparison with A."""
-    counts = Counter(row.verdict for row in answer.rows)
+    counts = Counter(row.verdict for row in judgement.rows)
     said = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
     lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(said)}")
     moved = [row.name for row in comparison.rule.moved]
@@ -190,17 +190,18 @@ def totals(comparison: Comparison, answer: Answer, letter: str) -> list[str]:
         known = math.isfinite(mean.change.high)
         span = f"{mean.change.low:.4f} to {mean.change.high:.4f}" if known else "spread unknown"
         lines += text.wrap(
-            f"geometric mean of {letter}/A over {many} the kernel, each counted once{aside(lang)}"
-            f"{levels}: {mean.ratio:.4f} ({span}): {of_change(mean.change, comparison.margin)}"
+            f"geometric mean of {letter}/A over {many} the kernel, each counted once"
+            f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
+            f" {verdict_of(mean.change, comparison.margin)}"
         )
     if not comparison.means:
         lines.append(
             "no geometric mean: no row with a ratio is of a benchmark that touches the kernel"
         )
     lines += text.format_list(
-        f"new in {letter}", [row.row.name for row in answer.that_are(Verdict.NEW)]
+        f"new in {letter}", [row.row.name for row in judgement.rows_with(Verdict.NEW)]
     )
-    without = [row for row in answer.rows if row.before is None and row.why]
+    without = [row for row in judgement.rows if row.before is None and row.why]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
         lines += text.wrap(f"{verdict} ({len(names)}): {', '.join(names)}: {why}")
@@ -214,17 +215,17 @@ def compare_json(baseline: str, compared: Compared) -> object:
     )
 
 
-def _comparison_json(comparison: Comparison, answer: Answer) -> dict[str, object]:
+def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, object]:
     return {
         "name": comparison.name,
-        **answer_json(answer),
+        **judgement_json(judgement),
         "factors": comparison.factors,
         "margin": comparison.margin,
-        "spread": comparison.rule.known.title,
+        "spread": comparison.rule.spread.title,
         "links": comparison.links,
         "apps_moved": [row.name for row in comparison.rule.moved],
         "geometric_mean": {
-            lang: {**_mean_json(mean), "verdict": of_change(mean.change, comparison.margin)}
+            lang: {**_mean_json(mean), "verdict": verdict_of(mean.change, comparison.margin)}
             for lang, mean in comparison.means.items()
         },
     }
@@ -253,23 +254,23 @@ def _change(share: float | None, before: float | None, after: float | None) -> s
 def judged_text(baseline: str, compared: Compared, width: int, every: bool) -> str:
     """Show judgements as text of so many columns, with all rows if `every` is true."""
     lines = []
-    for comparison, answer in compared:
-        lines += screen(answer, width, every)
+    for comparison, judgement in compared:
+        lines += screen(judgement, width, every)
         lines += [f"base    {baseline}", f"new     {comparison.name}"]
         lines += differing_lines(comparison.factors)
-        lines += [line for one in answer.warnings for line in text.wrap(f"warning: {one}")]
-        lines += [line for one in answer.notes for line in text.wrap(f"note: {one}")]
-        lines += [*text.wrap(f"spread over links: {comparison.rule.known.title}"), ""]
+        lines += [line for one in judgement.warnings for line in text.wrap(f"warning: {one}")]
+        lines += [line for one in judgement.notes for line in text.wrap(f"note: {one}")]
+        lines += [*text.wrap(f"spread over links: {comparison.rule.spread.title}"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def judged_markdown(baseline: str, compared: Compared) -> str:
     """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
     lines = []
-    for comparison, answer in compared:
+    for comparison, judgement in compared:
         names = f"{text.quoted(comparison.name)} against {text.quoted(baseline)}."
-        lines += [heading(answer), "", names, "", *comment(answer)]
-        said = [*(f"Warning: {warning}" for warning in answer.warnings), *answer.notes]
+        lines += [heading(judgement), "", names, "", *comment(judgement)]
+        said = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
         said += [f"{one.name} differs: {one.base} → {one.new}" for one in comparison.factors]
         lines += [*(f"- {text.prose(one)}" for one in said), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -318,7 +319,7 @@ def agree_text(
         (Standing.OUTSIDE, "Outside the bound, the farthest first"),
         (Standing.UNSTATED, "Different, and no bound is stated"),
     ):
-        if some := found.that_are(standing):
+        if some := found.pairs_with(standing):
             lines += _agree_table(title, ((pair.sim.name, pair) for pair in some))
     if every:
         for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
@@ -335,15 +336,15 @@ def agree_text(
 
 def agreement_headline(found: Agreement) -> str:
     """Count in one line how the rows agree."""
-    equal = found.that_are(Standing.EQUAL)
+    equal = found.pairs_with(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
     only_sim, only_board, unusable, skipped = map(len, found.lone.values())
     parts = [
         f"{len(equal)} equal to the cycle ({exact} in every sample)",
-        f"{len(found.that_are(Standing.WITHIN))} within the bound",
-        f"{len(found.that_are(Standing.OUTSIDE))} outside",
+        f"{len(found.pairs_with(Standing.WITHIN))} within the bound",
+        f"{len(found.pairs_with(Standing.OUTSIDE))} outside",
     ]
-    if unstated := found.that_are(Standing.UNSTATED):
+    if unstated := found.pairs_with(Standing.UNSTATED):
         parts.append(f"{len(unstated)} different without a stated bound")
     rest = f"{only_sim + only_board} only on one side"
     rest += f", {unusable} not compared" if unusable else ""
@@ -364,7 +365,7 @@ def agree_table(rows: Iterable[tuple[str, AgreePair]]) -> Table:
             label,
             *map(text.trimmed, pair.cycles),
             text.NONE if pair.ratio is None else f"{pair.ratio:.4f}",
-            _signed(pair.off),
+            _signed(pair.extra_cycles),
             text.NONE if pair.allowed is None else text.trimmed(pair.allowed, 1),
             text.NONE if pair.instructions is None else _signed(pair.instructions),
             coloured(word),
@@ -412,7 +413,7 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
         "exit_code": found.exit_code,
         "counts": {
             "compared": len(found.pairs),
-            **{str(standing): len(found.that_are(standing)) for standing in Standing},
+            **{str(standing): len(found.pairs_with(standing)) for standing in Standing},
             "every_sample": sum(pair.same_samples for pair in found.pairs),
             **{name: len(some) for name, some in found.lone.items()},
         },

@@ -71,7 +71,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             line += [getattr(found.stats, figure, None) for figure in STATS]
             line += [found.overhead if found.reads else None, found.net]
             line += [None if found.per_op is None else plain_number(found.per_op)]
-        rate = row.mb_per_s(catalogue.moved(row.id, row.params))
+        rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         said = [] if board.counts_cycles else [board.validity]
         line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
         writer.writerow(line)
@@ -138,7 +138,7 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
     blocks: dict[str, list[str]] = {}
     for row in _sound(result):
         size = row.params.get("size")
-        rate = row.mb_per_s(catalogue.moved(row.id, row.params))
+        rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
             title = named(row.id, rest, row.icache, row.lang)

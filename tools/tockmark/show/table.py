@@ -18,7 +18,7 @@ from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
     COUNTERS,
-    CYCLES_ALONE,
+    CYCLECOUNT,
     ICACHE,
     LANGS,
     OVERHEAD,
@@ -27,8 +27,8 @@ from tockmark.suite.catalogue import (
     Lang,
     Params,
     RowKey,
-    aside,
     label,
+    lang_suffix,
     row_key,
 )
 from tockmark.suite.selection import Blocks, Selection, screen
@@ -127,7 +127,10 @@ class ResultColumn:
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
     """Return the rows that are meant, by section, in place of those of the first screen."""
     rows = {
-        row.key[:2]: row for result in results for row in result.table.values() if wanted.means(row)
+        row.key[:2]: row
+        for result in results
+        for row in result.table.values()
+        if wanted.includes(row)
     }
     return {
         section: {line.label: row_key(line.id, line.params) for line in lines}
@@ -487,7 +490,7 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
     out: list[str] = []
     for section, lines in sections(shown, catalogue):
         first = [line.rows[0] for line in lines]
-        rates = _values(first, lambda row: row.mb_per_s(catalogue.moved(row.id, row.params)))
+        rates = _values(first, lambda row: row.mb_per_s(catalogue.bytes_moved(row.id, row.params)))
         nets = text.aligned(_values(first, lambda row: row.net), 1, [*map(error_mark, first)])
         grid = [
             [line.label for line in lines],
@@ -606,7 +609,7 @@ def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
         "instructions": row.instructions,
         "cycles_per_op": row.per_op,
         "us_per_op": row.us,
-        "mb_per_s": row.mb_per_s(catalogue.moved(row.id, row.params)),
+        "mb_per_s": row.mb_per_s(catalogue.bytes_moved(row.id, row.params)),
         "cycles_by_layout": list(row.cycles.nets) if row.cycles else [],
         "steady": row.steadiness,
         "errors": list(row.errors),
@@ -647,7 +650,7 @@ def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None)
             notes.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
     counter = result.provenance.counter
     by = f" by {COUNTERS[counter]}" if counter != PERF else ""
-    by += ", which counts no instructions:" if counter == CYCLES_ALONE else ""
+    by += ", which counts no instructions:" if counter == CYCLECOUNT else ""
     return [f"{OVERHEAD}{by} {', '.join(notes)}"] if notes else []
 
 
@@ -686,12 +689,13 @@ def _farthest(row: Row | None) -> str:
 def skipped_lines(result: Result) -> list[str]:
     """Say what was not tried, and why: once for all parameters and cache settings."""
     whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
-    return [f"skipped {id_}{aside(lang)}: {why}" for id_, lang, why in whys]
+    return [f"skipped {id_}{lang_suffix(lang)}: {why}" for id_, lang, why in whys]
 
 
 def _errors(rows: Iterable[Row]) -> list[str]:
     return [
-        f"{text.bad('ERROR')} {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
+        f"{text.bad('ERROR')} {row.label}, i-cache {ICACHE[row.icache]}"
+        f"{lang_suffix(row.lang)}: {error}"
         for row in rows
         for error in row.errors
     ]
@@ -741,7 +745,7 @@ def _overheads(result: Result) -> list[str]:
     boots: dict[str, list[str]] = {}
     for row in result.rows:
         if row.id == OVERHEAD:
-            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{aside(row.lang)})"
+            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{lang_suffix(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
     said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
     return _said("Overhead (time.read) by boot, cycles/instr", said)

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import msgspec
 from markupsafe import Markup
 
-from tockmark.base.errors import showable
+from tockmark.base.errors import printable_text
 
 _CODES = re.compile(r"\x1b\[\d+m")
 
@@ -243,7 +243,7 @@ def quoted(name: str) -> Markup:
 
 
 def _referenced(text: str, plain: str) -> Markup:
-    text = showable(uncoloured(text))
+    text = printable_text(uncoloured(text))
     found = re.sub(f"[^{plain}]{_LINK}", lambda at: f"&#{ord(at[0])};", text, flags=re.I)
     return Markup(found)
 

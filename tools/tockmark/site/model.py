@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base import paths
-from tockmark.base.documents import kind_of
+from tockmark.base.documents import format_of
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
@@ -26,8 +26,8 @@ from tockmark.compare import agree, pairs
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
-from tockmark.compare.spread import known_spread, paired_spread
-from tockmark.compare.verdict import Answer, answer
+from tockmark.compare.spread import committed_spread, paired_spread
+from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
@@ -182,7 +182,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def source_kind(path: Path) -> str | None:
     """Return the format that a file begins with, whole or not."""
     with reading(path), path.open("rb") as opened:
-        return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
+        return format_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:
@@ -323,7 +323,7 @@ class SitePair:
     paired: bool = False  # whether each link of one has its twin in the other
     page: str | None = None
     comparison: Comparison | None = None
-    answer: Answer | None = None
+    judgement: Judgement | None = None
     agreement: Agreement | None = None
     refused: str | None = None
 
@@ -472,7 +472,7 @@ class Site:
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, twins = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, twins)
-        known = known_spread(base.result)
+        known = committed_spread(base.result)
         if twins:
             known = paired_spread(known, self.catalogue)
         try:
@@ -487,7 +487,7 @@ class Site:
             pair,
             page=page,
             comparison=comparison,
-            answer=answer(comparison),
+            judgement=judge_comparison(comparison),
             agreement=agreement,
         )
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from tockmark.compare.pairs import Comparison, Mean
-from tockmark.compare.verdict import JUDGED, MOVED, Answer, RowVerdict, Verdict, of_change
+from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
 from tockmark.profile import report
-from tockmark.profile.file import Share, StoredProfile, merged
+from tockmark.profile.file import Share, StoredProfile, sum_shares
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.result.provenance import Timing
 from tockmark.show import table, text
-from tockmark.show.answer import headline
+from tockmark.show.judgement import headline
 from tockmark.show.table import Named
 from tockmark.site.model import (
     ColumnGroup,
@@ -34,7 +34,7 @@ from tockmark.site.model import (
     is_baseline,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
-from tockmark.suite.selection import only_one, screen
+from tockmark.suite.selection import screen, single_row
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -222,7 +222,7 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
     """Return all that is said of a row, by the headings of its columns. Of one with an error
     nothing is made but its net."""
     stats = row.cycles.stats if row.cycles else None
-    moved = catalogue.moved(row.id, row.params)
+    moved = catalogue.bytes_moved(row.id, row.params)
     return {
         "net cycles": number(row.net),
         "range": range_of(row),
@@ -432,7 +432,7 @@ def functions(profile: StoredProfile) -> Iterator[Share]:
     """Yield the dearest functions of a profile, and the others as one."""
     yield from profile.functions[:FUNCTIONS]
     if rest := profile.functions[FUNCTIONS:]:
-        yield merged(rest, f"{len(rest)} more functions")
+        yield sum_shares(rest, f"{len(rest)} more functions")
 
 
 def share(part: Share, profile: StoredProfile, digits: int) -> str:
@@ -577,7 +577,7 @@ def topics(pair: SitePair) -> list[Topic]:
 
 def _told_first(pair: SitePair) -> list[RowVerdict]:
     """Return the rows with a verdict in the leading language, with the setting told first."""
-    judged = pair.answer.that_are(*JUDGED) if pair.answer else []
+    judged = pair.judgement.rows_with(*JUDGED) if pair.judgement else []
     langs = {one.row.lang for one in judged}
     first = next((lang for lang in LANGS if lang in langs), None)
     return [one for one in judged if one.row.lang == first and one.row.icache is pair.icache]
@@ -585,9 +585,9 @@ def _told_first(pair: SitePair) -> list[RowVerdict]:
 
 def sentence(pair: SitePair) -> Sentence:
     """Say in one sentence what a pair has shown."""
-    found, answer = pair.comparison, pair.answer
+    found, judgement = pair.comparison, pair.judgement
     assert found is not None
-    assert answer is not None
+    assert judgement is not None
     base, new = pair.names
     slower, faster = (
         [one for one in topics(pair) if one.lower is lower] for lower in (False, True)
@@ -607,7 +607,7 @@ def sentence(pair: SitePair) -> Sentence:
             said += [start, *_listed(some)]
     if said:
         return [*said, f"{_flash(pair)}."]
-    return [f"{text.sentence(headline(answer))}."]
+    return [f"{text.sentence(headline(judgement))}."]
 
 
 def _listed(some: Sequence[Topic]) -> Sentence:
@@ -645,7 +645,9 @@ def cost_sentence(site: Site) -> str:
 
 
 def _costs(column: SiteColumn, catalogue: Catalogue) -> list[tuple[str, Row]]:
-    keys = [(words, row_key(*only_one(catalogue, term))) for term, words in choices().costs.items()]
+    keys = [
+        (words, row_key(*single_row(catalogue, term))) for term, words in choices().costs.items()
+    ]
     rows = [(words, column.rows.get(key)) for words, key in keys]
     return [(words, row) for words, row in rows if row and row.sound and row.us is not None]
 
@@ -688,7 +690,7 @@ def moved_most(pair: SitePair) -> dict[str, list[RowVerdict]]:
 
 def counts(pair: SitePair) -> dict[str, int]:
     """Count the verdicts of a comparison, by their words."""
-    found = Counter(one.verdict for one in pair.answer.rows) if pair.answer else Counter()
+    found = Counter(one.verdict for one in pair.judgement.rows) if pair.judgement else Counter()
     return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
 
 
@@ -701,13 +703,13 @@ def mean_words(mean: Mean) -> str:
 
 def mean_verdict(mean: Mean, comparison: Comparison) -> Verdict:
     """Return what is said of a mean."""
-    return of_change(mean.change, comparison.margin)
+    return verdict_of(mean.change, comparison.margin)
 
 
-def without_figures(answer: Answer) -> dict[str, list[str]]:
+def without_figures(judgement: Judgement) -> dict[str, list[str]]:
     """Return the names of the rows that have no figures of both sides, by verdict and reason."""
     found: dict[str, list[str]] = {}
-    for one in answer.rows:
+    for one in judgement.rows:
         if one.before is None:
             words = f"{one.verdict}: {one.why}" if one.why else str(one.verdict)
             found.setdefault(words, []).append(one.row.name)

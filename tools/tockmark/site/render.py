@@ -23,11 +23,11 @@ from tockmark.compare.verdict import MEANING
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
-from tockmark.show import answer, comparison, table, text
+from tockmark.show import comparison, judgement, table, text
 from tockmark.site import pages, pictures
 from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
-from tockmark.suite.selection import only_one
+from tockmark.suite.selection import single_row
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")
@@ -114,7 +114,7 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
         title = heading(group)
         yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids}, group)
     named = {
-        words.partition(" ")[2]: row_key(*only_one(site.catalogue, term))
+        words.partition(" ")[2]: row_key(*single_row(site.catalogue, term))
         for term, words in choices().costs.items()
     }
     yield Page("kernels.html", "kernels.html", "All kernels", "page", {"costs": named})
@@ -186,7 +186,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "MEANING": MEANING,
         "verdict_cells": comparison.verdict_cells,
         "agreement_headline": comparison.agreement_headline,
-        "comparison_headline": answer.headline,
+        "comparison_headline": judgement.headline,
         "heading": heading,
         "sentence_of": pages.sentence,
         "ratio": ratio,

@@ -18,7 +18,7 @@ from tockmark.base.documents import Part
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
 
-STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
+OTHER_ROWS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 HASH = 16  # hexadecimal digits of a hash of an entry
@@ -46,7 +46,7 @@ COUNTERS: dict[CounterName, str] = {
     "csr": "the core's own instructions",
 }
 PERF: CounterName = "perf"
-CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
+CYCLECOUNT: CounterName = "cyclecount"  # it counts no instructions
 
 CatalogueName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
 
@@ -199,9 +199,9 @@ class Catalogue:
         if OF_BOOT.issuperset(own) or set(boot.measures).issubset(ids):
             return boot
         only = sum(1 << own.index(id_) for id_ in boot.measures if id_ in ids)
-        return self.of_only(boot, only)
+        return self.with_only(boot, only)
 
-    def of_only(self, boot: Boot, only: int) -> Boot:
+    def with_only(self, boot: Boot, only: int) -> Boot:
         """Return the boot as an app says it that has been told which of its benchmarks to run."""
         meant = {id_ for i, id_ in enumerate(self._own(boot)) if only >> i & 1}
         measures = tuple(id_ for id_ in boot.measures if id_ in meant) if only else boot.measures
@@ -213,9 +213,9 @@ class Catalogue:
 
     def rows_of(self, boot: Boot) -> int:
         """Return how many rows a boot gives, those of the harness among them."""
-        return len(self.rows_given(boot)) + len(self.of_boot(boot))
+        return len(self.rows_given(boot)) + len(self.reference_ids(boot))
 
-    def of_boot(self, boot: Boot) -> list[str]:
+    def reference_ids(self, boot: Boot) -> list[str]:
         """Return the ids that the harness measures in a boot: what readings cost, and controls, of
         the sampler and of whatever else its rows are taken by."""
         means: dict[By, None] = dict.fromkeys(
@@ -246,7 +246,7 @@ class Catalogue:
     def section_of(self, id_: str) -> str:
         """Return the section of a row, whether the catalogue knows it or not."""
         known = self.benchmarks.get(id_)
-        return known.section if known else STRANGERS
+        return known.section if known else OTHER_ROWS
 
     def is_distribution(self, id_: str, icache: bool | None) -> bool:
         """Return whether no one figure is this row's with this cache setting: it is shown, not
@@ -254,7 +254,7 @@ class Catalogue:
         known = self.benchmarks.get(id_)
         return known is not None and known.distribution == "cached" and icache is not False
 
-    def moved(self, id_: str, params: Params) -> int | None:
+    def bytes_moved(self, id_: str, params: Params) -> int | None:
         """Return the bytes that a sample of this row moves, if it moves any."""
         known = self.benchmarks.get(id_)
         moved = params.get(known.bytes) if known and known.bytes else None
@@ -276,7 +276,7 @@ class Catalogue:
         """Return rows of any kind by section, both in the catalogue's order; what it does not know
         comes last. The rows of one benchmark stay as they were given."""
         place = {id_: i for i, id_ in enumerate(self.benchmarks)}
-        found: dict[str, list[One]] = {name: [] for name in [*self.sections(), STRANGERS]}
+        found: dict[str, list[One]] = {name: [] for name in [*self.sections(), OTHER_ROWS]}
         for row in sorted(rows, key=lambda row: place.get(id_of(row), len(place))):
             found[self.section_of(id_of(row))].append(row)
         return [(section, some) for section, some in found.items() if some]
@@ -329,7 +329,7 @@ def language(said: str) -> Lang:
     raise ValueError(f"lang={said} is not {' or '.join(LANGS)}")
 
 
-def aside(lang: Lang) -> str:
+def lang_suffix(lang: Lang) -> str:
     """Return what stands behind a heading or a name where the language is not C: `, Rust`."""
     return "" if lang == "c" else f", {LANGS[lang]}"
 

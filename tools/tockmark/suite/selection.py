@@ -50,9 +50,11 @@ class Selection:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def fits(self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c") -> bool:
+    def matches(
+        self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c"
+    ) -> bool:
         """Return whether a row is meant."""
-        if lang in self.within and not self.within[lang].fits(id_, params, icache, lang):
+        if lang in self.within and not self.within[lang].matches(id_, params, icache, lang):
             return False
         known = self.catalogue.benchmarks.get(id_)
         if self.no_app and known is not None and known.touches == "app":
@@ -61,9 +63,9 @@ class Selection:
             self._fits(term, id_, params, icache, lang) for term in self.terms
         )
 
-    def means(self, row: RowName) -> bool:
+    def includes(self, row: RowName) -> bool:
         """Return whether a row of a result, or of a history, is meant."""
-        return self.fits(row.id, row.params, row.icache, row.lang)
+        return self.matches(row.id, row.params, row.icache, row.lang)
 
     def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
         head, *pairs = _words(term) or ("",)
@@ -77,7 +79,7 @@ class Selection:
         said = {*named(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
         return all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
-    def of_further_layouts(self) -> "Selection":
+    def for_further_layouts(self) -> "Selection":
         """Return what layouts beyond the first are run for: rows that touch the app only are
         measured in the first."""
         return replace(self, no_app=True)
@@ -89,7 +91,7 @@ class Selection:
         settings = [(icache, lang) for icache, lang in SETTINGS if lang in langs]
         every = self.catalogue.rows(self.catalogue.benchmarks)
         return [
-            (i, params) for i, params in every if any(self.fits(i, params, *s) for s in settings)
+            (i, params) for i, params in every if any(self.matches(i, params, *s) for s in settings)
         ]
 
     def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
@@ -105,7 +107,7 @@ class Selection:
             ids = {
                 id_
                 for id_, params in (*own, *self.catalogue.rows_given(boot))
-                if any(self.fits(id_, params, icache, lang) for icache in icaches)
+                if any(self.matches(id_, params, icache, lang) for icache in icaches)
             }
             # A program of another catalogue has no app in a language that it is not written in.
             known = self.catalogue.benchmarks
@@ -128,7 +130,7 @@ def select(
     there = [*catalogue.rows(catalogue.benchmarks), *others]
     for before, term in zip(("", *terms), terms, strict=False):
         one = Selection(catalogue, (term,))
-        if not any(one.fits(id_, params, *s) for id_, params in there for s in SETTINGS):
+        if not any(one.matches(id_, params, *s) for id_, params in there for s in SETTINGS):
             raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there, before))
     return Selection(catalogue, terms)
 
@@ -146,7 +148,7 @@ def _of_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
     return (LABELS[words],) if words in LABELS else meant or (term,)
 
 
-def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
+def single_row(catalogue: Catalogue, text: str) -> tuple[str, Params]:
     """Return the one row that a term names, with all its parameters."""
     rows = select(catalogue, text).rows()
     if len(rows) != 1:
@@ -182,12 +184,12 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], b
     if pairs:  # another value of its last parameter
         pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
         other = f"{head}:{','.join(pairs)}"
-        if any(Selection(catalogue, (other,)).fits(id_, params) for id_, params in there):
+        if any(Selection(catalogue, (other,)).matches(id_, params) for id_, params in there):
             return f"a parameter has one value: write '{before},{other}'"
     head = (_words(term) or [""])[0]
     one = Selection(catalogue, (head,))
     rows = list(
-        dict.fromkeys(_as_term(id_, params) for id_, params in there if one.fits(id_, params))
+        dict.fromkeys(_as_term(id_, params) for id_, params in there if one.matches(id_, params))
     )
     if rows:  # the parameters are wrong
         more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
@@ -195,18 +197,18 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], b
     ids = dict.fromkeys(id_ for id_, _ in there)
     names = [*ids, *catalogue.groups(), *TOUCHES]
     begun = {label[: len(term)]: label for label in reversed(LABELS)}
-    near = near_to(head, names) or [begun[one] for one in near_to(term, begun)]
+    near = similar_names(head, names) or [begun[one] for one in similar_names(term, begun)]
     if not near:  # the part behind the dot may be right
         near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
     return f"did you mean {' or '.join(near)}?" if near else HELP
 
 
-def near_to(word: str, names: Iterable[str]) -> list[str]:
+def similar_names(word: str, names: Iterable[str]) -> list[str]:
     """Return the names that are written much like a word."""
     return difflib.get_close_matches(word.lower(), list(names), NEAR, 0.6)
 
 
-def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
+def split_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
     """Return the names that stand between commas in an option's value, in their own order; all if
     it is not given."""
     every = list(names)
@@ -215,7 +217,7 @@ def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
     given = [name for part in text.split(",") if (name := part.strip())]
     for name in given:
         if name not in every:
-            near = near_to(name, every)
+            near = similar_names(name, every)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
             raise TockmarkError(f"there is no {what} '{name}'", hint)
     if not given:
@@ -268,7 +270,7 @@ LABELS = {label: term for rows in SCREEN.values() for label, term in rows.items(
 def screen(catalogue: Catalogue) -> Blocks:
     """Return the rows that people ask for first: those of the first screen."""
     return {
-        title: {words: row_key(*only_one(catalogue, term)) for words, term in rows.items()}
+        title: {words: row_key(*single_row(catalogue, term)) for words, term in rows.items()}
         for title, rows in SCREEN.items()
     }
 

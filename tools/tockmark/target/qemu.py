@@ -16,15 +16,15 @@ import msgspec
 from tockmark.base import paths, processes
 from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import Bounds, Child
-from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, one_segment
-from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, encode_elf
+from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 PANIC_S = 1  # after which a kernel that panics has said all
-INSTALL = paths.by_make("setup-qemu")
+INSTALL = paths.make_command("setup-qemu")
 # QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
 # is compiled for; this one has, and is otherwise as little.
 CPU = ["-cpu", "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"]
@@ -49,11 +49,11 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def can(self) -> frozenset[Ability]:
         return frozenset({Ability.PARALLEL})
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         self._found()
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        return msgspec.structs.replace(self, **fields(options, {}, "qemu"))
+        return msgspec.structs.replace(self, **target_fields(options, {}, "qemu"))
 
     def key(self, start: Start) -> None:
         """Return None: a boot takes seconds, so none is kept."""
@@ -62,7 +62,7 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         image = start.flash.with_suffix(".qemu.elf")
         # A bare image is taken only where it fits into RAM.
         isa, cpu = MACHINES[self.machine]
-        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash, isa))
+        image.write_bytes(encode_elf(start.flash.read_bytes(), self.flash, isa))
         command = [self._found(), "-M", self.machine, *cpu, "-kernel", str(image)]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.

@@ -170,17 +170,17 @@ KINDS = [
     Damage("cut off", lambda text: text[:-20], r"not a result file \(it is not JSON\)"),
     Damage("nested too deep", lambda _: "[" * 100_000, "not a result file"),
     # another file
-    Damage("a stranger", lambda _: "{}", "not a result file; give a .json"),
+    Damage("a stranger", lambda _: "{}", "not a result file. Give a .json"),
     Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark board parse`"),
     Damage(
         "version 2",
         _set("version", 2),
-        "format version 2, not 4 or 5; .*`tockmark board parse`",
+        "format version 2, not 4 or 5. .*`tockmark board parse`",
     ),
     Damage(
         "a history",
         lambda _: '{"format":"tockmark-history","version":2}\n' * 2,
-        "a history of runs, not a result file; `tockmark-lab history -f` shows it",
+        "a history of runs, not a result file. `tockmark-lab history -f` shows it",
     ),
     # fields
     Damage("no rows", _without("rows"), "required field `rows`"),

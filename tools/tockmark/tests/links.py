@@ -8,8 +8,8 @@ from functools import cache
 from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import load_limits
 from tockmark.compare.pairs import NO_MARGINS, compare
-from tockmark.compare.spread import Spread, over_links
-from tockmark.compare.verdict import JUDGED, MOVED, Answer, answer
+from tockmark.compare.spread import Spread, spread_over_links
+from tockmark.compare.verdict import JUDGED, MOVED, Judgement, judge_comparison
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import load
@@ -45,7 +45,7 @@ def halves(result: Result, side: int, many: int) -> Iterator[tuple[Result, Resul
     draw = random.Random(12)
     for _ in range(many):
         order = draw.sample(range(layouts(result)), layouts(result))
-        rest = over_links(at(result, order[2 * side :]), "the other links")
+        rest = spread_over_links(at(result, order[2 * side :]), "the other links")
         yield at(result, order[:side]), at(result, order[side : 2 * side]), rest
 
 
@@ -55,13 +55,13 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
-def judged(base: Result, new: Result, known: Spread) -> Answer:
+def judged(base: Result, new: Result, known: Spread) -> Judgement:
     """By the default limits. The shifted links have fewer rows."""
     compared = compare(base, new, "new", KNOWN, NO_MARGINS, known, strict=True)
-    return answer(compared, LIMITS, allowed=Selection(KNOWN))
+    return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 
 
 def moved(base: Result, new: Result, known: Spread) -> tuple[int, int]:
     """Of how many rows the cycles or instructions moved, and how many are judged."""
-    rows = judged(base, new, known).that_are(*JUDGED)
+    rows = judged(base, new, known).rows_with(*JUDGED)
     return len(rows), sum(bool(row.moved) or row.verdict in MOVED for row in rows)

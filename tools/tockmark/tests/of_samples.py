@@ -12,7 +12,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limits, load_limits
 from tockmark.compare.pairs import NO_MARGINS, compare
 from tockmark.compare.spread import Spread
-from tockmark.compare.verdict import Answer, answer
+from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
@@ -145,7 +145,7 @@ def judged(
     limits: Limits | None = None,
     allowed: Selection | None = None,
     force: bool = False,
-) -> Answer:
+) -> Judgement:
     """Judge a result by another and by limits: the default ones unless others are given."""
     compared = compare(base, new, "new", catalogue, NO_MARGINS, known, force, strict=True)
-    return answer(compared, limits or load_limits(None, catalogue), allowed)
+    return judge_comparison(compared, limits or load_limits(None, catalogue), allowed)

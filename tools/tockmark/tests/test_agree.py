@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tockmark.base.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.cli.app import app
 from tockmark.compare.agree import Agreement, Standing, agree
-from tockmark.compare.limits import last_that_means, load_bounds
+from tockmark.compare.limits import last_match, load_bounds
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
@@ -169,7 +169,7 @@ def test_every_machine_that_is_simulated_has_bounds() -> None:
     for machine in ("cw310", "nexysvideo"):
         stated = load_bounds(machine, KNOWN)
         for row in run_of(NETS, icache=(True, False)).rows:
-            assert last_that_means(row, stated) is not None
+            assert last_match(row, stated) is not None
     with pytest.raises(TockmarkError, match="'moon'"):
         load_bounds("moon", KNOWN)
 

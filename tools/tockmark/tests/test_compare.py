@@ -19,7 +19,7 @@ from tockmark.cli.app import app
 from tockmark.compare.limits import Margins, load_margins, percent
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
-from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict, answer, of_change
+from tockmark.compare.verdict import JUDGED, RowVerdict, Verdict, judge_comparison, verdict_of
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board
@@ -39,19 +39,19 @@ def steady(value: int) -> list[int]:
 
 
 def verdicts(comparison: Comparison) -> dict[str, Verdict]:
-    return {row.row.name: row.verdict for row in answer(comparison).that_are(*JUDGED)}
+    return {row.row.name: row.verdict for row in judge_comparison(comparison).rows_with(*JUDGED)}
 
 
-def verdict_of(comparison: Comparison, id_: str) -> RowVerdict:
+def row_verdict(comparison: Comparison, id_: str) -> RowVerdict:
     """What is said of the one row of this benchmark."""
-    (row,) = (row for row in answer(comparison).rows if row.row.id == id_)
+    (row,) = (row for row in judge_comparison(comparison).rows if row.row.id == id_)
     return row
 
 
 def shown(base: Result, new: Result, *compared: Comparison) -> str:
     """The text of comparisons of `new` with the base."""
     named = [("a", base), *(("b", new) for _ in compared)]
-    return comparison.compare_text(named, [(one, answer(one)) for one in compared])
+    return comparison.compare_text(named, [(one, judge_comparison(one)) for one in compared])
 
 
 def pair(one: list[int], two: list[int], catalogue: Catalogue, board: Board) -> Comparison:
@@ -76,7 +76,7 @@ def test_what_does_not_spread_is_compared_exactly(
 ) -> None:
     """10,000 net cycles against others, within 1 %."""
     found = pair(steady(10_169), steady(new), catalogue, SIMULATED)
-    row = verdict_of(found, "a.x")
+    row = row_verdict(found, "a.x")
     assert row.verdict is verdict
     assert row.estimate == pytest.approx((new - 169) / 10_000 - 1)
 
@@ -94,7 +94,7 @@ def test_noisy_rows_have_an_interval(
     one: list[int], two: list[int], verdict: Verdict, catalogue: Catalogue
 ) -> None:
     found = pair(one, two, catalogue, ON_BOARD)
-    row = verdict_of(found, "a.x")
+    row = row_verdict(found, "a.x")
     assert row.verdict is verdict
     assert row.estimate is not None
     assert row.range is not None
@@ -166,7 +166,7 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
     assert found.mean is not None
     assert found.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
     assert found.mean.benchmarks == 2  # memop is 0 by 0: no ratio
-    assert of_change(found.mean.change, found.margin) is Verdict.WORSE
+    assert verdict_of(found.mean.change, found.margin) is Verdict.WORSE
     assert back.mean is not None
     assert found.mean.ratio * back.mean.ratio == pytest.approx(1)
     assert verdicts(found)["syscall.memop icache=on"] is Verdict.SAME
@@ -277,7 +277,7 @@ def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     one = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke

@@ -11,7 +11,7 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, with_readings
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 
 KNOWN = load()
 READ = 1000
@@ -22,7 +22,7 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     values = {"time.read": READ, "call.void": READ + net, "null.sample": READ + off}
     taken = {id_: {"cycles": [value] * 9, "instret": [100] * 9} for id_, value in values.items()}
     app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
-    boot = Booted("call", icache, "call", {"call": app})
+    boot = MeasuredBoot("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
     counts = {"null.sample": [READ + one for one in further], "time.read": [READ] * len(further)}
     rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
@@ -79,7 +79,7 @@ def test_tables_leave_controls_out_and_a_selection_keeps_them() -> None:
 
 
 def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
-    boots = {boot.name: KNOWN.of_boot(boot) for boot in KNOWN.boots()}
+    boots = {boot.name: KNOWN.reference_ids(boot) for boot in KNOWN.boots()}
     assert boots["call"] == ["time.read", "null.sample"]
     assert boots["irq-busy"] == ["time.read", "null.sample", "null.mark"]
     assert boots["slices"] == ["time.read", "time.reading", "null.sample", "null.reading"]

@@ -10,7 +10,7 @@ import pytest
 from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
-from tockmark.compare.verdict import answer
+from tockmark.compare.verdict import judge_comparison
 from tockmark.result.provenance import Board, Core
 from tockmark.show import comparison, table
 from tockmark.suite.catalogue import Catalogue
@@ -61,7 +61,7 @@ OURS = "tockmark-baseline 0.1.0 abi2 cw310"
             False,
             "the core small has no PMP: no kernel boots",
         ),
-        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache; leave out --icache on"),
+        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Leave out --icache on"),
         (Core("x", "none", 8, True), OURS, True, "has 8 PMP regions, .* needs 16; .*kernel-pmp-8"),
         (Core("x", "none", 4, True), f"{OURS} pmp-8", False, "has 4 PMP regions, .* needs 8"),
     ],
@@ -83,7 +83,7 @@ def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
 
     found = compare(own, other, "b", catalogue, Margins(), CALM)
     assert [one.name for one in found.factors] == ["timing", "simulator", "core"]
-    said = comparison.compare_text([("a", own), ("b", other)], [(found, answer(found))])
+    said = comparison.compare_text([("a", own), ("b", other)], [(found, judge_comparison(found))])
     assert "maxperf-pmp" in said
 
     foreign = msgspec.structs.replace(OTHER, core=Core("mine", "none", 16, False, foreign=True))

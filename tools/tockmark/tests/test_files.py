@@ -10,7 +10,7 @@ import pytest
 
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import check_writable, folder_for_a_while, write_whole
+from tockmark.base.files import check_writable, temporary_folder, write_whole
 
 RESULT = '{\n"format": "tockmark-result", "x": 1}'
 HISTORY = '{"format":"tockmark-history"}'
@@ -81,7 +81,7 @@ def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) ->
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
-    wait = "folder_for_a_while(Path(sys.argv[1])) as at: print(at, flush=True); sys.stdin.read()"
+    wait = "temporary_folder(Path(sys.argv[1])) as at: print(at, flush=True); sys.stdin.read()"
     code = f"import sys\nfrom pathlib import Path\nfrom tockmark.base.files import *\nwith {wait}"
     command = [sys.executable, "-c", code, str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")}
@@ -90,11 +90,11 @@ def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         left = Path(process.stdout.readline().strip())
-        with folder_for_a_while(tmp_path) as own:
+        with temporary_folder(tmp_path) as own:
             assert left.is_dir()  # its process lives
             assert own.is_dir()
         process.kill()
     assert left.is_dir()
-    with folder_for_a_while(tmp_path) as own:
+    with temporary_folder(tmp_path) as own:
         assert list(tmp_path.iterdir()) == [own]
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ def help_of(*arguments: str, width: int = 80) -> str:
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("verb", ["", *PROGRAM.groups, *VERBS])
 def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
-    shown = help_of(*PROGRAM.spelled(verb).split(), width=width)
+    shown = help_of(*PROGRAM.full_name(verb).split(), width=width)
     assert "…" not in shown
     for line in shown.splitlines():
         assert len(line) <= width, line
@@ -35,7 +35,7 @@ def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_exit_codes_are_in_the_help(verb: str) -> None:
-    _, _, told = help_of(*PROGRAM.spelled(verb).split()).partition("\nExit codes:\n")
+    _, _, told = help_of(*PROGRAM.full_name(verb).split()).partition("\nExit codes:\n")
     said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
     assert {int(code): " ".join(text.split()) for code, text in said} == PROGRAM.about(verb).exits
     assert PROGRAM.about(verb).exits.keys() <= MEANING.keys()

@@ -15,13 +15,13 @@ import pytest
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import JUDGED, Verdict
 from tockmark.judge import engine, report
-from tockmark.judge.engine import Judged
-from tockmark.judge.report import Depth, Grown, Sizes
-from tockmark.profile.diff import Growth, SymbolSize, profile_diff
+from tockmark.judge.engine import JudgeRun
+from tockmark.judge.report import Depth, SectionChange, Sizes
+from tockmark.profile.diff import Growth, SymbolSize, diff_profiles
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
-from tockmark.show.answer import MOST, first_line, headline, lines_of
+from tockmark.show.judgement import MOST, first_line, headline, lines_of
 from tockmark.show.text import escaped
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.of_samples import made, of_links, spread, steady
@@ -31,7 +31,7 @@ FEWER = 3  # trials, where each is like another
 
 
 @cache
-def judged(of: str) -> Judged:
+def judged(of: str) -> JudgeRun:
     return trial(1, of)[0]
 
 
@@ -43,15 +43,15 @@ def test_what_differs_in_layout_only_is_silent(of: str, more: tuple[Path, ...], 
     assert layouts(pool(of)) + sum(layouts(load(path)) for path in more) == links
     for seed in range(FEWER):
         found, _, _ = trial(seed, of, more=more)
-        assert found.answer.exit_code == 0, [row.row.name for row in found.answer.moved]
-        assert found.answer.moved == []
+        assert found.judgement.exit_code == 0, [row.row.name for row in found.judgement.moved]
+        assert found.judgement.moved == []
 
 
 def test_a_dearer_system_call_is_found_with_its_sign() -> None:
     for seed in range(FEWER):
         found, _, _ = trial(seed, "cost")
-        assert found.answer.exit_code == 3
-        counted = [row for row in found.answer.moved if row.moved]
+        assert found.judgement.exit_code == 3
+        counted = [row for row in found.judgement.moved if row.moved]
         assert {row.moved > 0 for row in counted} == {True}
         system_call = next(row for row in counted if row.row.id == "syscall.command")
         assert round(system_call.moved) == 33
@@ -61,9 +61,9 @@ def test_a_dearer_system_call_is_found_with_its_sign() -> None:
 def test_an_improvement_is_one() -> None:
     for seed in range(FEWER):
         found, _, _ = trial(seed, "save")
-        assert found.answer.limit < Limit.HARD
-        assert found.answer.that_are(Verdict.WORSE) == []
-        assert len([row for row in found.answer.moved if row.moved < 0]) > 50
+        assert found.judgement.limit < Limit.HARD
+        assert found.judgement.rows_with(Verdict.WORSE) == []
+        assert len([row for row in found.judgement.moved if row.moved < 0]) > 50
         assert "-78" in told(found)
 
 
@@ -80,7 +80,7 @@ def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
         assert all(later <= before for before, later in pairwise(rows))
         links = {row.name: len(row.layouts) for row in found.results[0].rows}
         assert all(links[name] > 1 for name in rows[0])
-        judged = {row.row.name for row in found.answer.that_are(*JUDGED)}
+        judged = {row.row.name for row in found.judgement.rows_with(*JUDGED)}
         assert {links[name] for name in judged - rows[0]} == {1}
 
 
@@ -88,7 +88,7 @@ def test_instructions_come_from_one_link() -> None:
     """More links do not change what is said of them."""
     one, four = trial(3, "cost", most=1)[0], trial(3, "cost", most=4)[0]
     counts = [
-        {row.row.name: round(row.moved) for row in found.answer.moved if row.moved}
+        {row.row.name: round(row.moved) for row in found.judgement.moved if row.moved}
         for found in (one, four)
     ]
     assert one.looked_again == ()
@@ -102,13 +102,13 @@ def test_links_that_are_not_there_end_it() -> None:
     found = engine.judge(base, head, WANTED, LIMITS, 8)
     assert found.comparison.links == (2, 1)
     assert [last for _, last, _ in base.asked] == [1, 2, 4]
-    assert any(row.in_doubt for row in found.answer.rows)
+    assert any(row.in_doubt for row in found.judgement.rows)
 
 
-def full_report(found: Judged) -> report.Report:
+def full_report(found: JudgeRun) -> report.Report:
     """Make a report with all parts."""
     phase = "kernel", "scheduler"
-    moved = profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
+    moved = diff_profiles(stored(phase, (10, 5)), stored(phase, (43, 5)))
     where = {"syscall.command icache=on": moved}
     grown = (
         Growth("kernel::new", None, SymbolSize(1, 40)),
@@ -116,7 +116,7 @@ def full_report(found: Judged) -> report.Report:
     )
     sizes = Sizes(
         {"flash": (1000, 1032), "RAM": (64, 64)},
-        {"flash": [Grown(".text", 900, 932)], "RAM": []},
+        {"flash": [SectionChange(".text", 900, 932)], "RAM": []},
         grown,
     )
     return report.Report(
@@ -135,14 +135,14 @@ def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
     )
 
 
-def told(found: Judged) -> str:
+def told(found: JudgeRun) -> str:
     """The first line."""
-    return first_line(full_report(found).answer)
+    return first_line(full_report(found).judgement)
 
 
 @pytest.mark.parametrize(("of", "width"), [("cost", 80), ("save", 120), ("lay1", 80)])
 def test_the_table_has_40_lines_and_every_row_is_in_it(of: str, width: int) -> None:
-    found = full_report(judged(of)).answer
+    found = full_report(judged(of)).judgement
     lines = lines_of(found, width)
     assert len(lines) <= MOST
     assert max(map(len, lines)) <= width
@@ -166,7 +166,7 @@ def test_the_json_has_all_that_moved() -> None:
         sum(bool(one["instructions"]["moved"]) for one in said["rows"] if one["instructions"]) > 100
     )
     assert len(said["rows"]) == 134
-    assert said["told"] == headline(found.answer)
+    assert said["told"] == headline(found.judgement)
     assert said["where"][0]["functions"][0]["instructions"] == [10, 43]
     assert {one["where"] for one in said["rows"] if one["row"].startswith("syscall.command ")} == {
         "kernel"
@@ -185,7 +185,7 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
 def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> None:
     """As of ELFs, which are not paired: what is known of a small change is said everywhere."""
     sides = link(248, 118, "a"), link(255, 122, "b")
-    judged = engine.judge(*sides, WANTED, LIMITS, known=spread(0.02))
+    judged = engine.judge(*sides, WANTED, LIMITS, spread=spread(0.02))
     found = report.Report(judged, ("old.elf", "new.elf"), Path("out"), Sizes({}, {}))
     text = report.render(found)
     said = json.loads(json.dumps(report.as_json(found), allow_nan=False))
@@ -248,4 +248,4 @@ def test_no_name_becomes_markup() -> None:
 def test_a_symbol_counts_if_no_other_link_would_change_it(
     base: SymbolSize | None, new: SymbolSize | None, more: bool
 ) -> None:
-    assert report.is_more(Growth("f", base, new)) is more
+    assert report.exceeds_linker_noise(Growth("f", base, new)) is more

@@ -86,7 +86,7 @@ def test_the_language_is_a_parameter_too(term: str, meant: list[str], catalogue:
     control = {"null.sample": steady(0)}  # which stay, whatever is asked for
     both = of_both(catalogue, ROWS | control, DEARER | control)
     wanted = select(catalogue, term)
-    assert [lang for lang in LANGS if wanted.fits("loop.empty", {}, False, lang)] == meant
+    assert [lang for lang in LANGS if wanted.matches("loop.empty", {}, False, lang)] == meant
     some = both.only(wanted)
     assert some.langs == meant
     assert some.provenance.app_values("lang") == meant

@@ -17,7 +17,7 @@ from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import kernel_mean
-from tockmark.compare.verdict import Verdict, answer
+from tockmark.compare.verdict import Verdict, judge_comparison
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, export
@@ -58,7 +58,7 @@ def pairs_of(
 ) -> list[tuple[str, float | None, float | None, Verdict]]:
     return [
         (row.row.name, row.before, row.after, row.verdict)
-        for row in sorted(answer(comparison).rows, key=lambda row: row.row.lang)
+        for row in sorted(judge_comparison(comparison).rows, key=lambda row: row.row.lang)
         if row.row.id == id_
     ]
 
@@ -75,10 +75,10 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
         "rust": pytest.approx(1.5),
     }
     assert found.mean is found.means["c"]
-    text = comparison.compare_text([("a", both), ("b", new)], [(found, answer(found))])
+    text = comparison.compare_text([("a", both), ("b", new)], [(found, judge_comparison(found))])
     assert "Processor" in text
     assert "1.5000" in " ".join(text.split())
-    made_json = comparison.compare_json("a", [(found, answer(found))])
+    made_json = comparison.compare_json("a", [(found, judge_comparison(found))])
     (told,) = json.loads(json.dumps(made_json))["comparisons"]
     assert told["geometric_mean"]["c"]["ratio"] == pytest.approx(1)
     assert told["geometric_mean"]["rust"]["ratio"] == pytest.approx(1.5)
@@ -122,7 +122,7 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
 
 
 def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
     alone.write_text(file.text(both.of_lang("c")))

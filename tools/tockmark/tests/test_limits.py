@@ -19,7 +19,7 @@ from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare.limits import Limit, load_limits
 from tockmark.compare.pairs import NO_MARGINS, Factor, compare
-from tockmark.compare.verdict import Answer, Verdict, answer
+from tockmark.compare.verdict import Judgement, Verdict, judge_comparison
 from tockmark.result import file
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params
@@ -42,13 +42,13 @@ def noisy(net: float, sd: float, n: int = 200) -> list[int]:
     return [int(net) + 200, *(int(s) for s in NOISE.normal(net + 169, sd, n))]
 
 
-def grown(catalogue: Catalogue, old: int, new: int, **instret: int) -> Answer:
+def grown(catalogue: Catalogue, old: int, new: int, **instret: int) -> Judgement:
     one = made(catalogue, {"a.x": steady(old)}, instret={"a.x": instret.get("before", 184)})
     two = made(catalogue, {"a.x": steady(new)}, instret={"a.x": instret.get("after", 184)})
     return judged(one, two, catalogue)
 
 
-def findings(found: Answer) -> list[tuple[str, str]]:
+def findings(found: Judgement) -> list[tuple[str, str]]:
     """The rows that are beyond a limit, and why they are gone."""
     beyond = [
         row for row in found.rows if row.limit or (row.instructions and row.instructions.limit)
@@ -171,7 +171,7 @@ def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
     allowed = Selection(catalogue, ("loop",))
     found = judged(whole, some, catalogue, allowed=allowed)
     assert (found.exit_code, findings(found)) == (0, [])
-    assert [row.row.id for row in found.that_are(Verdict.GONE)] == ["loop.empty"]
+    assert [row.row.id for row in found.rows_with(Verdict.GONE)] == ["loop.empty"]
     gone = (Absent("loop.empty", "time", {}, True, "memop returned NOMEM"),)
     failed = replace(some, missing=(), failed=gone)
     found = judged(whole, failed, catalogue)
@@ -228,7 +228,7 @@ def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue:
 def test_the_verb_and_its_exit_codes(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verbs, "known_spread", lambda base: CALM)
+    monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     for name, net in {"base": 1000, "same": 1000, "soft": 1015, "hard": 1200}.items():
         result = made(catalogue, {"a.x": steady(net)})
         (tmp_path / f"{name}.json").write_text(file.text(result))
@@ -291,7 +291,7 @@ def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
     )
     compared = compare(one, two, f"{hostile}`", catalogue, NO_MARGINS, CALM, strict=True)
     compared.factors.append(Factor("kernel", hostile, "`x`|#1"))
-    found = answer(compared, load_limits(None, catalogue))
+    found = judge_comparison(compared, load_limits(None, catalogue))
     found = replace(found, warnings=(hostile,), notes=(hostile,))
     page = comparison.judged_markdown(hostile, [(compared, found)])
     assert not set(page.replace("### ", "")) & set("[]@!\\*~")

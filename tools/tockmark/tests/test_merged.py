@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The merged changes of Tock that docs/method.md and the example of docs/measure-your-change.md
-show: pages quote the answer that their committed results give.
+show: pages quote the judgement that their committed results give.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tockmark.judge.report import Report, Sizes
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import text
-from tockmark.show.answer import first_line, lines_of
+from tockmark.show.judgement import first_line, lines_of
 from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
@@ -46,7 +46,7 @@ def judged(number: int) -> Report:
 def test_the_page_says_what_was_judged(number: int, code: int) -> None:
     report = judged(number)
     assert report.exit_code == code
-    told = first_line(report.answer)
+    told = first_line(report.judgement)
     (line,) = (
         one
         for one in PAGE.read_text(encoding="utf-8").splitlines()
@@ -59,8 +59,8 @@ def test_the_example_is_the_answer() -> None:
     """But for what profiles say, which no result has."""
     said = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
     lines = [line.removeprefix("    ") for line in said.partition("\n    …")[0].splitlines()]
-    answer = judged(4717).answer
-    told = [*text.wrap(first_line(answer)), "", *lines_of(answer, text.LINE)]
+    judgement = judged(4717).judgement
+    told = [*text.wrap(first_line(judgement)), "", *lines_of(judgement, text.LINE)]
     heads = 5  # lines, of which two have a column more
     assert lines[:3] == told[:3]
     assert len(lines) > heads + 8

@@ -8,7 +8,7 @@ import pytest
 from tockmark.base.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
-from tockmark.compare.spread import known_spread
+from tockmark.compare.spread import committed_spread
 from tockmark.compare.verdict import Verdict
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
@@ -94,7 +94,7 @@ def test_on_a_board_of_which_no_spread_is_known_five_links_of_the_base_are_the_l
         return made(catalogue, {"a.x": noisy(net, 100)}, board=kit, kernel=kernel, icache=(False,))
 
     base = of_links([result(str(one), 3000 + 10 * one) for one in range(links)])
-    known = known_spread(base)
+    known = committed_spread(base)
     assert "cw310" in known.title
     for net, code in ((3020, OK), (4200, REGRESSION if links == 5 else OK)):
         found = judged(base, result("b", net), catalogue, known)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.base import paths
-from tockmark.base.errors import file_name, quoted, showable
+from tockmark.base.errors import file_name, printable_text, quoted
 from tockmark.profile.run import default_out
 from tockmark.target import board as boards
 from tockmark.target.kernel import KernelElf
@@ -54,6 +54,6 @@ def test_a_profile_stays_in_its_folder(name: str) -> None:
 
 def test_what_a_terminal_acts_on_is_not_shown() -> None:
     text = "a\x1b[2J\x9b\u202e\ud800\n"
-    assert showable(text) == "a?[2J????"
+    assert printable_text(text) == "a?[2J????"
     assert quoted(text).isprintable()
     assert len(quoted("x" * 1000)) == 301

@@ -123,9 +123,9 @@ def test_a_program_holds_the_lock_that_it_is_given(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with lock.open("w") as file:
         child = processes.start(["sleep", "1000"], hold=[file.fileno()])
-    assert processes.holder(lock).startswith(f"process {child.process.pid} (sleep 1000")
+    assert processes.process_holding(lock).startswith(f"process {child.process.pid} (sleep 1000")
     child.end()
-    assert processes.holder(lock) == ""
+    assert processes.process_holding(lock) == ""
 
 
 @pytest.mark.parametrize("family", [False, True])

@@ -12,8 +12,8 @@ from tockmark.base import paths
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Comparison, Pair
-from tockmark.compare.spread import known_spread, paired_spread
-from tockmark.compare.verdict import MOVED, of_change
+from tockmark.compare.spread import committed_spread, paired_spread
+from tockmark.compare.verdict import MOVED, verdict_of
 from tockmark.result import file
 from tockmark.show.table import Named
 from tockmark.site import model, pictures, render
@@ -65,7 +65,7 @@ class Bold(HTMLParser):
 def compared(base: Named, new: Named, links_paired: bool) -> Comparison:
     """The comparison of two committed results, read and judged anew."""
     one, two = (file.load(paths.RESULTS / f"{name}.json") for name in (base.name, new.name))
-    known = known_spread(one)
+    known = committed_spread(one)
     known = paired_spread(known, KNOWN) if links_paired else known
     return pairs.compare(one, two, new.name, KNOWN, Margins(), known)
 
@@ -93,7 +93,7 @@ def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
         if of == "mean":
             mean = found.mean
             assert mean is not None
-            assert of_change(mean.change, found.margin) in MOVED
+            assert verdict_of(mean.change, found.margin) in MOVED
             assert abs(abs(mean.ratio - 1) * 100 - ends(text)[0]) <= 0.5
         elif way in ("lower", "higher"):
             rows = [

@@ -13,7 +13,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import table
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import SCREEN, only_one, select
+from tockmark.suite.selection import SCREEN, select, single_row
 from tockmark.tests import made
 
 KNOWN = catalogues.load()
@@ -50,7 +50,7 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
     for words, term in [
         (words, term) for block in SCREEN.values() for words, term in block.items()
     ]:
-        id_, params = only_one(KNOWN, term)
+        id_, params = single_row(KNOWN, term)
         found = cells(text, words)
         rows = [result.table[id_, frozenset(params.items()), True, "c"] for _, result in named]
         rows = [rows[1], rows[2], rows[0]]  # our own stands last

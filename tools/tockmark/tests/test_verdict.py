@@ -11,8 +11,8 @@ from scipy import stats as reference
 
 from tockmark.compare.limits import Limit
 from tockmark.compare.rule import Value, change, change_of_count
-from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, over_links, student
-from tockmark.compare.verdict import MOVED, Answer, Verdict, of_change
+from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, spread_over_links, student
+from tockmark.compare.verdict import MOVED, Judgement, Verdict, verdict_of
 from tockmark.result.model import Series
 from tockmark.result.stats import Floats
 from tockmark.suite.catalogue import Catalogue
@@ -36,17 +36,17 @@ def test_more_links_tell() -> None:
         found = change(base, new, Deviation(0.01, MANY))
         widths.append(math.log(found.high / found.low))
     assert widths == pytest.approx([2 * Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3)
-    assert of_change(found, 0.01) is Verdict.WORSE
-    assert of_change(found, 0.04) is Verdict.UNSURE
-    assert of_change(found, 0.06) is Verdict.SAME
+    assert verdict_of(found, 0.01) is Verdict.WORSE
+    assert verdict_of(found, 0.04) is Verdict.UNSURE
+    assert verdict_of(found, 0.06) is Verdict.SAME
 
 
 def test_what_both_sides_show_counts_if_it_is_more() -> None:
     """Of four links each, that differ by far more than was known."""
     base, new = Value((900, 1000, 1100, 1000), 4), Value((1000, 1100, 1200, 1100), 4)
-    assert of_change(change(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
+    assert verdict_of(change(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
     calm = Value((1000,) * 4, 4), Value((1100,) * 4, 4)
-    assert of_change(change(*calm, ONE_PERCENT), 0.01) is Verdict.WORSE
+    assert verdict_of(change(*calm, ONE_PERCENT), 0.01) is Verdict.WORSE
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_both_sides_show_counts_if_it_is_more() -> None:
 def test_instructions_need_no_links(new: tuple[int, ...], expected: Verdict) -> None:
     """A stray one or two are none, whatever share of the row they are."""
     margin = 0.025
-    assert of_change(change_of_count(Value((100,)), Value(new)), margin) is expected
+    assert verdict_of(change_of_count(Value((100,)), Value(new)), margin) is expected
 
 
 MIRROR = {one: one for one in Verdict} | {
@@ -77,10 +77,10 @@ def test_swapping_changes_no_verdict(
 ) -> None:
     a, b = Value(one, len(one), error), Value(two, len(two), error)
     there, back = change(a, b, Deviation(s, 15)), change(b, a, Deviation(s, 15))
-    assert MIRROR[of_change(there, margin)] is of_change(back, margin)
-    assert of_change(change(a, a, None), margin) is Verdict.SAME
+    assert MIRROR[verdict_of(there, margin)] is verdict_of(back, margin)
+    assert verdict_of(change(a, a, None), margin) is Verdict.SAME
     counts = change_of_count(a, b), change_of_count(b, a)
-    assert MIRROR[of_change(counts[0], margin)] is of_change(counts[1], margin)
+    assert MIRROR[verdict_of(counts[0], margin)] is verdict_of(counts[1], margin)
 
 
 @given(nets, nets, st.floats(0, 0.2), st.floats(0.001, 0.5), st.floats(1, 3))
@@ -88,11 +88,11 @@ def test_a_wider_margin_moves_nothing(
     one: tuple[int, ...], two: tuple[int, ...], s: float, margin: float, wider: float
 ) -> None:
     found = change(Value(one, len(one)), Value(two, len(two)), Deviation(s, 15))
-    if of_change(found, margin) not in MOVED:
-        assert of_change(found, margin * wider) not in MOVED
+    if verdict_of(found, margin) not in MOVED:
+        assert verdict_of(found, margin * wider) not in MOVED
 
 
-def ids(found: Answer) -> list[str]:
+def ids(found: Judgement) -> list[str]:
     """The rows whose cycles are beyond a limit, or that are no row any more."""
     return [row.row.id for row in found.rows if row.limit]
 
@@ -114,14 +114,14 @@ def test_slopes_of_the_apps_set_the_noise(
 
 def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None:
     runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
-    found = over_links(of_links(runs), "here")
+    found = spread_over_links(of_links(runs), "here")
     (row,) = (row for row in runs[0].rows if row.id == "a.x")
     logs = [math.log(net / 1000) for net in (990, 1000, 1010, 1000)]
-    deviation = found.of_row(row)
+    deviation = found.row_deviation(row)
     assert deviation is not None
     assert deviation.value == pytest.approx(math.sqrt(sum(x * x for x in logs) / 3), rel=1e-3)
     assert (deviation.free, found.title) == (3, "here, 4 links")
-    assert over_links(runs[0], "here").of_row(row) is None, "one link has no spread"
+    assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 
 def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: Catalogue) -> None:
@@ -140,9 +140,9 @@ def test_links_are_told_apart_as_seldom_as_is_said() -> None:
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
     }
     known = Spread("made", 16, rows)
-    assert 2 <= known.deviations(True, 4) <= known.deviations(True, 1) < 4
-    assert known.deviations(False, 1) == Spread("few", 8, rows).deviations(True, 1) == Z
-    wide = student(known.deviations(True, 1), 15) * math.sqrt(2)
+    assert 2 <= known.z(True, 4) <= known.z(True, 1) < 4
+    assert known.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
+    wide = student(known.z(True, 1), 15) * math.sqrt(2)
     s = np.array([logs.std(ddof=1) for logs in rows.values()])
     new = draw.normal(0, 0.01, (1000, 2, 60))
     beyond = np.abs(new[:, 0] - new[:, 1]) - math.log(1.01) > wide * s

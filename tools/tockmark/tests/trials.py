@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tockmark.judge import engine
-from tockmark.judge.engine import Judged
+from tockmark.judge.engine import JudgeRun
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.selection import Selection, select
@@ -41,7 +41,7 @@ class Held:
 @cache
 def trial(
     seed: int, of: str = SOURCE, most: int = engine.LINKS, more: tuple[Path, ...] = ()
-) -> tuple[Judged, Held, Held]:
+) -> tuple[JudgeRun, Held, Held]:
     """A judgement of a kernel, by another split of the links of the source for each seed."""
     known = [link for result in (pool(SOURCE), *map(file.load, more)) for link in links_of(result)]
     draw = random.Random(seed)

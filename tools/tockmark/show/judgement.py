@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How an answer looks: one line that says what moved, then what a change costs by operation in a
+"""How a judgement looks: one line that says what moved, then what a change costs by operation in a
 table, as text, Markdown and JSON.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tockmark.compare.limits import SERIES_WORDS, Limit
-from tockmark.compare.verdict import JUDGED, Answer, RowVerdict, Verdict
+from tockmark.compare.verdict import JUDGED, Judgement, RowVerdict, Verdict
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, LANGS
@@ -47,28 +47,28 @@ def coloured(word: str, verdict: Verdict) -> str:
     return COLOURS.get(verdict, str)(word)
 
 
-def first_line(answer: Answer) -> str:
+def first_line(judgement: Judgement) -> str:
     """Say how a judgement by limits ended, and what moved."""
-    return f"{TITLES[answer.limit]}: {headline(answer)}"
+    return f"{TITLES[judgement.limit]}: {headline(judgement)}"
 
 
-def headline(answer: Answer) -> str:
+def headline(judgement: Judgement) -> str:
     """Say what moved, and of how many rows: instructions first, for they are sure."""
-    gone, judged = answer.that_are(Verdict.GONE), len(answer.that_are(*JUDGED))
+    gone, judged = judgement.rows_with(Verdict.GONE), len(judgement.rows_with(*JUDGED))
     moved = [f"{_rows(len(gone))} gone"] if gone else []
-    moved += filter(None, (_instructions(answer, judged), _cycles(answer, judged)))
-    of_all = [_rows(judged), *([answer.links] if answer.links else [])]
-    if not answer.moved:
+    moved += filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
+    of_all = [_rows(judged), *([judgement.links] if judgement.links else [])]
+    if not judgement.moved:
         moved.insert(len(gone) > 0, f"nothing surely moved ({', '.join(of_all)})")
         return "; ".join(moved)
     return "; ".join([*moved, ", ".join(of_all)])
 
 
-def _instructions(answer: Answer, judged: int) -> str:
+def _instructions(judgement: Judgement, judged: int) -> str:
     """Say on how many rows there are more instructions, and on how many fewer."""
     said: list[str] = []
     for sign in (1, -1):
-        counts = [round(row.moved) for row in answer.that_are(*JUDGED) if row.moved * sign > 0]
+        counts = [round(row.moved) for row in judgement.rows_with(*JUDGED) if row.moved * sign > 0]
         if counts:
             low, high = sorted((min(counts), max(counts)), key=abs)
             ((usual, often),) = Counter(counts).most_common(1)
@@ -78,14 +78,14 @@ def _instructions(answer: Answer, judged: int) -> str:
     return ", ".join(said)
 
 
-def _cycles(answer: Answer, judged: int) -> str:
+def _cycles(judgement: Judgement, judged: int) -> str:
     """Say on how many rows the cycles are worse, better, and perhaps worse."""
-    doubtful = [row for row in answer.that_are(Verdict.UNSURE) if row.in_doubt]
+    doubtful = [row for row in judgement.rows_with(Verdict.UNSURE) if row.in_doubt]
     said = [
         f"{words} on {_rows(len(rows), judged)}{_behind(rows, '(', ')')}"
         for words, rows in (
-            ("worse", answer.that_are(Verdict.WORSE)),
-            ("better", answer.that_are(Verdict.BETTER)),
+            ("worse", judgement.rows_with(Verdict.WORSE)),
+            ("better", judgement.rows_with(Verdict.BETTER)),
             ("perhaps worse", doubtful),
         )
         if rows
@@ -99,11 +99,11 @@ def _rows(count: int, judged: int = 0) -> str:
     return f"{count} row{'s' if count != 1 else ''}"
 
 
-def limits_line(answer: Answer) -> str:
+def limits_line(judgement: Judgement) -> str:
     """Count the figures that are beyond each limit."""
-    counts = Counter((row.limit, "cycles") for row in answer.that_are(Verdict.WORSE))
+    counts = Counter((row.limit, "cycles") for row in judgement.rows_with(Verdict.WORSE))
     counts += Counter(
-        (row.instructions.limit, "instret") for row in answer.rows if row.instructions
+        (row.instructions.limit, "instret") for row in judgement.rows if row.instructions
     )
     said = []
     for limit in (Limit.HARD, Limit.SOFT):
@@ -125,21 +125,21 @@ class GroupShown:
     folded: list[RowVerdict]
 
 
-def parts(answer: Answer, most: int | None) -> dict[str, GroupShown]:
+def parts(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
     """Divide the lines by group so that at most so many are shown, folded ones included; None:
     all, and none is folded. Each group has its worst before any has its second."""
     if most is None:
-        return {group: GroupShown(lines, []) for group, lines in answer.groups.items()}
+        return {group: GroupShown(lines, []) for group, lines in judgement.groups.items()}
     news = sorted(
         (rank, line.place, group)
-        for group, lines in answer.groups.items()
+        for group, lines in judgement.groups.items()
         for rank, line in enumerate(line for line in lines if line.is_news)
     )
     for count in range(len(news), -1, -1):
         taken = Counter(group for _, _, group in news[:count])
         found = {
             group: GroupShown(*_split([one for one in lines if one.is_news], taken[group], lines))
-            for group, lines in answer.groups.items()
+            for group, lines in judgement.groups.items()
         }
         if sum(len(one.shown) + bool(one.folded) for one in found.values()) <= most:
             break
@@ -153,18 +153,18 @@ def _split(
     return news[:count], [line for line in lines if id(line) not in shown]
 
 
-def lines_of(answer: Answer, width: int, every: bool = False) -> list[str]:
+def lines_of(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     """Return the table as lines of text of at most so many columns."""
     if every:
-        return _lines(parts(answer, None), answer, width)
+        return _lines(parts(judgement, None), judgement, width)
     for most in range(MOST, 0, -1):  # a folded line may be too long for one
-        lines = _lines(parts(answer, most), answer, width)
+        lines = _lines(parts(judgement, most), judgement, width)
         if len(lines) <= MOST:
             break
     return lines
 
 
-def _lines(found: Mapping[str, GroupShown], answer: Answer, width: int) -> list[str]:
+def _lines(found: Mapping[str, GroupShown], judgement: Judgement, width: int) -> list[str]:
     shown = [line for part in found.values() for line in part.shown]
     table = _table(shown, width)
     lines = table.heading() if shown else []
@@ -173,15 +173,20 @@ def _lines(found: Mapping[str, GroupShown], answer: Answer, width: int) -> list[
         if part.folded:
             lines += text.wrap(f"  {_in_one(group, part)}", width=width)
     if count := sum(len(part.folded) for part in found.values()):
-        lines.append(f"{count} of {len(answer.rows)} rows are folded; --all shows them")
+        lines.append(f"{count} of {len(judgement.rows)} rows are folded; --all shows them")
     return lines
 
 
-def screen(answer: Answer, width: int, every: bool = False) -> list[str]:
+def screen(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     """Return the verdict, the table, and how to read it, as lines of text."""
-    lines = [*text.wrap(first_line(answer), width=width), "", *lines_of(answer, width, every), ""]
-    lines += text.wrap(text.sentence(limits_line(answer)), width=width)
-    if any(line.is_news for line in answer.rows):
+    lines = [
+        *text.wrap(first_line(judgement), width=width),
+        "",
+        *lines_of(judgement, width, every),
+        "",
+    ]
+    lines += text.wrap(text.sentence(limits_line(judgement)), width=width)
+    if any(line.is_news for line in judgement.rows):
         lines += text.wrap(LEGEND, width=width)
     return [*lines, ""]
 
@@ -331,20 +336,20 @@ def _first_of(names: str, width: int) -> str:
 SHORTENED = {0: text.shortened, 7: _first_of}  # cells that may be longer than their column
 
 
-def heading(answer: Answer) -> str:
+def heading(judgement: Judgement) -> str:
     """Return the first line of a comment on a pull request."""
-    return f"### {SIGNS[answer.limit]} tockmark: {text.prose(first_line(answer))}"
+    return f"### {SIGNS[judgement.limit]} tockmark: {text.prose(first_line(judgement))}"
 
 
-def comment(answer: Answer) -> list[str]:
+def comment(judgement: Judgement) -> list[str]:
     """Return the table in Markdown for a comment: all rows are folded if not all are shown."""
-    found = parts(answer, MOST_IN_COMMENT)
+    found = parts(judgement, MOST_IN_COMMENT)
     lines = _markdown([line for part in found.values() for line in part.shown])
     rest = [text.prose(_in_one(name, part)) for name, part in found.items() if part.folded]
     lines += [*(f"- {one}" for one in rest), *([""] if rest else [])]
-    lines += [f"{text.prose(text.sentence(limits_line(answer)))} {text.prose(LEGEND)}", ""]
+    lines += [f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(LEGEND)}", ""]
     if rest:
-        lines += folded(f"All {len(answer.rows)} rows", _markdown(answer.rows))
+        lines += folded(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
     return lines
 
 
@@ -360,15 +365,15 @@ def _markdown(lines: Sequence[RowVerdict]) -> list[str]:
     return Table(columns, [cells(line) for line in lines]).markdown()
 
 
-def answer_json(answer: Answer) -> dict[str, object]:
-    """Return an answer for other programs, as docs/command-line.md has it."""
+def judgement_json(judgement: Judgement) -> dict[str, object]:
+    """Return a judgement for other programs, as docs/command-line.md has it."""
     return {
-        "told": headline(answer),
-        "limit": answer.limit.word,
-        "exit_code": answer.exit_code,
-        "rows": text.as_json([_record(row) for row in answer.rows]),
-        "warnings": answer.warnings,
-        "notes": answer.notes,
+        "told": headline(judgement),
+        "limit": judgement.limit.word,
+        "exit_code": judgement.exit_code,
+        "rows": text.as_json([_record(row) for row in judgement.rows]),
+        "warnings": judgement.warnings,
+        "notes": judgement.notes,
     }
 
 

@@ -16,7 +16,7 @@ from tockmark.base import paths
 from tockmark.profile.sample import Step, parse
 from tockmark.target.elf import read_elf
 from tockmark.target.rv32 import ECALL, MRET
-from tockmark_lab import limit
+from tockmark_lab import trap_cases
 from tockmark_lab import validation_parts as programs
 
 RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
@@ -185,7 +185,7 @@ def test_a_path_that_does_less_is_found(name: str, tmp_path: Path) -> None:
     assert right in text[macro:]
     changed = text[:macro] + text[macro:].replace(right, wrong, 1)
     paths_inc.write_text(changed, encoding="utf-8")
-    cases = limit.cases()
+    cases = trap_cases.cases()
     assert programs.wrong_cases(programs.build_rules(program, cases, tmp_path), cases)
 
 
