@@ -19,7 +19,7 @@ from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
 from tockmark.tests.of_samples import made, steady, with_provenance
-from tockmark.trees.builds import Built
+from tockmark.trees.builds import BuiltLinks
 from tockmark_lab.app import app
 from tockmark_lab.over_time import campaign
 from tockmark_lab.over_time.commits import CampaignData, load_campaign
@@ -35,7 +35,7 @@ class Simulated:
     seen: list[str]  # commits that were booted
     interrupt_at = ""  # the commit at which the user presses Ctrl-C
 
-    def __init__(self, name: str, links: Built, options: object, folder: Path) -> None:
+    def __init__(self, name: str, links: BuiltLinks, options: object, folder: Path) -> None:
         self.subject, self.folder, self.boots, self.taken = links.commit.subject, folder, 0, 0
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:

@@ -205,7 +205,7 @@ def campaign_verb(
         going = campaign.Campaign(
             repository=found,
             line=line,
-            places=found.places(line[-1]),
+            places=found.positions(line[-1]),
             path=file,
             builder=Builder(place, how_built, fresh),
             options=settings,

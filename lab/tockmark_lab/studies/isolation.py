@@ -25,7 +25,14 @@ from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
+from tockmark.profile.run import (
+    Codes,
+    ProfileOptions,
+    load_kernel_program,
+    run_both,
+    runs_of,
+    simulators,
+)
 from tockmark.profile.sample import (
     INSN,
     MODE,
@@ -34,8 +41,8 @@ from tockmark.profile.sample import (
     S4,
     Sampler,
     Step,
+    find_contexts,
     parse,
-    places,
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
@@ -47,9 +54,9 @@ from tockmark.suite.selection import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import results
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.image import AppBuild, build_image, with_early_stop
 from tockmark.target.kernel import KernelElf
-from tockmark.target.run import enough
+from tockmark.target.run import default_samples
 from tockmark.target.rv32 import ECALL
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
@@ -114,8 +121,8 @@ class _Run:
         if not self.steps:
             return {}
         steps = [step for step, _ in self.steps]
-        codes.study((step.user, step.pc) for step in steps)
-        there = places(
+        codes.look_up((step.user, step.pc) for step in steps)
+        there = find_contexts(
             steps,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
@@ -209,19 +216,19 @@ def meanwhile(
     """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
     in its first layout. TockmarkError if the kernel does not run it."""
     out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
-    words = {"tm_most_samples": enough(boot, catalogue)}
+    words = {"tm_most_samples": default_samples(boot, catalogue)}
     image = build_image(boot, apps, kernel, board, out, words)
     if not icache:
-        image = stopping_early(image, board, out / f"{boot.name}.early.flash")
+        image = with_early_stop(image, board, out / f"{boot.name}.early.flash")
     options = ProfileOptions(kernel, board, apps, icache, boot.name, {}, out)
-    code = kernel_of(kernel)
+    code = load_kernel_program(kernel)
     codes = Codes(code, image)
     app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
     watcher = Watcher(Sampler.in_app(app), codes.owner)
     log = run_both(options, simulators(board), image.flash, watcher.watch, None)
     every = assemble(decode(log.split("\n"))).each()
     rows, why = next(
-        ((one.rows, one.no_rows) for _, one in every if one.name == boot.group), ((), ())
+        ((one.rows, one.absent_rows) for _, one in every if one.name == boot.group), ((), ())
     )
     for at, row in enumerate(rows):
         if row.id in OF_BOOT:
@@ -249,9 +256,9 @@ def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProf
     kept = StoredIsolation(
         FORM,
         VERSION,
-        results.kernel_of(kernel, None),
+        results.kernel_provenance(kernel, None),
         board.name,
-        results.simulator_of(board),
+        results.simulator_provenance(board),
         paths.commit_of_checkout(),
         tuple(found),
     )
