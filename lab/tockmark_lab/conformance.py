@@ -27,7 +27,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import thread_pool
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import NO_APP, AppBuild, Image, build_image
+from tockmark.target.image import END_OF_APPS, AppBuild, Image, build_image
 from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.target.protocol import Start
 from tockmark.wire.records import Problem, Record, decode
@@ -506,7 +506,7 @@ def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     """Lay an app with a long name behind those of an image."""
-    flash = image.flash.read_bytes().removesuffix(NO_APP)
+    flash = image.flash.read_bytes().removesuffix(END_OF_APPS)
     last = image.slots[-1]
     ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
     entries = _header_entry(1, struct.pack("<3I", 0, 0, 256)) + _header_entry(
@@ -521,7 +521,7 @@ def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     checksum = reduce(xor, (word for (word,) in struct.iter_unpack("<I", base + entries)))
     forever = struct.pack("<I", 0x6F)  # j .
     app = base + struct.pack("<I", checksum) + entries + forever
-    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + NO_APP)
+    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + END_OF_APPS)
 
 
 def _header_entry(kind: int, value: bytes) -> bytes:

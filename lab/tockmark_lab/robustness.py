@@ -147,7 +147,7 @@ def mixes(seed: int) -> PartOutcome:
 
     The seeds that leave a victim least are for the list in tockmark_lab.conformance."""
     found, number = PartOutcome(), count_of("TOCKMARK_MIXES") // 2
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
@@ -166,7 +166,7 @@ def mixes(seed: int) -> PartOutcome:
 def masked(seed: int) -> PartOutcome:
     """Look for the longest time with interrupts off, and hold it to its limit."""
     found = PartOutcome()
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     searches = [interrupts_off.search(seed) for seed in range(1, SEARCHES + 1)]
     for abi in (2, 1):
         kernel = read_kernel(board.kernels[abi])
@@ -179,7 +179,7 @@ def masked(seed: int) -> PartOutcome:
 
 
 def _kernel(abi: int) -> str:
-    return read_kernel(boards.load(boards.simulated("cw310")).kernels[abi]).sha256
+    return read_kernel(boards.load(boards.simulated_board("cw310")).kernels[abi]).sha256
 
 
 def headers(seed: int) -> PartOutcome:

@@ -46,13 +46,13 @@ from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target import cache, sim
-from tockmark.target.image import NO_CONTROLS, Image, build_image, stopping_early
+from tockmark.target.image import NO_CONTROLS, Image, build_image, with_early_stop
 from tockmark.target.progress import ProgressLine
 from tockmark.target.protocol import Start
 from tockmark.target.run import mark_options
 from tockmark.target.rv32 import ECALL, MRET
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
-from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.rows import StoredRow, series_samples
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
@@ -421,7 +421,7 @@ def timeline(
     symbols["tm_only"] = boot.only | NO_CONTROLS
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
+        image = with_early_stop(image, options.board, image.flash)
     run = _TracedBoot(options, boot, image, plain, tracing)
     log = run.log(_marks(image, by == "sampler"))
     row = rows_of(log, boot.group, options)[-1]
@@ -541,7 +541,7 @@ def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[SampleS
     for item in items:
         if isinstance(item, Mark):
             marks.append(item)
-    taken = samples_of(row, "cycles")
+    taken = series_samples(row, "cycles")
     params = {(name, str(value)) for name, value in row.params.items()}
     before = 0
     for item in items:
@@ -564,7 +564,7 @@ def _by_readings(row: StoredRow, lines: Iterable[str]) -> list[SampleSpan]:
     """Return the samples of a row that begins and ends at different places, by a whole trace; none
     if its readings are not told from others."""
     found = [(int(line[:10]), value) for line in lines if (value := mcycle_read(line)) is not None]
-    taken = samples_of(row, "cycles")
+    taken = series_samples(row, "cycles")
     with suppress(TockmarkError):
         pairs = sample_readings([value for _, value in found], taken)
         return _numbered(taken, [(found[first][0], found[last][0]) for first, last in pairs])
@@ -601,7 +601,7 @@ class _TracedBoot:
     def log(self, marks: tuple[str, ...]) -> str:
         """Return what the plain simulator prints, with marks."""
         start = replace(self._start, marks=marks)
-        session = cache.default(self._options.fresh).begin(self._plain, start)
+        session = cache.default_cache(self._options.fresh).begin(self._plain, start)
         shown, said = ProgressLine(QUIET), []
         try:
             for line in session.lines():
