@@ -170,12 +170,12 @@ def test_a_torn_result_is_told_from_a_whole_one(tmp_path: Path) -> None:
     whole = (paths.RESULTS / "baseline-cw310.json").read_bytes()
     place.write_bytes(whole)
     assert interrupted._state(place, whole) == ("the older result", "")
-    assert interrupted._state(place, None) == ("a whole result", "a result without its log")
+    assert interrupted._state(place, None) == ("a complete result", "a result without its log")
     place.with_suffix(".log").touch()
-    assert interrupted._state(place, b"old") == ("a whole result", "")
+    assert interrupted._state(place, b"old") == ("a complete result", "")
     place.write_bytes(whole[:5000])
     state, wrong = interrupted._state(place, None)
-    assert state == "a torn result"
+    assert state == "a damaged result"
     assert wrong
     assert file.load(paths.RESULTS / "baseline-cw310.json").incomplete == ()
 
