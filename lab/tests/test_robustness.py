@@ -88,7 +88,7 @@ def end_of(shell: str, monkeypatch: pytest.MonkeyPatch) -> interrupted.End:
 def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("setsid sleep 987 & wait", monkeypatch)
     assert (end.code, end.in_time, end.running) == (-signal.SIGTERM, True, ["sleep 987"])
-    assert list(end.wrong("it")) == ["it: `sleep 987` went on running"]
+    assert list(end.faults("it")) == ["it: `sleep 987` kept running"]
     again = end_of("true", monkeypatch)
     assert (again.code, again.in_time, again.running) == (0, False, [])
 
@@ -157,7 +157,7 @@ def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
 def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("trap '' TERM; echo Traceback x/tockmark/y.py; while :; do :; done", monkeypatch)
     assert end.code is None
-    assert list(end.wrong("it")) == [
+    assert list(end.faults("it")) == [
         "it: it did not end within 1 s",
         "it: it ended in a traceback",
     ]

@@ -237,7 +237,8 @@ def run(plan: Plan) -> ConformanceTotals:
 
 
 def run_cases(plan: Plan, chosen: Iterable[AttackCase]) -> ConformanceTotals:
-    """Run the victims of these cases, each kind of work also alone, and judge what they finished."""
+    """Run the victims of these cases, each kind of work also alone, and judge what they
+    finished."""
     cases = list(chosen)
     alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
     total = run_trials(plan, map(victim_trial, [*alone, *cases]))
@@ -331,7 +332,8 @@ def log_folder(plan: Plan) -> Path:
 
 
 def read_log(lines: list[str]) -> Log:
-    """Parse a log into its records, the decoder's problems and the faults that the kernel reports."""
+    """Parse a log into its records, the decoder's problems and the faults that the kernel
+    reports."""
     items = decode(lines)
     records = [item for item in items if isinstance(item, Record)]
     # An app that was to be stopped has no `end`, and one whose RAM was cleared starts again.
@@ -343,8 +345,8 @@ def read_log(lines: list[str]) -> Log:
 
 
 def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
-    """Count the rules that an app reports as kept. Each expected rule must be reported, and none may
-    be reported as broken."""
+    """Count the rules that an app reports as kept. Each expected rule must be reported, and none
+    may be reported as broken."""
     verdicts: dict[str, str] = {}
     for record in log.records_of("rule"):
         number, verdict = record.words[:2]
@@ -361,13 +363,15 @@ def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
         elif verdict != "ok":
             count.lost.append(f"{number} {verdict}")
     listed_numbers = {rule.number for rule in load_rules()}  # also those of the baseline alone
-    count.lost += [f"{number} is not in the list of rules" for number in verdicts.keys() - listed_numbers]
+    count.lost += [
+        f"{number} is not in the list of rules" for number in verdicts.keys() - listed_numbers
+    ]
     return count
 
 
 def judge_attempts(log: Log) -> ConformanceTotals:
-    """Count the attempts that were stopped: by the fault that was announced, or, if none was, by the
-    right answer. Also check that the neighbours are undamaged."""
+    """Count the attempts that were stopped: by the fault that was announced, or, if none was, by
+    the right answer. Also check that the neighbours are undamaged."""
     count = ConformanceTotals(lost=_damage(log))
     own = [record for record in log.records if record.kind in ("try", "tried")]
     for record, after in zip(own, [*own[1:], None], strict=True):
@@ -429,7 +433,9 @@ def judge_csrs(log: Log, insn: int, step: int = 1) -> ConformanceTotals:
 def judge_work(log: Log, boot: str) -> ConformanceTotals:
     """Record what the victim finished. `run_cases` judges whether it is enough."""
     work_records = log.records_of("work")
-    return ConformanceTotals(done={boot: int(dict(work_records[0].pairs)["done"])} if work_records else {})
+    return ConformanceTotals(
+        done={boot: int(dict(work_records[0].pairs)["done"])} if work_records else {}
+    )
 
 
 def _damage(log: Log) -> list[str]:
@@ -464,7 +470,8 @@ def mixed_case(seed: int) -> AttackCase:
 def victim_shares(cases: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
     """Return the share of each case's victim. `done` has the finished units by name of the boot."""
     return [
-        VictimShare(case, done.get(AttackCase(case.work).name), done.get(case.name)) for case in cases
+        VictimShare(case, done.get(AttackCase(case.work).name), done.get(case.name))
+        for case in cases
     ]
 
 
@@ -495,7 +502,8 @@ def worst_shares(shares: Iterable[VictimShare]) -> dict[tuple[str, int], VictimS
 
 
 def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
-    """Yield a line for each work: what the victim finished alone, and the least next to attackers."""
+    """Yield a line for each work: what the victim finished alone, and the least next to
+    attackers."""
     least = worst_shares(shares)
     yield "  availability      alone; least with 1, 2, 3 attackers, mixes (least allowed)"
     for work, resource in WORKS.items():
@@ -508,7 +516,7 @@ def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     """Add an app with a long name behind the apps of an image."""
-    flash = image.flash.read_bytes().removesuffix(NO_APP)
+    flash = image.flash.read_bytes().removesuffix(END_OF_APPS)
     last = image.slots[-1]
     ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
     entries = _header_entry(1, struct.pack("<3I", 0, 0, 256)) + _header_entry(

@@ -2,9 +2,9 @@
 """Contradictions in a simulated result. No honest run has one.
 
 A simulator gives the same counts each time, and all layouts execute the same instructions. So the
-parts of a result must agree: its rows with its boots, its layouts with each other, the counter reads
-of its boots with each other, and its rows with the catalogue that it names. `verify` looks for
-contradictions first, because this covers all boots and simulates none.
+parts of a result must agree: its rows with its boots, its layouts with each other, the counter
+reads of its boots with each other, and its rows with the catalogue that it names. `verify` looks
+for contradictions first, because this covers all boots and simulates none.
 
 A catalogue entry is compared only with rows of a result that has the entry's hash: an earlier
 catalogue had other rows.
@@ -30,23 +30,23 @@ from tockmark.wire.rows import SERIES
 from tockmark_lab.studies import ladder
 
 STRAY = 3  # instructions by which layouts and cache settings may differ with the cache on
-# Counter reads in different boots, cache off: with equal instructions, cycles differ by at most this
-# share; each further instruction takes between PER_INSTRUCTION cycles.
+# Counter reads in different boots, cache off: with equal instructions, cycles differ by at most
+# this share; each further instruction takes between PER_INSTRUCTION cycles.
 ALIKE = 0.01
 # The same on another core. A core without a cache fetches ahead, so the cost of a read depends on
 # the address of its code.
 ALIKE_ON_ANOTHER = 0.05
 PER_INSTRUCTION = (1.5, 25)
-# The kernel skips an app that has ended (such as a service whose driver the kernel lacks) in another
-# way than an app that waits: it takes two branches more or less.
+# The kernel skips an app that has ended (such as a service whose driver the kernel lacks) in
+# another way than an app that waits: it takes two branches more or less.
 BRANCHES = 8
 
 BootSetting = tuple[str, Lang, bool | None]  # a boot and its cache setting
 
 
 def contradiction(result: Result, catalogue: Catalogue) -> str | None:
-    """Return the first contradiction, which starts with its row or boot. None if there is none, or if
-    the result is from a board, an emulator that counts no cycles, or a log without layouts."""
+    """Return the first contradiction, which starts with its row or boot. None if there is none, or
+    if the result is from a board, an emulator that counts no cycles, or a log without layouts."""
     provenance = result.provenance
     if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):
         return None
@@ -68,6 +68,7 @@ def _setting(row: Row) -> BootSetting:
 def _setting_text(setting: BootSetting) -> str:
     boot, lang, icache = setting
     return f"{boot}, i-cache {ICACHE[icache]}{lang_suffix(lang)}"
+
 
 def _boots(result: Result) -> dict[BootSetting, int]:
     """Return the cycles of each boot in the provenance."""
@@ -112,8 +113,8 @@ def _check_cycles(result: Result) -> Iterator[str]:
 
 
 def _check_catalogue(result: Result, catalogue: Catalogue) -> Iterator[str]:
-    """Compare rows with the catalogue entries that the result names. If it names the whole catalogue,
-    also check that each row is in its boot."""
+    """Compare rows with the catalogue entries that the result names. If it names the whole
+    catalogue, also check that each row is in its boot."""
     boot_rows = {
         boot.name: {row_key(id_, params) for id_, params in catalogue.rows_given(boot)}
         | {row_key(id_, {}) for id_ in catalogue.reference_ids(boot)}
@@ -143,8 +144,8 @@ def _check_catalogue(result: Result, catalogue: Catalogue) -> Iterator[str]:
 
 def _constants(row: Row, benchmark: Benchmark, asked: int) -> dict[str, object]:
     """Return the fields of a row that its benchmark determines. Its boot asked for at most `asked`
-    samples of a row. With the cache off one pass is enough. For counter reads and controls the harness
-    determines the passes."""
+    samples of a row. With the cache off one pass is enough. For counter reads and controls the
+    harness determines the passes."""
     passes = benchmark.passes if row.icache else min(benchmark.passes, 1)
     return {
         "inner": benchmark.inner,
@@ -171,8 +172,8 @@ def _medians(row: Row, name: str) -> list[tuple[int, float]]:
 
 
 def _check_layouts(result: Result, catalogue: Catalogue) -> Iterator[str]:
-    """Check that layouts execute the same instructions. Only layouts that ran the same rows before are
-    compared: earlier rows may leave the kernel's scheduler at another process."""
+    """Check that layouts execute the same instructions. Only layouts that ran the same rows before
+    are compared: earlier rows may leave the kernel's scheduler at another process."""
     timed = {id_ for id_, benchmark in catalogue.benchmarks.items() if benchmark.timed}
     ran: dict[object, set[str]] = defaultdict(set)
     for row in result.rows:
@@ -201,8 +202,8 @@ def _check_layouts(result: Result, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _check_reads(result: Result) -> Iterator[str]:
-    """Check that counter reads cost the same in all boots of a layout with the cache off, and execute
-    the same instructions with it on."""
+    """Check that counter reads cost the same in all boots of a layout with the cache off, and
+    execute the same instructions with it on."""
     rows = [row for row in result.rows if row.is_overhead]
     alike = ALIKE if result.provenance.board.core is None else ALIKE_ON_ANOTHER
     by_layout: dict[object, list[tuple[float, float, Row]]] = defaultdict(list)
@@ -222,19 +223,18 @@ def _check_reads(result: Result) -> Iterator[str]:
                 )
     for readings in by_layout.values():
         readings.sort(key=lambda reading: reading[:2])
-        for (fewer, fast, first_row), (more, slow, second_row) in pairwise(readings):
-            low, high = (bound * (more - fewer) for bound in PER_INSTRUCTION)
+        for (fewer, fast, first_row), (more, slow, later_row) in pairwise(readings):
             low, high = (bound * (more - fewer) for bound in PER_INSTRUCTION)
             least, most = (low - BRANCHES, high + BRANCHES) if more > fewer else (0, alike * slow)
             if not least <= slow - fast <= most:
                 yield (
-                    f"row {second_row.name} of {second_row.boot}: {slow:g} cycles and {more:g} instructions,"
-                    f" but {fast:g} and {fewer:g} in the boot {first_row.boot}"
+                    f"row {later_row.name} of {later_row.boot}: {slow:g} cycles and {more:g}"
+                    f" instructions, but {fast:g} and {fewer:g} in the boot {first_row.boot}"
                 )
 
 
 def _reads(row: Row) -> Iterator[tuple[int, float, float]]:
-    """Yield each layout in which the counter reads were measured, with their cycles and instructions."""
+    """Yield each layout in which the counter reads were measured, with their cycles and
+    instructions."""
     for (layout, cycles), (_, count) in zip(*(_medians(row, n) for n in SERIES), strict=False):
-
         yield layout, cycles, count

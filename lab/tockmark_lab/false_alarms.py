@@ -25,9 +25,9 @@ ALLOWED_ALARMS = 0.01  # share of a kernel's judgements that may have a hard fin
 def limits_between_links(
     name: str, singles: int | None = None, sets: int = HALVES
 ) -> dict[str, list[Limit]]:
-    """Return the worst limit of each judgement of a kernel's links by each other, with the committed
-    spread of the kernel: for all ordered pairs of single links, or `singles` random ones, and for
-    `sets` random halves."""
+    """Return the worst limit of each judgement of a kernel's links by each other, with the
+    committed spread of the kernel: for all ordered pairs of single links, or `singles` random ones,
+    and for `sets` random halves."""
     result = file.load(RESULTS / f"{name}.json")
     spread, links = committed_spread(result), range(layouts(result))
     draw = random.Random(30)
@@ -45,8 +45,8 @@ def limits_between_links(
 
 
 def alarms_row(name: str, limits_by_set: dict[str, list[Limit]]) -> str:
-    """Format a row of the page: the number of judgements, and how many have a finding beyond the soft
-    limit and beyond the hard limit."""
+    """Format a row of the page: the number of judgements, and how many have a finding beyond the
+    soft limit and beyond the hard limit."""
     cells = [f"`{name}`"]
     for limits in limits_by_set.values():
         beyond = (sum(limit >= bound for limit in limits) for bound in (Limit.SOFT, Limit.HARD))

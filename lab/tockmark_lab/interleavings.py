@@ -4,8 +4,8 @@
 The app waiter (lab/conformance/apps/waiter.c) waits for two events. One is steady: an alarm, or an
 event that follows one. The other moves by some cycles from round to round, from well before the
 steady event to well after it. The app checks that each event comes once, with its own words. A lost
-wake-up leaves the core asleep; then the simulator's marks show the round, and the next boot continues
-with the round after it. The marks also give the distance between the events.
+wake-up leaves the core asleep; then the simulator's marks show the round, and the next boot
+continues with the round after it. The marks also give the distance between the events.
 
 The boots have priorities instead of time slices, so the first app can keep the core until both
 events are pending (`held`). The cache is off, because then a delay is exact.
@@ -30,7 +30,9 @@ from tockmark_lab.conformance import Plan, log_folder
 
 ALARM, CONSOLE, FIRST, SECOND, ANY = range(5)  # as in lab/conformance/apps/pairs.h
 NAMES = ("alarm", "console", "first sender", "second sender")
-STEP = 15  # cycles from one distance to the next; the sweeps of one pair are shifted by a part of it
+STEP = (
+    15  # cycles from one distance to the next; the sweeps of one pair are shifted by a part of it
+)
 BYTES = 8  # of a write
 LEAST = 25  # cycles of the shortest delay
 LEARNT = 200  # cycles by which a measured write may correct the pace
@@ -75,8 +77,8 @@ class EventPair:
 
 @dataclass(frozen=True)
 class Pace:
-    """The timing of a kernel, in cycles: the largest distances between events, and when they come in
-    a round. A tick is one of its alarm."""
+    """The timing of a kernel, in cycles: the largest distances between events, and when they come
+    in a round. A tick is one of its alarm."""
 
     tick: int
     window: int
@@ -93,8 +95,8 @@ class Pace:
         return self.window_held if pair.held else self.window
 
     def uart_cycles(self, pair: EventPair) -> int:
-        """Return the UART cycles per byte, such that a write takes longer than a sender needs to take
-        the core."""
+        """Return the UART cycles per byte, such that a write takes longer than a sender needs to
+        take the core."""
         room = self.half(pair) if pair.moving == CONSOLE else 0
         return (self.lead(pair) + room + self.ready // 2 - self.written) // BYTES
 
@@ -193,8 +195,8 @@ def span(distances: Sequence[int]) -> str:
 
 
 def pairs(abi: int, own: bool) -> Iterator[EventPair]:
-    """Yield the pairs to try. On Tock a yield-wait-for ignores IPC, and the core is not held: a sweep
-    that continues after a hang would miss its distances there."""
+    """Yield the pairs to try. On Tock a yield-wait-for ignores IPC, and the core is not held: a
+    sweep that continues after a hang would miss its distances there."""
     for steady, moving in ((ALARM, CONSOLE), (ALARM, FIRST), (CONSOLE, FIRST), (SECOND, FIRST)):
         for held in (False, True) if own and steady != SECOND else (False,):
             for awaited in (ANY, steady, moving) if abi == 2 else (ANY,):
@@ -231,7 +233,7 @@ class SweepBoot:
     interrupts: list[int]
     wakes: list[int]  # the interrupts that woke the core
 
-    def said(self, kind: str) -> dict[str, str] | None:
+    def values_of(self, kind: str) -> dict[str, str] | None:
         """Return the values of the first record of a kind; None if there is none."""
         for record in self.records:
             if record.kind == kind:
@@ -277,7 +279,9 @@ class Sweeper:
         first = boots = 0
         while first < self.rounds:
             if boots == MOST:
-                raise TockmarkError(f"stopped after {boots} boots, in round {first} of {self.rounds}")
+                raise TockmarkError(
+                    f"stopped after {boots} boots, in round {first} of {self.rounds}"
+                )
             first, boots = self.sweep_from(image, first), boots + 1
         reach, gap = pace.half(pair) - 2 * self.step, self.outcome.gap
         if min(self.outcome.distances) > -reach or max(self.outcome.distances) < reach:
@@ -298,7 +302,9 @@ class Sweeper:
         done, wrong = boot.values_of("pairs"), boot.values_of("wrong")
         distances = [self.distance(timed_round) for timed_round in boot.rounds]
         if late_rounds := [
-            timed_round.number for timed_round in boot.rounds if not all(map(timed_round.called.__getitem__, self.callers))
+            timed_round.number
+            for timed_round in boot.rounds
+            if not all(map(timed_round.called.__getitem__, self.callers))
         ]:
             message = f"an event did not come in round {late_rounds[0]}"
             raise TockmarkError(message, "increase the rest of its Pace")
@@ -329,10 +335,13 @@ class Sweeper:
         steady = timed_round.start + self.pace.event(self.pair)
         if self.pair.steady == CONSOLE:
             steady = self.console(timed_round)
-        return (self.console(timed_round) if self.pair.moving == CONSOLE else timed_round.called[0]) - steady
+        return (
+            self.console(timed_round) if self.pair.moving == CONSOLE else timed_round.called[0]
+        ) - steady
 
     def set_clock(self, trial: SweepBoot) -> None:
-        """Determine when the first round starts, from the wake-up of the core before a later round."""
+        """Determine when the first round starts, from the wake-up of the core before a later
+        round."""
         if trial.values_of("pairs") is None:
             wrong = trial.values_of("wrong")
             raise TockmarkError(
@@ -380,7 +389,9 @@ class Sweeper:
         rounds = list(self.timed(marks, first))
         interrupts = [mark.cycle for mark in marks if mark.name == "irq"]
         wakes = [
-            mark.cycle for mark, after in pairwise(marks) if (mark.name, after.name) == ("irq", "wake")
+            mark.cycle
+            for mark, after in pairwise(marks)
+            if (mark.name, after.name) == ("irq", "wake")
         ]
         return SweepBoot(rounds, records, ending.why, ending.idle, interrupts, wakes)
 

@@ -2,9 +2,8 @@
 """Interrupts runs and set-ups at seeded moments. A part of `make robustness`.
 
 It checks that a result is complete or absent, that no process keeps running, and that the next run
-or set-up cleans up or continues. Every process of an experiment has a unique word in its environment,
-so it can be found in /proc even if its parent has ended. This needs Linux.
-"""
+or set-up cleans up or continues. Every process of an experiment has a unique word in its
+environment, so it can be found in /proc even if its parent has ended. This needs Linux."""
 
 import contextlib
 import os
@@ -62,12 +61,15 @@ class End:
             yield f"{where}: it did not end within {PATIENCE} s"
         for command in self.running:
             yield f"{where}: `{command}` kept running"
-        if "/tockmark/" in self.output.partition("Traceback")[2]:  # otherwise Python had not loaded tockmark yet
+        if (
+            "/tockmark/" in self.output.partition("Traceback")[2]
+        ):  # otherwise Python had not loaded tockmark yet
             yield f"{where}: it ended in a traceback"
 
 
 def with_word(word: str) -> dict[int, str]:
-    """Return the commands of the processes with this word in their environment, by process number."""
+    """Return the commands of the processes with this word in their environment, by process
+    number."""
     commands = {}
     for process in Path("/proc").iterdir():
         with contextlib.suppress(OSError):  # it has ended, or is another user's
@@ -78,8 +80,8 @@ def with_word(word: str) -> dict[int, str]:
 
 
 def _environment(process: Path) -> bytes:
-    """Return the environment of a process. It is empty during an `exec`, and always empty in a process
-    that has ended and in a kernel thread."""
+    """Return the environment of a process. It is empty during an `exec`, and always empty in a
+    process that has ended and in a kernel thread."""
     while not (environment := (process / "environ").read_bytes()):
         state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
         if state in "ZX" or parent in ("0", "2"):
@@ -96,15 +98,15 @@ def interrupt(
     which: signal.Signals | None,
     everyone: bool,
 ) -> End:
-    """Start a command and send it a signal after `moment` seconds (None: no signal). The signal goes
-    to the command alone, or to all processes that it started (`everyone`), as from a terminal.
+    """Start a command and send it a signal after `moment` seconds (None: no signal). The signal
+    goes to the command alone, or to all processes that it started (`everyone`), as from a terminal.
     Processes that keep running are reported and killed."""
     word = f"{WORD}={secrets.token_hex(8)}"
     marked_environment = {**environment, WORD: word.partition("=")[2]}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            command, cwd=folder, env=marked_environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            start_new_session=True,
+            command, cwd=folder, env=marked_environment, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=output, start_new_session=True,
         )  # fmt: skip
         in_time, code = False, None
         try:
@@ -134,7 +136,8 @@ def interrupt(
 
 def runs(trials: int, seed: int, say: Say) -> Tally:
     """Interrupt `tockmark run --only time`, by each signal in turn: Ctrl-C goes to all of its
-    processes, the other signals to the tool alone. Every second run has an older result to replace."""
+    processes, the other signals to the tool alone. Every second run has an older result to
+    replace."""
     tally = Tally(trials)
     rng = random.Random(seed)
     left: set[Path] = set()
@@ -204,9 +207,10 @@ def _state(path: Path, old: bytes | None) -> tuple[str, str]:
 
 
 def setups(trials: int, seed: int, say: Say) -> Tally:
-    """Interrupt tools/setup.sh in a copy of the checkout. SIGTERM goes to the script alone, the other
-    signals to all of its processes. Each set-up continues from what the last one left; after one that
-    completed, the next starts in a new copy. At the end let a set-up complete and check it."""
+    """Interrupt tools/setup.sh in a copy of the checkout. SIGTERM goes to the script alone, the
+    other signals to all of its processes. Each set-up continues from what the last one left; after
+    one that completed, the next starts in a new copy. At the end let a set-up complete and check
+    it."""
     tally = Tally(trials)
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:

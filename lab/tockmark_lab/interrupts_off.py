@@ -2,9 +2,8 @@
 """Measures how long the baseline kernel keeps interrupts off.
 
 It reads the simulator's instruction trace, with the cache off. The kernel runs with interrupts off
-from the trap to the `mret`. A stretch also ends where the kernel sleeps (`wfi`), because an interrupt
-ends the sleep.
-"""
+from the trap to the `mret`. A stretch also ends where the kernel sleeps (`wfi`), because an
+interrupt ends the sleep."""
 
 import tempfile
 from collections import defaultdict
@@ -34,8 +33,9 @@ PANICKING = "on_system_call"  # without its first instruction, the first call tr
 
 CALL, INTERRUPT, AFTER_SLEEP = "system call", "interrupt", "after sleep"
 START, FAULT, PANIC = "start", "fault", "panic"
-# A stretch ends within this many cycles. The longest one that we found takes 5,100: a call that looks
-# up an app by a name of 48 bytes, from which three other apps' names differ in the last letter only.
+# A stretch ends within this many cycles. The longest one that we found takes 5,100: a call that
+# looks up an app by a name of 48 bytes, from which three other apps' names differ in the last
+# letter only.
 MOST_CYCLES = 10_000
 UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
     START: "lines about refused apps wait for the UART",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tries mutants of the guards (mutations.py) in copies of the checkout: does a test notice each one?
-A part of `make robustness`.
+"""Tries mutants of the guards (mutations.py) in copies of the checkout: does a test notice each
+one? A part of `make robustness`.
 
 Each group of sources gets its share of the mutants. Each source lists the tests that cover it, the
 cheapest first. A mutant that no test can tell from the original has survived, unless EQUIVALENT
@@ -40,8 +40,8 @@ Command = tuple[str, ...]
 
 @dataclass(frozen=True)
 class MutantTest:
-    """A test command that fails for a wrong program, and the command that builds the program. If the
-    build fails, the mutant is not a valid program."""
+    """A test command that fails for a wrong program, and the command that builds the program. If
+    the build fails, the mutant is not a valid program."""
 
     test: Command
     build: Command = ()
@@ -187,7 +187,8 @@ class Trials:
             self.tried[name] = GroupOutcome(len(mutants))
 
     def run(self, benches: Sequence[Bench], count: int, say: Callable[[str], None]) -> None:
-        """Try `count` mutants of all groups, one per bench at a time; fewer if there are no more."""
+        """Try `count` mutants of all groups, one per bench at a time; fewer if there are no
+        more."""
         free: SimpleQueue[Bench] = SimpleQueue()
         for bench in benches:
             free.put(bench)
@@ -298,15 +299,17 @@ def run(
 ) -> dict[str, GroupOutcome]:
     """Try `count` mutants and return the outcome of each group."""
     trials = Trials(root, groups, seed)
-    with files.folder_for_a_while(paths.WRITTEN / "mutants") as folder:
-        benches = [Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)]
+    with files.temporary_folder(paths.WRITTEN / "mutants") as folder:
+        benches = [
+            Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)
+        ]
         trials.run(benches, count, say)
     return trials.tried
 
 
 def short_conformance() -> list[str]:
-    """Check that the kernel built here keeps the rules and stops the attempts, and return what is lost.
-    Checks that need many calls, exact timing or the core alone are skipped."""
+    """Check that the kernel built here keeps the rules and stops the attempts, and return what is
+    lost. Checks that need many calls, exact timing or the core alone are skipped."""
     board = boards.load(boards.DEFAULT)
     plan = conformance.Plan(read_kernel(board.kernels[2]), board, 2, seeds=(), calls=1, jobs=1)
     every = conformance.trials(plan)

@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-Change = str | Callable[[str], str]  # what a guard becomes; in a string, {0} is the guard and {1} a group
+Change = (
+    str | Callable[[str], str]
+)  # what a guard becomes; in a string, {0} is the guard and {1} a group
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def conformance_verb(
             off = interrupts_off.longest(stretches) if stretches else ""
             pairs = interleavings.format_sweeps(swept[version])
             options.show(conformance.format_totals(plan, done[version], off, pairs))
-            options.say_first(done[version].lost, "lost: ")
+            options.print_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
             [
