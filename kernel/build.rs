@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hands the memory layout of the machine to the linker, for the board only (on a host nothing is
-//! linked specially), and tells the kernel which variant of itself it is and how it is optimised.
+//! Passes the machine's memory layout to the linker, for the board only (a host build is linked as usual),
+//! and tells the kernel its variant and its opt-level.
 
 use std::env;
 
@@ -33,7 +33,7 @@ fn main() {
     let version = if is_on("ABI_V1") { 1 } else { 2 };
     println!("cargo::rerun-if-changed=layout.ld");
     println!("cargo::rerun-if-changed=machines");
-    // What the image says must be what Cargo did, so it is not written down a second time.
+    // The image must name the opt-level that Cargo used, so it comes from Cargo.
     let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!(
         "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{regions}{counters}{crypto} opt-level={opt_level}"
@@ -53,20 +53,19 @@ fn main() {
     }
 }
 
-/// `TOCKMARK_CRYPTO` is the object that does the crypto (`make programs`). ML-KEM takes a stack.
+/// Links the crypto object, `TOCKMARK_CRYPTO` (from `make programs`). ML-KEM needs a large stack.
 fn link_crypto() {
     println!("cargo::rerun-if-env-changed=TOCKMARK_CRYPTO");
-    // Without it the linker says that it cannot open this.
+    // If the variable is not set, the linker prints that it cannot open this file.
     let object = env::var("TOCKMARK_CRYPTO").unwrap_or("what `make kernel-crypto` gives".into());
     println!("cargo::rerun-if-changed={object}");
     println!("cargo::rustc-link-arg-bins={object}");
     println!("cargo::rustc-link-arg-bins=--defsym=TOCKMARK_STACK=20480");
 }
 
-/// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/method.md): the functions in
-/// the order that the linker makes of seed N, behind a pad that shifts them through the 8-byte flash
-/// word. 0, as without it, is the layout of the source. Given here and not as flags of the compiler,
-/// so that nothing but the link differs.
+/// `TOCKMARK_LAYOUT=N` links the same object with another layout (docs/method.md): the linker orders the
+/// functions by seed N, after a pad that shifts them within the 8-byte flash word. 0, the default, is the
+/// source's layout. These are arguments of the linker, not the compiler, so that only the link differs.
 fn shift_and_shuffle() {
     println!("cargo::rerun-if-env-changed=TOCKMARK_LAYOUT");
     let layout = env::var("TOCKMARK_LAYOUT").map_or(0, |text| {

@@ -16,7 +16,7 @@ from tockmark.judge import report
 from tockmark.judge.report import Depth, SectionChange, Sizes
 from tockmark.latency import report as latency
 from tockmark.profile import file as profiles
-from tockmark.profile.diff import Growth, SymbolSize, profile_diff
+from tockmark.profile.diff import Growth, SymbolSize, diff_profiles
 from tockmark.tests.trials import trial
 
 FOLDER = ROOT / "tests" / "goldens"
@@ -62,7 +62,7 @@ def judge_comment() -> str:
         symbols,
     )
     names = "cost/old.elf", "cost/new`|<b>.elf"
-    where = {"syscall.command icache=on": profile_diff(before, after)}
+    where = {"syscall.command icache=on": diff_profiles(before, after)}
     stacks = [Depth(500, 90), Depth(520, 90)]
     judged, _, _ = trial(1, "cost")
     return report.markdown(
@@ -72,7 +72,9 @@ def judge_comment() -> str:
 
 def latency_screen() -> str:
     """Return what `latency` prints of a measurement that is committed."""
-    return latency.text(latency.load(ROOT / "lab" / "data" / "latency" / "baseline-on.json"))
+    return latency.format_report(
+        latency.load(ROOT / "lab" / "data" / "latency" / "baseline-on.json")
+    )
 
 
 SCREENS: dict[str, str | Callable[[], str]] = {

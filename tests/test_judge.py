@@ -237,7 +237,7 @@ def test_commits_are_built_and_judged(
     monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
     again = judge(tmp_path / "out", "plain", "dear", *options)
     assert again.out.splitlines()[:3] == said.out.splitlines()[:3]
-    known = builds.recall(tree)
+    known = builds.load_build_command(tree)
     assert known is not None
     assert (known.command, known.elf) == (build[1], "")
     assert known.seconds > 0

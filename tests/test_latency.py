@@ -21,7 +21,7 @@ from products import make
 from tockmark.base.errors import REGRESSION
 from tockmark.compare.verdict import Verdict
 from tockmark.latency import chain, report, run
-from tockmark.latency.report import CORE, LOOK, OFF, StoredLatency, answer
+from tockmark.latency.report import CORE, LOOK, OFF, StoredLatency, format_answer
 from tockmark.latency.run import LatencyOptions
 from tockmark.target import board as boards
 from tockmark.target.elf import read_elf
@@ -151,8 +151,8 @@ def test_a_planted_delay_is_found_in_its_stage(
         longer = [row for row in rows if row.verdict is Verdict.WORSE]
         assert [row.row.params["of"] for row in longer] == [*report.WHICH]
         assert all(row.where.startswith(f"{stage} ") for row in longer)
-    assert found.by == stage
-    assert f"in the stage '{stage}'" in answer(found)
+    assert found.longest_stage == stage
+    assert f"in the stage '{stage}'" in format_answer(found)
     # An alarm beside others may be due when some of it is over.
     assert grown.pop(stage) > DELAY * (0.5 if stage in LOADS else 0.8)
     assert max(grown.values()) < DELAY / 10
@@ -165,7 +165,7 @@ def test_a_planted_delay_is_found_in_its_stage_of_a_line(planted: KernelElf) -> 
         found = measured(with_words(planted, {WORD: word}), "nothing", chain.UART)
         (after,) = found.loads
         grown = {name: one.worst - before.stages[name].worst for name, one in after.stages.items()}
-        assert f"in the stage '{stage}'" in answer(found)
+        assert f"in the stage '{stage}'" in format_answer(found)
         assert sum(found.worst.stages.values()) == found.worst.cycles == after.whole.worst
         assert DELAY <= grown.pop(stage) < DELAY * 1.1
         assert max(grown.values()) < DELAY / 10
@@ -191,7 +191,7 @@ def test_all_loads_take_at_most_40_million_cycles() -> None:
     said = json.loads(done.stdout)
     assert said["cycles"] <= 40_000_000
     names = [load["name"] for load in (*said["loads"], *said["never"])]
-    assert sorted(names) == sorted(load.name for load in run.known_loads())
+    assert sorted(names) == sorted(load.name for load in run.read_loads())
     assert {load["whole"]["count"] for load in said["loads"]} == {run.ALARMS}
     assert [one["name"] for one in said["never"]] == ["behind"]  # by fixed priority
     assert {one["kind"] for one in said["stretches"]} == {OFF, LOOK, CORE}

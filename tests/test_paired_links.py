@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from tockmark.base import paths
 from tockmark.cli import app
 from tockmark.target.elf import IS_FUNCTION, Elf, read_elf
-from tockmark.trees.builds import Pairs, Recipe, sides
+from tockmark.trees.builds import Pairs, Recipe, build_sides
 
 NOPS = 12
 CALL = "_read_write_allow"
@@ -84,9 +84,9 @@ def functions(elf: Elf) -> dict[str, int]:
 def test_all_functions_begin_at_one_address_and_differ_where_the_change_is(
     tree: Path, tmp_path: Path
 ) -> None:
-    with sides(tree, ["HEAD~1", "HEAD"], Recipe(CARGO + HANDED, ELF)) as both:
+    with build_sides(tree, ["HEAD~1", "HEAD"], Recipe(CARGO + HANDED, ELF)) as both:
         pairs = Pairs.of(both, tmp_path)
-        made = pairs.upto(3)
+        made = pairs.up_to(3)
         (changed,) = pairs.links.changed
         assert CALL in changed.name
         assert [pair.moved for pair in made] == [()] * 3

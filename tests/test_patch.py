@@ -17,7 +17,7 @@ import pytest
 from tockmark.base.errors import TockmarkError
 from tockmark.cli import app, checkout
 from tockmark.tests.trees import KNOWN, NO_IPC, change, make, write
-from tockmark.trees.patch import Edit, Family, put_in, take_out
+from tockmark.trees.patch import Edit, Family, apply_patch, remove_patch
 
 ROOT = Path(__file__).parents[1]
 PERF = ROOT / "capsules" / "perf"
@@ -74,7 +74,7 @@ def whole(tree: Path, board: str) -> Path:
 
 
 @pytest.fixture
-def main(family: Family, tree: Path) -> Path:
+def required_part(family: Family, tree: Path) -> Path:
     return tree / family.board / "src" / "main.rs"
 
 
@@ -96,11 +96,11 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"Perf and IPC wired into {family.board}" in done.stdout
     now = contents(tree)
-    assert set(now) - set(was) == set(family.main.copies)
-    for name, text in family.main.texts.items():
+    assert set(now) - set(was) == set(family.required_part.copies)
+    for name, text in family.required_part.texts.items():
         assert now[name][0] == text.encode()
         assert f"  {name}\n" in done.stdout
-    edits = (*family.main.edits, *family.parts["IPC"].edits)
+    edits = (*family.required_part.edits, *family.parts["IPC"].edits)
     assert {name for name in was if now[name] != was[name]} == {edit.file for edit in edits}
     for edit in edits:
         assert now[edit.file][0].decode().count(edit.put) == 1
@@ -110,7 +110,7 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     done = tockmark(tree, "--reverse")
     assert done.returncode == 0, done.stderr
     assert contents(tree) == was
-    assert not (tree / next(iter(family.main.copies))).with_suffix("").exists()
+    assert not (tree / next(iter(family.required_part.copies))).with_suffix("").exists()
 
 
 def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
 
 def test_our_files_are_the_capsules(family: Family) -> None:
     sources = {path.read_text() for path in PERF.rglob("*.rs")}
-    assert set(family.main.texts.values()) <= sources
+    assert set(family.required_part.texts.values()) <= sources
 
 
 def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
@@ -201,15 +201,15 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     counters = KNOWN[board].counters
     if place(edit) in (place(one) for part in counters.values() for one in part.edits):
         with pytest.raises(TockmarkError, match=f"does not fit .* {edit.file} has no places like"):
-            put_in(tree, counters=list(counters))
+            apply_patch(tree, counters=list(counters))
     else:
-        done = put_in(tree, counters=list(counters))
+        done = apply_patch(tree, counters=list(counters))
         assert done.changed
         assert f"{edit.file} has no places like" in done.left_out["IPC"]
         assert all(
             put.put not in (tree / put.file).read_text() for put in KNOWN[board].parts["IPC"].edits
         )
-        take_out(tree)
+        remove_patch(tree)
     assert contents(tree) == was
 
 
@@ -241,7 +241,7 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
     said = tockmark(tree, "--check").stdout
     assert "Perf, IPC and the new IPC" in said
     assert "Perf, IPC and the new IPC" in tockmark(tree).stdout
-    for edit in (*family.main.edits, *family.parts["IPC"].edits, *family.ipc2.edits):
+    for edit in (*family.required_part.edits, *family.parts["IPC"].edits, *family.ipc2.edits):
         assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1
     assert "patched already" in tockmark(tree).stdout
 
@@ -257,7 +257,7 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
 
 def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
     tockmark(tree)
-    name = next(iter(family.main.copies))
+    name = next(iter(family.required_part.copies))
     with (tree / name).open("a", encoding="utf-8") as file:
         file.write("// changed\n")
     assert f"changed since then: {name}" in refused(tree, "--reverse")
@@ -267,11 +267,11 @@ def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
 def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
     tree = whole(tmp_path / "tock", board)
-    put_in(tree, counters=list(KNOWN[board].counters))
+    apply_patch(tree, counters=list(KNOWN[board].counters))
     change(tree / edit.file, edit.put, edit.put.replace(edit.put.split()[0], "/**/", 1))
     was = contents(tree)
     with pytest.raises(TockmarkError, match="changed since"):
-        take_out(tree)
+        remove_patch(tree)
     assert contents(tree) == was
 
 
@@ -281,7 +281,7 @@ def test_interrupted_on_the_way_all_is_as_it_was(
     tree: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, reverse: bool
 ) -> None:
     if reverse:
-        put_in(tree)
+        apply_patch(tree)
     was = contents(tree)
     real: Callable[[Path, Path], None] = os.replace
     calls = []
@@ -294,7 +294,7 @@ def test_interrupted_on_the_way_all_is_as_it_was(
 
     monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(TockmarkError if isinstance(error, OSError) else KeyboardInterrupt):
-        (take_out if reverse else put_in)(tree)
+        (remove_patch if reverse else apply_patch)(tree)
     assert contents(tree) == was
 
 

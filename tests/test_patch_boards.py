@@ -11,7 +11,7 @@ import pytest
 from test_patch import contents, refused, tockmark
 
 from tockmark.tests.trees import OTHERS, make, make_other
-from tockmark.trees.patch import Family, take_out
+from tockmark.trees.patch import Family, remove_patch
 
 TOCK = os.environ.get("TOCKMARK_TOCK", "")
 
@@ -49,7 +49,7 @@ def test_tocks_own_board_takes_it(name: str, family: Family, tmp_path: Path) -> 
     for file in (*family.needs, f"{family.board}/src/main.rs"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(TOCK) / file, tmp_path / file)
-    take_out(tmp_path, board=name)
+    remove_patch(tmp_path, board=name)
     goes_in_and_out(tmp_path, name)
 
 
@@ -66,5 +66,5 @@ def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
     was = contents(tree)
     tockmark(tree)
     goes_in_and_out(tree, name)
-    take_out(tree)
+    remove_patch(tree)
     assert contents(tree) == was

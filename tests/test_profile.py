@@ -131,7 +131,7 @@ def functions(elf: str, file: Path) -> tuple[dict[str, Function], list[Step]]:
     """The calls in a program's run, and its trace."""
     simulate(RETIRE, "--elf", elf, "--itrace", str(file))
     steps, code = trace(file), Program(Path(elf))
-    code.study(step.pc for step in steps)
+    code.look_up(step.pc for step in steps)
     return follow(steps, lambda step: (KERNEL, code)), steps
 
 

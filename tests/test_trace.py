@@ -13,7 +13,7 @@ import pytest
 from products import make
 
 from tockmark.base import paths
-from tockmark.latency.chain import families
+from tockmark.latency.chain import load_families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 CLOCK = 24_000_000
@@ -105,7 +105,7 @@ def test_an_alarm_has_its_stages_inside(upcall: Trace) -> None:
     for the cycle in which its last instruction leaves the decode stage."""
     whole, *inner = upcall.of("X", "alarms")
     assert whole["name"] == "alarm"
-    (family,) = (one for one in families() if one.name == "baseline")
+    (family,) = (one for one in load_families() if one.name == "baseline")
     names = [stage.name for stage in family.stage]
     assert [one["name"] for one in inner] == names
     assert [one["args"]["what"] for one in inner] == [stage.what for stage in family.stage]

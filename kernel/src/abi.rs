@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The words of the system-call interface: error codes, what a call can result in, how an upcall is
-//! named; and the few constants by which its two versions differ. How a call and its result lie in
-//! registers is for [`crate::version`] to say.
+//! The terms of the system-call interface: error codes, results of calls, names of upcalls, and the few
+//! constants that differ between the two versions. [`crate::version`] defines which registers hold a
+//! call and its result.
 
 /// Why a call failed. This kernel's drivers need about half of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub enum ErrorCode {
     NoAck = 13,
 }
 
-/// The result of a system call: every variant that the interface has, whether a driver of this kernel
-/// needs it or not.
+/// The result of a system call. It has every variant of the interface, including those that no driver
+/// of this kernel returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
     Failure(ErrorCode),
     FailureU32(ErrorCode, u32),
-    /// A failed subscribe or allow hands back the pair that it was given.
+    /// A failed subscribe or allow returns the pair that it was given.
     FailurePair(ErrorCode, u32, u32),
     FailureU64(ErrorCode, u64),
     Success,
@@ -49,7 +49,7 @@ impl From<Result<(), ErrorCode>> for Return {
     }
 }
 
-/// Which upcall of which driver.
+/// The name of an upcall: its driver and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpcallId {
     pub driver: u32,
@@ -62,21 +62,21 @@ pub use of_version::{FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, RELAYS, UNSTATE
 mod of_version {
     use super::ErrorCode;
 
-    /// The version served, as application headers name it; and what is taken for an application whose
-    /// header names none: it is refused, as on Tock.
+    /// The version served, in the form of application headers, and the version assumed for an
+    /// application whose header has none. `None`: such an application is refused, as on Tock.
     pub const INTERFACE: (u16, u16) = (2, 2);
     pub const UNSTATED: Option<(u16, u16)> = None;
 
     /// Perf's driver number.
     pub const PERF: u32 = tockmark_perf::DRIVER_NUMBER;
 
-    /// To applications the first process is this number.
+    /// The number that applications use for the first process.
     pub const FIRST_PROCESS: u32 = 0;
 
-    /// What a notification that finds no room fails with.
+    /// The error of a notification that finds no free entry in the queue.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
 
-    /// Are there the registries and the relay, which is IPC, too?
+    /// Does this version have the registries and the relay? The relay is also IPC.
     pub const RELAYS: bool = true;
 }
 
@@ -84,21 +84,21 @@ mod of_version {
 mod of_version {
     use super::ErrorCode;
 
-    /// The version served, as application headers name it; and what is taken for an application whose
-    /// header names none, as was usual.
+    /// The version served, in the form of application headers, and the version assumed for an
+    /// application whose header has none, as was common.
     pub const INTERFACE: (u16, u16) = (1, 0);
     pub const UNSTATED: Option<(u16, u16)> = Some(INTERFACE);
 
-    /// Perf's driver number: that of the 2021 study. Commands 0, 1, 2 and 8 only, since a result is one
-    /// word; counters come as they are, whatever their sign.
+    /// Perf's driver number, as in the 2021 study. It has commands 0, 1, 2 and 8 only, since a result is
+    /// one word; counters are returned unchanged, even if that makes them negative.
     pub const PERF: u32 = 0x9_0004;
 
-    /// To applications the first process is this number.
+    /// The number that applications use for the first process.
     pub const FIRST_PROCESS: u32 = 1;
 
-    /// What a notification that finds no room fails with.
+    /// The error of a notification that finds no free entry in the queue.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
 
-    /// Are there the registries and the relay, which is IPC, too?
+    /// Does this version have the registries and the relay? The relay is also IPC.
     pub const RELAYS: bool = false;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The registers of a process that does not run.
+//! The saved registers of a process that is not running.
 
-/// A process's registers while the kernel runs: register xN is word N. x0 needs no place, so its
-/// word holds the program counter. `arch/riscv/trap.S` knows this layout.
+/// A process's registers while the kernel runs: register xN is word N. x0 need not be saved, so its
+/// word holds the program counter. `arch/riscv/trap.S` depends on this layout.
 #[repr(C)]
 pub struct Frame([u32; 32]);
 
@@ -15,7 +15,7 @@ const A0: usize = 10;
 /// Bytes of the instruction that makes a system call: `ecall`, or Thumb's `svc`.
 const CALL_BYTES: u32 = if cfg!(target_arch = "arm") { 2 } else { 4 };
 
-/// Bytes of RAM that a process has for its stack when it begins. A Cortex-M has registers there.
+/// Bytes at the start of a process's RAM that are its first stack. A Cortex-M keeps registers there.
 pub const FIRST_STACK: u32 = if cfg!(target_arch = "arm") { 32 } else { 0 };
 
 impl Frame {
@@ -28,7 +28,7 @@ impl Frame {
         &self.0
     }
 
-    /// Returns the registers for a change.
+    /// Returns the registers, to be changed.
     #[cfg(any(feature = "open-counters", target_arch = "arm"))]
     pub fn words_mut(&mut self) -> &mut [u32; 32] {
         &mut self.0
@@ -50,19 +50,19 @@ impl Frame {
         self.0[A0] = word;
     }
 
-    /// Makes the process make the system call again that it is in.
+    /// Makes the process execute its system call again.
     pub fn repeat(&mut self) {
         self.0[PC] = self.0[PC].wrapping_sub(CALL_BYTES);
     }
 
-    /// Makes the process call `function` and return to where it stands now.
+    /// Makes the process call `function` and then return to its current instruction.
     pub fn call(&mut self, function: u32, arguments: [u32; 4]) {
         self.0[RA] = self.0[PC];
         self.0[PC] = function;
         self.set_result(arguments);
     }
 
-    /// Makes the process begin at `entry` with this stack.
+    /// Makes the process start at `entry` with this stack.
     pub fn enter(&mut self, entry: u32, stack: u32) {
         self.0[PC] = entry;
         self.0[SP] = stack;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kernel proper: which process runs, what an interrupt changes, and what becomes of a process
-//! that ends.
+//! The kernel proper: it chooses the process that runs, serves interrupts, and ends processes.
 //!
 //! There is one core, and interrupts are off while the kernel runs, so the kernel is never entered
-//! twice. A word in the image says who goes first (see [`Machine::slice_us`]). By turns: a process runs
-//! until it yields, ends, or has had its time slice; slices are counted only while another process
-//! could run, so an application that is alone is never disturbed. By fixed priority, which has no
-//! slices: a process runs until it yields, ends, or one in an earlier place can run.
+//! twice. A word in the image selects the scheduler (see [`Machine::slice_us`]). Round robin: a process
+//! runs until it yields, ends, or has used its time slice. Slices are counted only while another process
+//! could run, so an application that is alone is never interrupted. Fixed priority, without slices: a
+//! process runs until it yields or ends, or until a process with a lower index can run.
 
 use crate::arch::{Hardware, Machine, Source};
 use crate::drivers::Drivers;
@@ -19,11 +18,11 @@ use crate::say;
 use crate::slots::MAX_PROCESSES;
 use crate::syscall::Next;
 
-/// The causes of faults by a load and by a store.
+/// The causes of faults in a load and in a store.
 const READ: u32 = 5;
 const WRITTEN: u32 = 7;
 
-/// The shortest time slice in microseconds: in a shorter one a process would hardly get anywhere.
+/// The shortest time slice in microseconds. In a shorter one a process would hardly make progress.
 const SHORTEST_SLICE: u32 = 100;
 
 pub struct Kernel {
@@ -33,13 +32,13 @@ pub struct Kernel {
     pub drivers: Drivers,
     /// How often each process may still be started again after a fault.
     restarts: [u32; MAX_PROCESSES],
-    /// How many ticks a process runs while another one waits. None: fixed priority.
+    /// How many ticks a process runs while another one is ready. None: fixed priority.
     slice: Option<u64>,
-    /// When the current process has to make room. None: nobody waits.
+    /// When the current process's time slice ends. None: no other process is ready.
     slice_end: Option<u64>,
-    /// Whose memory the PMP opens to user mode.
+    /// The process whose memory the PMP opens to user mode.
     protected: Option<usize>,
-    /// Some of that is memory that others share with it.
+    /// Does the PMP also open memory that others share with that process?
     windows_open: bool,
 }
 
@@ -74,8 +73,8 @@ impl Kernel {
         say!("stand-in {}, apps: {count}", env!("CARGO_PKG_VERSION"));
     }
 
-    /// The current process's index. It is always one of a process; the remainder says so to the
-    /// compiler too, which then checks no bounds on every system call.
+    /// The current process's index. It is always less than MAX_PROCESSES. The remainder lets the compiler
+    /// prove that, so it adds no bounds checks to every system call.
     #[inline(always)]
     pub fn index(&self) -> usize {
         self.current % MAX_PROCESSES
@@ -87,14 +86,14 @@ impl Kernel {
         &mut self.processes[self.index()]
     }
 
-    /// That process's registers.
+    /// The current process's registers.
     pub fn frame(&mut self) -> &mut Frame {
         &mut self.process().frame
     }
 
-    /// Chooses the next process and makes it ready to run: the one after the current comes first, or
-    /// by fixed priority the one in the first place. With nothing to run, the core sleeps until an
-    /// interrupt changes that.
+    /// Chooses the next process and prepares it to run. Round robin starts its search after the current
+    /// process, fixed priority at index 0. If no process can run, the core sleeps until an interrupt makes
+    /// one ready.
     pub fn schedule(&mut self) {
         loop {
             let first = match self.slice {
@@ -122,13 +121,13 @@ impl Kernel {
         }
     }
 
-    /// Opens the current process's memory, what others share with it, and no more to user mode.
+    /// Opens only the current process's memory, and the buffers shared with it, to user mode.
     pub fn protect(&mut self) {
         let process = &mut self.processes[self.current % MAX_PROCESSES];
         Hardware::protect(process.app.flash, process.protected_ram());
         process.inbox.take_moved();
         let open = !process.inbox.is_closed();
-        // With most processes there is nothing to open here, nor to close.
+        // Most processes have no shared buffers, so there is nothing to open or to close.
         if open || self.windows_open {
             Hardware::open_windows(process.inbox.windows());
             self.windows_open = open;
@@ -136,7 +135,7 @@ impl Kernel {
         self.protected = Some(self.current);
     }
 
-    /// Opens to user mode what another process shares, if the current one has just got at it.
+    /// Opens what another process shares to user mode, if the current one has just got access to it.
     #[inline]
     pub fn protect_if_moved(&mut self) {
         if self.process().inbox.take_moved() {
@@ -144,7 +143,7 @@ impl Kernel {
         }
     }
 
-    /// Something may have made another process ready. Does the current one go on?
+    /// Decides whether the current process continues, after another one may have become ready.
     pub fn make_room(&mut self) -> Next {
         if self.is_outranked() {
             return Next::Other;
@@ -153,21 +152,21 @@ impl Kernel {
         Next::Same
     }
 
-    /// By fixed priority: could a process in an earlier place run?
+    /// Fixed priority: can a process with a lower index run?
     fn is_outranked(&self) -> bool {
         let mut earlier = self.processes.iter().take(self.current);
         self.slice.is_none() && earlier.any(Process::is_runnable)
     }
 
-    /// An interrupt came while the current process ran.
+    /// Serves the interrupt that the current process was interrupted by.
     pub fn interrupt(&mut self) {
         if self.serve_interrupts() || self.make_room() == Next::Other {
             self.schedule();
         }
     }
 
-    /// Serves one of what is pending: if there is another, it interrupts as soon as a process runs. Returns
-    /// whether the current process's time slice is over.
+    /// Serves one pending interrupt. If another one is pending, it interrupts as soon as a process runs.
+    /// Returns whether the current process's time slice is over.
     fn serve_interrupts(&mut self) -> bool {
         let pending = Hardware::pending_interrupts();
         if pending.timer {
@@ -192,7 +191,7 @@ impl Kernel {
         false
     }
 
-    /// Starts a time slice for the current process if it has none and another one waits.
+    /// Starts a time slice for the current process if it has none and another one is ready.
     fn watch_slice(&mut self) {
         let Some(slice) = self.slice.filter(|_| self.slice_end.is_none()) else {
             return;
@@ -206,15 +205,15 @@ impl Kernel {
         }
     }
 
-    /// Sets the timer to what comes first: an alarm, or the end of the time slice.
+    /// Sets the timer to the next event: an alarm, or the end of the time slice.
     pub fn set_timer(&mut self) {
         let alarm = self.drivers.alarm.next();
         Hardware::set_timer(alarm.into_iter().chain(self.slice_end).min());
     }
 
-    /// The current process did what it may not: says so and stops it, or starts it again if the image
-    /// says so (see [`Machine::fault_restarts`]), in one line and as soon as that is out. The others run
-    /// on.
+    /// Handles a fault of the current process: prints it and stops the process, or restarts the process if
+    /// the image allows it (see [`Machine::fault_restarts`]). A restart prints one line, and the process
+    /// waits until the line is out. The other processes keep running.
     pub fn fault(&mut self, cause: u32, value: u32) {
         let index = self.index();
         let process = &mut self.processes[index];
@@ -239,7 +238,7 @@ impl Kernel {
         self.schedule();
     }
 
-    /// The current process ends itself; it says with a code how its work went, and zero is well.
+    /// Ends the current process at its own request. The code is its result; zero means success.
     pub fn terminate(&mut self, code: u32) {
         self.stop_current();
         if code != 0 {
@@ -247,13 +246,13 @@ impl Kernel {
         }
     }
 
-    /// Says a line about this process in its turn.
+    /// Queues a line about this process, to be printed in its turn.
     fn say(&mut self, process: usize, line: Line) {
         let console = &mut self.drivers.console;
         console.say(process, line, &mut self.processes);
     }
 
-    /// Ends the current process, and what the drivers had under way for it.
+    /// Ends the current process and everything that drivers were doing for it.
     pub fn stop_current(&mut self) {
         self.process().stop();
         self.drivers.forget(self.index(), &mut self.processes);

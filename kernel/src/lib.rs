@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The tockmark baseline kernel: the Tock system-call interface served by plain, small code on OpenTitan
-//! Earl Grey. It loads up to four applications from flash, keeps them apart with the PMP, runs them
-//! in user mode and serves one version of the interface: 2, or 1 if built so. It is not Tock and
-//! holds none of its code.
+//! The tockmark baseline kernel serves the Tock system-call interface on OpenTitan Earl Grey with plain,
+//! small code. It loads up to four applications from flash, isolates them with the PMP and runs them in
+//! user mode. A build serves version 2 of the interface, or version 1. The kernel is not Tock and has
+//! none of Tock's code.
 //!
-//! How to read it: a trap enters at `arch/riscv/trap.S`, which calls `arch/riscv/trap.rs`, which
-//! calls [`kernel::Kernel`]. System calls are told apart in [`version`], one file a version of the
-//! interface, which calls [`syscall`], one function each; the drivers behind them are in [`drivers`].
-//! What a process is stands in [`process`], where it comes from in [`loader`] and [`tbf`]. What is asked
-//! of the machine is one trait, [`arch::Machine`]. Everything outside of `arch` is safe Rust, but for
-//! [`umem`], the one place that touches an application's memory; and everything outside of `arch`
-//! runs on a host against a fake machine, which is how it is tested.
+//! Where to start reading: a trap enters at `arch/riscv/trap.S`, which calls `arch/riscv/trap.rs`, which
+//! calls [`kernel::Kernel`]. [`version`] decodes system calls; it has one file per version of the
+//! interface. It calls [`syscall`], which has one function per call. The drivers are in [`drivers`].
+//! [`process`] describes a process; [`loader`] and [`tbf`] load it. The machine is one trait,
+//! [`arch::Machine`]. Outside `arch` all code is safe Rust, except [`umem`], the only module that
+//! accesses an application's memory. All code outside `arch` also runs on a host, with a fake machine:
+//! that is how it is tested.
 
 #![cfg_attr(target_os = "none", no_std)]
 

@@ -2,9 +2,9 @@
 
 //! Finds applications in flash and gives each its RAM.
 //!
-//! Applications stand one after the other; a header says where the next one is. An application that
-//! cannot be run is refused with a line that says why, and the search goes on; a header whose checksum or
-//! sizes are wrong ends the search, since nothing says where the next one is.
+//! Applications follow each other in flash; each header gives the offset of the next one. If an
+//! application cannot run, the kernel prints why, skips it and continues. If a header's checksum or sizes
+//! are wrong, the search ends, since the start of the next application is unknown.
 
 use crate::abi::{INTERFACE, UNSTATED};
 use crate::process::App;
@@ -86,7 +86,7 @@ pub fn find_apps(flash: &'static [u8], flash_start: u32, ram: Region) -> Apps {
     }
 }
 
-/// Adds an application, or says why not. A disabled one is passed over.
+/// Adds an application, or prints why it was refused. Skips a disabled one.
 fn take(apps: &mut Apps, header: &Header<'static>, at: u32, ram: Region) {
     if !header.enabled {
         return;
@@ -110,7 +110,7 @@ fn refuse(header: &Header<'static>, why: &Refusal) {
     say!("app {} refused: {why}", Name(header.name));
 }
 
-/// Works out where an application's flash and RAM are.
+/// Computes the addresses of an application's flash and RAM.
 fn place(header: &Header<'static>, at: u32, ram: Region) -> Result<App, Refusal> {
     let stated = header.kernel_version.or(UNSTATED);
     let (major, minor) = stated.ok_or(Refusal::NoInterface)?;
@@ -124,7 +124,7 @@ fn place(header: &Header<'static>, at: u32, ram: Region) -> Result<App, Refusal>
     let ram_start = header.fixed_ram.ok_or(Refusal::NoRamAddress)?;
     let size = header.minimum_ram;
     let outside = Refusal::Ram(ram_start, size, ram);
-    // The PMP deals in whole words.
+    // The PMP protects whole words only.
     let app_ram = size
         .checked_next_multiple_of(4)
         .and_then(|size| Region::sized(ram_start, size))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kernel image. All of it is in the library; execution starts at `arch/riscv/start.S`.
+//! The kernel image. All code is in the library; execution starts at `arch/riscv/start.S`.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

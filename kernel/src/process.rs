@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A process: an application's memory, its registers while it does not run, and what it has asked
-//! for: upcalls subscribed to, buffers allowed; and what others share with it.
+//! A process: an application's memory, its registers while it is not running, its subscriptions and
+//! allowed buffers, and the buffers that others share with it.
 
 use crate::abi::{ErrorCode, FIRST_PROCESS, UpcallId};
 use crate::frame::{FIRST_STACK, Frame};
@@ -14,15 +14,15 @@ use crate::upcall::{Queue, Upcall};
 
 pub type Processes = [Process; MAX_PROCESSES];
 
-/// An application that was found in flash and has a place in RAM.
+/// An application that was found in flash and has been given RAM.
 #[derive(Clone, Copy)]
 pub struct App {
     pub name: &'static str,
-    /// All of it in flash, header included.
+    /// The whole application in flash, header included.
     pub flash: Region,
     /// Where the application proper starts in flash.
     pub start: u32,
-    /// Its first instruction.
+    /// The address of its first instruction.
     pub entry: u32,
     pub ram: Region,
 }
@@ -40,22 +40,22 @@ impl App {
 /// What a process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It runs, or could.
+    /// It is running or can run.
     Ready,
     /// It waits for any upcall.
     Yielded,
-    /// It waits for this upcall, whose arguments it wants without a function being called; its queue has
-    /// none such.
+    /// It waits for this upcall and wants its arguments, but no call of a function. Its queue does not
+    /// have the upcall yet.
     YieldedFor(UpcallId),
-    /// It waited for this upcall, and now its queue has one.
+    /// It waited for this upcall, which is now in its queue.
     Awaited(UpcallId),
-    /// It waits until a line about it is out ([`crate::drivers::console`]).
+    /// It waits until a line about it has been sent ([`crate::drivers::console`]).
     Printing,
-    /// It has ended, or there is none.
+    /// It has ended, or it has no application.
     Stopped,
 }
 
-/// The function that an upcall calls, and the word that it is called with. Zero: none.
+/// The function that an upcall calls, and the word that is passed to it. A function of 0 means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscription {
     pub function: u32,
@@ -73,13 +73,13 @@ pub struct Process {
     pub frame: Frame,
     pub app: App,
     pub state: State,
-    /// End of the RAM that the application may use now; the rest, up to the end of its RAM region,
-    /// it can ask for.
+    /// End of the RAM that the application may use now. It can ask for more, up to the end of its RAM
+    /// region.
     app_break: u32,
-    /// How often it has begun.
+    /// How often it was started.
     starts: u32,
     upcalls: Queue,
-    /// What other processes share with this one.
+    /// The buffers that other processes share with this one.
     pub inbox: Inbox,
     subscriptions: [Subscription; SUBSCRIPTION_SLOTS],
     pub read_only: [UserBuffer; READ_ONLY_SLOTS],
@@ -102,10 +102,10 @@ impl Process {
         }
     }
 
-    /// Puts the process at its application's first instruction, with nothing asked for yet.
+    /// Prepares the process to start at its application's first instruction, with no subscriptions and no
+    /// buffers.
     ///
-    /// The break starts at the bottom of RAM: how much of it the application uses from the start is
-    /// for the application to say.
+    /// The break starts at the bottom of RAM: the application itself moves it to what it needs.
     pub fn start(&mut self, app: App) {
         let mut inbox = core::mem::take(&mut self.inbox);
         inbox.close();
@@ -122,18 +122,18 @@ impl Process {
         self.state = State::Ready;
     }
 
-    /// The process runs no more, and nothing waits for it.
+    /// Ends the process and drops its waiting upcalls.
     pub fn stop(&mut self) {
         self.state = State::Stopped;
         self.upcalls.clear();
     }
 
-    /// Is there an application in this place?
+    /// Does this process have an application?
     pub fn exists(&self) -> bool {
         self.app.flash.length() > 0
     }
 
-    /// What the process in this place is called until it ends; if it starts again it is another one.
+    /// The process's id, which is valid until the process ends. After a restart it has another id.
     pub fn id(&self, place: usize) -> u32 {
         let before = self.starts.wrapping_mul(MAX_PROCESSES as u32);
         before.wrapping_add(place as u32)
@@ -144,7 +144,7 @@ impl Process {
         Region::new(self.app.ram.start(), self.app_break)
     }
 
-    /// That RAM as the PMP is told, in whole words: its end is rounded up, which stays within the
+    /// The RAM as the PMP protects it, in whole words: its end is rounded up, which stays inside the
     /// application's own region.
     pub fn protected_ram(&self) -> Region {
         Region::new(self.app.ram.start(), self.app_break.next_multiple_of(4))
@@ -163,8 +163,8 @@ impl Process {
         Ok(())
     }
 
-    /// Replaces a subscription, and cancels what waits for the old one, but for what other processes
-    /// have sent.
+    /// Replaces a subscription. Drops the upcalls waiting for the old one, except those that other
+    /// processes sent.
     pub fn subscribe(
         &mut self,
         id: UpcallId,
@@ -181,7 +181,7 @@ impl Process {
         Ok(core::mem::replace(&mut self.subscriptions[slot], new))
     }
 
-    /// Reports an event. It waits until the process yields.
+    /// Queues an upcall for an event. It waits until the process yields.
     pub fn schedule(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
         if self.ignores(id) {
             return Ok(());
@@ -191,7 +191,7 @@ impl Process {
         Ok(())
     }
 
-    /// Reports what another process has sent.
+    /// Queues an upcall that another process sent.
     pub fn notify(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
         if self.ignores(id) {
             return Ok(());
@@ -201,7 +201,7 @@ impl Process {
         Ok(())
     }
 
-    /// Reports that another process has a request: its id and more.
+    /// Queues the upcall for another process's request: its id and two more words.
     #[cfg(not(feature = "abi-v1"))]
     pub fn notify_of_request(&mut self, id: UpcallId, words: [u32; 3]) -> Result<(), ErrorCode> {
         if self.ignores(id) {
@@ -213,20 +213,20 @@ impl Process {
         Ok(())
     }
 
-    /// Notes that the queue has this upcall now: whether the process can run then shows without a search.
+    /// Records that the queue now has this upcall, so that `is_runnable` needs no search.
     fn note(&mut self, id: UpcallId) {
         if self.state == State::YieldedFor(id) {
             self.state = State::Awaited(id);
         }
     }
 
-    /// Does the process wait for any upcall that it subscribed to, and this is none? It is then dropped at
-    /// once, so that a queue that is not empty makes the process run.
+    /// Is the process waiting for any upcall it has subscribed to, and not subscribed to this one? The
+    /// upcall is then dropped at once, so a non-empty queue always makes the process runnable.
     fn ignores(&self, id: UpcallId) -> bool {
         self.state == State::Yielded && handler(&self.subscriptions, id).is_none()
     }
 
-    /// Could the process run if it were given the core?
+    /// Can the process run if it gets the core?
     pub fn is_runnable(&self) -> bool {
         match self.state {
             State::Ready | State::Awaited(_) => true,
@@ -245,13 +245,13 @@ impl Process {
         self.state = State::Ready;
     }
 
-    /// Makes the process run its oldest waiting upcall that it subscribed to, if there is one; the others
-    /// before it are dropped.
+    /// Makes the process run its oldest waiting upcall that it has subscribed to, if there is one. Drops
+    /// the upcalls before it.
     pub fn run_upcall(&mut self) -> bool {
         !self.upcalls.is_empty() && (self.run_first_upcall() || self.run_later_upcall())
     }
 
-    #[inline(never)] // so that a call which finds none saves no registers for it
+    #[inline(never)] // so that a call that finds no upcall saves no registers for this one
     fn run_first_upcall(&mut self) -> bool {
         let found = self
             .upcalls
@@ -275,7 +275,7 @@ impl Process {
         true
     }
 
-    /// Hands the arguments of the oldest upcall with this id to the process, calling nothing.
+    /// Passes the arguments of the oldest upcall with this id to the process, without calling a function.
     pub fn take_upcall(&mut self, id: UpcallId) -> bool {
         let Some(upcall) = self.upcalls.pop_id(id) else {
             return false;
@@ -285,8 +285,8 @@ impl Process {
         true
     }
 
-    /// An upcall's arguments. One that another process has sent holds that process's index, and comes
-    /// with the buffer that it shares now.
+    /// Returns an upcall's arguments. An upcall from another process holds that process's index, and
+    /// comes with the buffer that it shares now.
     fn arguments(&mut self, upcall: Upcall) -> [u32; 3] {
         if !is_from_process(upcall.id) {
             return upcall.arguments;
@@ -297,7 +297,7 @@ impl Process {
     }
 }
 
-/// What of these a process subscribed to this upcall with.
+/// Returns the process's subscription to this upcall, if it has one.
 fn handler(
     subscriptions: &[Subscription; SUBSCRIPTION_SLOTS],
     id: UpcallId,
@@ -306,7 +306,7 @@ fn handler(
     Some(subscriptions[slot]).filter(|handler| handler.function != 0)
 }
 
-/// The place of the living process with this id.
+/// Returns the index of the living process with this id.
 #[cfg(not(feature = "abi-v1"))]
 pub fn place_of(id: u32, processes: &Processes) -> Option<usize> {
     let place = id as usize % MAX_PROCESSES;

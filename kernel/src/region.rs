@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A range of addresses: what lies inside it, and how the PMP is told about it.
+//! A range of addresses, the comparisons of ranges, and how a range is written into the PMP.
 //!
-//! A region is given to the PMP as one pair of entries in top-of-range mode: the first entry is off
-//! and holds the start, the second holds the end. Addresses go in by words of four bytes.
+//! A region uses one pair of PMP entries in top-of-range mode: the first entry is off and holds the
+//! start, the second holds the end. Addresses are given in words of four bytes.
 
 use core::fmt;
 
@@ -17,13 +17,13 @@ pub struct Region {
 impl Region {
     pub const EMPTY: Region = Region { start: 0, end: 0 };
 
-    /// The region from `start` to `end`, which does not lie before it.
+    /// The region from `start` to `end`, which must not be below `start`.
     pub const fn new(start: u32, end: u32) -> Region {
         debug_assert!(start <= end);
         Region { start, end }
     }
 
-    /// `length` bytes from `start`; none if that passes the end of the address space.
+    /// `length` bytes from `start`, or None if the end is beyond the address space.
     pub fn sized(start: u32, length: u32) -> Option<Region> {
         let end = start.checked_add(length)?;
         Some(Region { start, end })
@@ -41,17 +41,17 @@ impl Region {
         self.end - self.start
     }
 
-    /// Can the PMP be told of exactly this region?
+    /// Can the PMP protect exactly this region?
     pub const fn is_whole_words(self) -> bool {
         self.start.is_multiple_of(4) && self.end.is_multiple_of(4)
     }
 
-    /// Does all of `inner` lie within?
+    /// Is all of `inner` within this region?
     pub const fn covers(self, inner: Region) -> bool {
         self.start <= inner.start && inner.end <= self.end
     }
 
-    /// Have the two a byte in common?
+    /// Do the two have a byte in common?
     pub fn overlaps(self, other: Region) -> bool {
         self.start.max(other.start) < self.end.min(other.end)
     }

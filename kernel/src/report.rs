@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the kernel itself says on the UART: single lines that begin with its name, so that they can
-//! be told from an application's output; and the longer report of a fault that stops one.
+//! The kernel's own output on the UART: single lines that start with its name, to distinguish them from
+//! applications' output, and the longer report of a fault that stops an application.
 
 use crate::arch::{Hardware, Machine};
 use crate::frame::Frame;
@@ -22,7 +22,7 @@ pub fn line(text: fmt::Arguments<'_>) {
 }
 
 fn write(text: fmt::Arguments<'_>) {
-    // The UART takes all that it is given: there is no error to handle.
+    // The UART takes all bytes: there is no error to handle.
     let _ = fmt::Write::write_fmt(&mut Output, text);
 }
 
@@ -35,9 +35,8 @@ impl fmt::Write for Output {
     }
 }
 
-/// What the kernel says of one application in one line. [`crate::drivers::console`] says it when it is the
-/// application's turn, a piece at a time: so the kernel never waits for the UART where an application can
-/// make it.
+/// A line that the kernel prints about one application. [`crate::drivers::console`] prints it in the
+/// application's turn, one piece at a time. So an application cannot make the kernel wait for the UART.
 #[derive(Clone, Copy)]
 pub enum Line {
     Alert(u32),
@@ -47,14 +46,14 @@ pub enum Line {
     Ended(u32),
 }
 
-/// A line's text is made in pieces of no more bytes, since interrupts are off meanwhile.
+/// The most bytes of a piece of text. It is limited because interrupts are off while a piece is made.
 const PIECE: usize = 28;
-/// Which pieces have a part of the application's name, and behind them which letters begin the next one.
+/// The piece in which each part of the application's name begins; the name's length ends the last one.
 const NAME_PIECES: [usize; 3] = [PIECE - BEGIN.len(), 2 * PIECE - BEGIN.len(), NAME_BYTES];
 const BEGIN: &[u8] = b"tockmark-kernel: app ";
 
 impl Line {
-    /// In how many pieces its text is made.
+    /// The number of pieces of its text.
     pub fn pieces(self) -> usize {
         match self {
             Line::Alert(_) | Line::Number(_) | Line::Ended(_) => 4,
@@ -64,7 +63,7 @@ impl Line {
     }
 }
 
-/// A piece of a line's text. It is made without [`core::fmt`], whose steps nothing bounds.
+/// A piece of a line's text. It is made without [`core::fmt`], whose run time has no bound.
 pub struct Text {
     bytes: [u8; PIECE],
     length: usize,
@@ -76,9 +75,9 @@ impl Text {
         Text { bytes, length: 0 }
     }
 
-    /// Makes a piece of this line about the application with this name. Returns how many bytes it has;
-    /// one with letters that the name does not have is empty.
-    #[inline(never)] // so that what comes before needs no room on the stack for it
+    /// Makes a piece of this line about the application `name`. Returns its length in bytes. A piece for
+    /// letters beyond the name's end is empty.
+    #[inline(never)] // so that the caller needs no stack for it
     pub fn set(&mut self, line: Line, piece: usize, name: &str) -> u32 {
         self.length = 0;
         if piece == 0 {
@@ -111,18 +110,18 @@ impl Text {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Its last `count` bytes.
+    /// The last `count` bytes.
     pub fn last(&self, count: u32) -> &[u8] {
         let first = self.length.saturating_sub(count as usize);
         self.bytes.get(first..self.length).unwrap_or_default()
     }
 
-    #[inline(never)] // there are many pieces, and none is worth room in flash
+    #[inline(never)] // it is called often, and inlining each call would cost flash
     fn put(&mut self, text: &[u8]) -> &mut Text {
         self.extend(text.iter().copied())
     }
 
-    /// What would go beyond [`PIECE`] is left out.
+    /// Appends bytes; drops those beyond [`PIECE`].
     #[inline(always)] // so that a byte costs no call
     fn extend(&mut self, text: impl Iterator<Item = u8>) -> &mut Text {
         let free = self.bytes.get_mut(self.length..).unwrap_or_default();
@@ -133,7 +132,7 @@ impl Text {
         self
     }
 
-    /// A number with at least so many digits.
+    /// Appends a number in hexadecimal, with at least `least` digits.
     fn hex(&mut self, number: u32, least: u32) -> &mut Text {
         let digits = (8 - number.leading_zeros() / 4).max(least);
         let values = (0..digits).rev().map(|digit| number >> (4 * digit) & 0xF);
@@ -147,8 +146,8 @@ impl Default for Text {
     }
 }
 
-/// An application's name comes from flash: only what can be printed on one line is, and no more of it
-/// than a name that is taken has.
+/// An application's name, to be printed. It comes from flash, so only letters that fit on a line are
+/// printed, and no more than [`NAME_BYTES`].
 pub struct Name(pub &'static str);
 
 fn letters(name: &[u8]) -> impl Iterator<Item = u8> {
@@ -164,8 +163,8 @@ impl fmt::Display for Name {
     }
 }
 
-/// Says what an application did that it may not, why that stopped it for good, where it lay, and all of
-/// its registers. The kernel waits for the UART meanwhile: once in an application's life.
+/// Prints the fault that stopped an application for good, the application's memory and all of its
+/// registers. The kernel waits for the UART while it prints; that happens once in an application's life.
 pub fn stopped(app: &App, frame: &Frame, line: Line, cause: u32) {
     let mut text = Text::new();
     for piece in 0..line.pieces() {
@@ -176,7 +175,7 @@ pub fn stopped(app: &App, frame: &Frame, line: Line, cause: u32) {
     say!("{why}; flash {}, ram {}", app.flash, app.ram);
     for (row, words) in frame.words().chunks(4).enumerate() {
         for (column, word) in words.iter().enumerate() {
-            // The first word is the program counter, which stands above.
+            // The first word is the program counter, which was printed above.
             let number = 4 * row + column;
             if number > 0 {
                 write(format_args!(" {:>3}=0x{word:08x}", REGISTERS[number]));
@@ -208,7 +207,7 @@ fn cause_text(cause: u32) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The pieces of a line.
+    /// Returns the pieces of a line.
     fn pieces(line: Line, name: &str) -> Vec<String> {
         let mut text = Text::new();
         let piece = |number| {

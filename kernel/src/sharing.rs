@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What other processes share with one process: from each of them at most one buffer, and which of
-//! these the process can reach.
+//! The buffers that other processes share with one process: at most one from each, and which of them the
+//! process can access.
 //!
-//! A buffer is out of reach until its owner has notified the process and the process takes that
-//! notification. From then on the PMP opens it, as one more region beside the process's own, until the owner
-//! takes it back, shares another in its place, or ends. With four processes there is a region for every
-//! other one. With eight processes, or eight PMP entries, there are too few: then a process that touches an
-//! open buffer which the PMP has not faults into [`Inbox::turn_to`] and goes on. The PMP deals in whole words:
-//! a buffer that is not aligned stays closed, and the notification says that there is nothing.
+//! A process cannot access a buffer until the buffer's owner has notified it and it takes that
+//! notification. From then on the PMP opens the buffer, as one more region next to the process's own, until
+//! the owner takes it back, shares another one, or ends. With four processes there is a region for each
+//! other process. With eight processes, or with eight PMP entries, there are too few. Then a process that
+//! touches an open buffer without a region faults, [`Inbox::turn_to`] gives the buffer a region, and the
+//! process continues. The PMP protects whole words only, so a buffer that is not aligned stays closed, and
+//! its notification reports an empty buffer.
 
 use crate::region::Region;
 use crate::slots::MAX_PROCESSES;
 
-/// How many shared buffers the PMP opens at a time: one of each other process, as far as it has entries.
+/// How many shared buffers the PMP opens at a time: one per other process, if it has enough entries.
 pub const WINDOWS: usize = if OTHERS < PAIRS { OTHERS } else { PAIRS };
 const OTHERS: usize = MAX_PROCESSES - 1;
 const PAIRS: usize = if cfg!(feature = "pmp-8") { 1 } else { 5 }; // of entries: arch/riscv/pmp.rs
 
 pub struct Inbox {
-    /// By the index of the owner.
+    /// The buffer that each process shares, by the owner's index.
     offers: [Region; MAX_PROCESSES],
-    /// Bit N: the process reaches what process N offers.
+    /// Bit N: the process can access the buffer of process N.
     open: u8,
-    /// The PMP does not know yet.
+    /// Has anything changed since the PMP was last set?
     moved: bool,
-    /// The process whose buffer comes first, if there are more than [`WINDOWS`].
+    /// The owner of the buffer that gets the first region, if there are more than [`WINDOWS`].
     first: u8,
 }
 
@@ -39,13 +40,13 @@ impl Inbox {
         }
     }
 
-    /// Process `owner` shares this now; what it shared before is out of reach.
+    /// Records that process `owner` shares this buffer now, and closes its earlier one.
     pub fn offer(&mut self, owner: usize, buffer: Region) {
         self.offers[owner] = buffer;
         self.open &= !(1 << owner);
     }
 
-    /// The buffer that `owner` shares, which the process reaches from now on; empty if there is none.
+    /// Opens the buffer that `owner` shares and returns it; empty if there is none.
     pub fn open(&mut self, owner: usize) -> Region {
         let offer = self.offers.get(owner).copied().unwrap_or(Region::EMPTY);
         if offer.length() == 0 || !offer.is_whole_words() {
@@ -58,7 +59,7 @@ impl Inbox {
         offer
     }
 
-    /// Closes all. What is offered can be opened again.
+    /// Closes all buffers. They can be opened again.
     pub fn close(&mut self) {
         self.open = 0;
         self.moved = false;
@@ -68,12 +69,12 @@ impl Inbox {
         self.open == 0
     }
 
-    /// Is there something that the PMP has to be told? Asked once: the answer turns to no.
+    /// Does the PMP have to be set again? Returns true once per change.
     pub fn take_moved(&mut self) -> bool {
         core::mem::take(&mut self.moved)
     }
 
-    /// What the process reaches; places that are not needed are empty.
+    /// The buffers that the PMP opens; unused regions are empty.
     pub fn windows(&self) -> [Region; WINDOWS] {
         let mut windows = [Region::EMPTY; WINDOWS];
         let first = if WINDOWS == OTHERS {
@@ -89,9 +90,9 @@ impl Inbox {
         windows
     }
 
-    /// Is this address in a buffer that is open, but that the PMP had no entry for? Then it has one from
-    /// now on, as its neighbours in the order of processes have: of two buffers one's turn has the other's,
-    /// so an access across both does not fault for ever.
+    /// Gives a region to the open buffer that has this address, if it has none, and returns whether it did.
+    /// The buffers of the next processes keep a region as well. So an instruction that accesses two
+    /// neighbouring buffers does not fault for ever.
     pub fn turn_to(&mut self, address: u32) -> bool {
         if WINDOWS == OTHERS {
             return false;
@@ -123,8 +124,8 @@ mod tests {
         Region::new(start, start + 0x100)
     }
 
-    /// Buffers that touch each other, more than the PMP has room for: any is reached by one fault, an
-    /// access across two neighbours by two.
+    /// More buffers than the PMP has regions, each next to the other: an access to one of them faults once,
+    /// an access across two faults twice.
     #[test]
     #[cfg(all(feature = "eight", not(feature = "pmp-8")))]
     fn each_open_buffer_has_its_turn() {
@@ -151,7 +152,7 @@ mod tests {
         assert!(!inbox.turn_to(buffer(0).start()) && !inbox.turn_to(buffer(MAX_PROCESSES).start()));
     }
 
-    /// With one pair of entries each open buffer is reached by one fault.
+    /// With one pair of entries an access to any open buffer faults once.
     #[test]
     #[cfg(feature = "pmp-8")]
     fn one_open_buffer_is_there_at_a_time() {
@@ -180,8 +181,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is offered and opened in whatever order, exactly what is offered now, was opened
-        /// since, and is aligned can be reached. (Process 3 is the receiver: it offers nothing.)
+        /// For any order of offers and opens, the accessible buffers are exactly those that are offered
+        /// now, were opened since, and are aligned. (Process 3 is the receiver: it offers nothing.)
         #[test]
         fn only_what_is_offered_is_open(
             steps in proptest::collection::vec((0..3usize, any::<bool>(), 0..64u32, 0..64u32), 0..40),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a process keeps what it has given to each driver: the upcalls it has subscribed to and the
-//! buffers it has allowed have a slot each, found by the numbers of driver and upcall or buffer. The
-//! numbers of the drivers and of processes are here, since the tables are made of them.
+//! The slots in which a process keeps its subscriptions and allowed buffers: one slot per upcall or buffer
+//! of each driver, found by the driver's number and the number of the upcall or buffer. The numbers of the
+//! drivers and of processes are also here, since the tables are made of them.
 
 use crate::abi::{ErrorCode, PERF, RELAYS, UpcallId};
 
@@ -19,7 +19,7 @@ pub const BY_PACKAGE: u32 = 0xA_0001;
 pub const RELAY: u32 = 0xA_0010;
 pub const CRYPTO: u32 = 0x9_0020;
 
-/// Is there the driver of crypto? It is where it is tested, too.
+/// Is the crypto driver in this build? Tests have it.
 const HAS_CRYPTO: bool = cfg!(any(test, feature = "crypto"));
 
 /// How many subscriptions, read-only and read-write buffers a process can have.
@@ -27,18 +27,18 @@ pub const SUBSCRIPTION_SLOTS: usize = CRYPTO_UPCALL + HAS_CRYPTO as usize;
 pub const READ_ONLY_SLOTS: usize = if RELAYS { 5 } else { 2 };
 pub const READ_WRITE_SLOTS: usize = CRYPTO_BUFFER + HAS_CRYPTO as usize;
 
-/// Where those of the relay are, as far as others need to know.
+/// The slots of the relay, as far as other modules need them.
 const RELAY_UPCALLS: usize = 3 + MAX_PROCESSES;
 pub const STRING: usize = 2;
 pub const PACKAGE: usize = 3;
 pub const RELAY_OUT: usize = 4;
 pub const RELAY_IN: usize = 1 + MAX_PROCESSES;
 
-/// And those of crypto, which come last.
+/// The slots of crypto, which come last.
 const CRYPTO_UPCALL: usize = RELAY_UPCALLS + if RELAYS { 6 } else { 0 };
 pub const CRYPTO_BUFFER: usize = RELAY_IN + RELAYS as usize;
 
-/// Where a process keeps the subscription to this upcall.
+/// Returns the slot of the subscription to this upcall.
 pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
     match (id.driver, id.number) {
         (ALARM, 0) => Ok(0),
@@ -53,13 +53,14 @@ pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
     }
 }
 
-/// Does another process send this upcall by notifying? Then it brings what that one shares; and subscribing keeps
-/// those that came before, or a service that starts late would miss its first client.
+/// Does another process send this upcall by notifying? If so, it comes with the buffer that the sender
+/// shares, and a new subscription keeps upcalls that are already queued: otherwise a service that starts
+/// late would miss its first client.
 pub fn is_from_process(id: UpcallId) -> bool {
     id.driver == IPC
 }
 
-/// Where a process keeps this read-only buffer.
+/// Returns the slot of this read-only buffer.
 pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (CONSOLE, 1) => Ok(0),
@@ -71,7 +72,7 @@ pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     }
 }
 
-/// Where a process keeps this read-write buffer.
+/// Returns the slot of this read-write buffer.
 pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (CONSOLE, 1) => Ok(0),
@@ -87,7 +88,7 @@ pub fn shared_with(slot: usize) -> Option<usize> {
     slot.checked_sub(1).filter(|with| *with < MAX_PROCESSES)
 }
 
-/// Why there is no such slot.
+/// Returns the error for a slot that does not exist.
 fn absent(driver: u32) -> ErrorCode {
     match driver {
         ALARM | CONSOLE | DEBUG | IPC | PERF => ErrorCode::NoSupport,

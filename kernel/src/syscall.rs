@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the system calls do, whichever version of the interface they come by. [`crate::version`]
-//! calls these functions for the current process, and its `give` puts a result into registers.
+//! The system calls, for both versions of the interface. [`crate::version`] calls these functions for the
+//! current process; its `give` puts a result into registers.
 
 use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::drivers::call::{Answer, Call, Then};
@@ -10,17 +10,17 @@ use crate::process::State;
 use crate::slots;
 use crate::umem::{UserBuffer, write_byte};
 
-/// Who runs after a system call.
+/// The process that runs after a system call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// The process that called.
     Same,
-    /// The process waits, has ended, or makes room: another one.
+    /// Another process: the calling one waits, has ended, or has used its time.
     Other,
 }
 
 impl Kernel {
-    /// A command of the current process.
+    /// Returns a command of the current process.
     #[inline(always)]
     pub fn command_call(&self, number: u32, arguments: [u32; 2]) -> Call {
         Call {
@@ -30,7 +30,7 @@ impl Kernel {
         }
     }
 
-    /// Gives the caller a command's result and does what follows from it.
+    /// Gives the caller a command's result, then does what the driver asks for.
     #[inline(always)]
     pub fn follow(&mut self, (result, then): Answer) -> Next {
         self.give(result);
@@ -44,7 +44,7 @@ impl Kernel {
         Next::Same
     }
 
-    /// Runs an upcall if one waits. A byte at address `flag` tells whether one did.
+    /// Runs an upcall if one waits, and writes to the byte at address `flag` whether one did.
     #[inline]
     pub fn yield_no_wait(&mut self, flag: u32) -> Next {
         let process = self.process();
@@ -57,21 +57,21 @@ impl Kernel {
         self.wait_unless(ran, State::Ready)
     }
 
-    /// Runs an upcall as soon as there is one.
+    /// Runs an upcall, as soon as there is one.
     #[inline]
     pub fn yield_wait(&mut self) -> Next {
         let ran = self.process().run_upcall();
         self.wait_unless(ran, State::Yielded)
     }
 
-    /// Hands over the arguments of one certain upcall as soon as there is one.
+    /// Passes on the arguments of one specific upcall, as soon as it is there.
     #[inline]
     pub fn yield_wait_for(&mut self, id: UpcallId) -> Next {
         let taken = self.process().take_upcall(id);
         self.wait_unless(taken, State::YieldedFor(id))
     }
 
-    /// The process goes on if it has what it waits for; else it waits.
+    /// Lets the process continue if it has what it waits for, or makes it wait.
     fn wait_unless(&mut self, has: bool, waiting: State) -> Next {
         if has {
             self.protect_if_moved();
@@ -81,8 +81,8 @@ impl Kernel {
         Next::Other
     }
 
-    /// Gives a driver a buffer to read and write; None is one that is not the caller's memory. Returns
-    /// the one that it had.
+    /// Gives a driver a buffer to read and write, and returns the driver's previous one. `None` is a
+    /// buffer outside the caller's memory.
     #[inline]
     pub fn read_write_allow(
         &mut self,
@@ -101,7 +101,7 @@ impl Kernel {
         Ok(old)
     }
 
-    /// Gives a driver a buffer to read, and returns the one that it had.
+    /// Gives a driver a buffer to read, and returns the driver's previous one.
     #[inline]
     pub fn read_only_allow(
         &mut self,
@@ -129,19 +129,19 @@ impl Kernel {
             3 => app.ram.end(),
             4 => app.flash.start(),
             5 => app.flash.end(),
-            // No grants are taken from the application's RAM.
+            // There are no grants in the application's RAM.
             6 => app.ram.end(),
-            // No writeable flash regions, so none has a start or an end.
+            // There are no writeable flash regions.
             7 => 0,
             8 | 9 => return self.fail(ErrorCode::Fail),
-            // Where stack and heap start only matters to a debugger.
+            // Only a debugger needs to know where stack and heap start.
             10 | 11 => return self.give(Return::Success),
             _ => return self.fail(ErrorCode::NoSupport),
         };
         self.give(Return::U32(value))
     }
 
-    /// Moves the break; None is a place outside of the address space.
+    /// Moves the break; `None` is an address beyond the address space.
     fn move_break(&mut self, new: Option<u32>, success: Return) -> Next {
         let moved = new.ok_or(ErrorCode::NoMemory);
         match moved.and_then(|new| self.process().set_break(new)) {
@@ -159,8 +159,8 @@ impl Kernel {
     }
 }
 
-/// The place of a buffer and the buffer, if neither is at fault. Of several faults Tock names a
-/// missing driver first, then memory that is not the application's own.
+/// Returns the slot and the buffer, or the first error. If there are several, Tock reports a missing
+/// driver before a buffer outside the application's memory.
 fn both(
     slot: Result<usize, ErrorCode>,
     buffer: Option<UserBuffer>,

@@ -3,27 +3,27 @@
 //! Reads the header of an application in flash: Tock Binary Format, version 2.
 //!
 //! A header is four words (version and header size, total size, flags, checksum) and then entries of
-//! type, length and value, each padded to a whole word. What this kernel does not need is skipped.
-//! Flash may hold anything, so nothing here trusts a size before it is checked.
+//! type, length and value, each padded to a whole word. Entries that this kernel does not need are
+//! skipped. Flash may hold anything, so every size is checked before it is used.
 
 use core::fmt;
 
-/// What stands at one place in flash.
+/// What flash has at one address.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
     /// Erased or zero: no further applications.
     End,
-    /// A header without a program: keep this many bytes free.
+    /// A header without a program: this many bytes are reserved.
     Padding(u32),
-    /// A header that is whole, as its checksum says, but of no use; and how many bytes to pass over.
+    /// A header with a correct checksum that cannot be used, and how many bytes to skip.
     Unusable(u32, Error),
     App(Header<'a>),
 }
 
-/// What the kernel wants to know about an application.
+/// The fields of a header that the kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// Of all of it in flash, header included.
+    /// The size of the whole application in flash, header included.
     pub total_size: u32,
     pub enabled: bool,
     pub name: &'a str,
@@ -38,8 +38,8 @@ pub struct Header<'a> {
     pub kernel_version: Option<(u16, u16)>,
 }
 
-/// The longest name that an application can have, since others look for it with interrupts off
-/// ([`crate::drivers::ipc::find`]), and lines about it have its name.
+/// The longest name of an application. It is limited because the kernel compares names with interrupts off
+/// ([`crate::drivers::ipc::find`]), and lines about an application contain its name.
 pub const NAME_BYTES: usize = 48;
 
 /// Why a header cannot be used.
@@ -85,14 +85,14 @@ mod kind {
     pub const PROGRAM: u16 = 9;
 }
 
-/// Reads what stands at the start of `flash`, which goes to the end of the applications' flash. An error
-/// is a header whose size cannot be believed: nothing says where the next one is.
+/// Reads the entry at the start of `flash`, which reaches to the end of the applications' flash. Returns
+/// an error if the header's size is unreliable: then the start of the next header is unknown.
 pub fn parse(flash: &[u8]) -> Result<Entry<'_>, Error> {
     let (Some(version), Some(first)) = (half(flash, 0), word(flash, 0)) else {
         return Ok(Entry::End);
     };
-    // Behind the last application flash is zero, or erased, or erased but for the one zero byte that
-    // tockloader puts there.
+    // After the last application flash is zero, or erased, or erased except for one zero byte that
+    // tockloader writes there.
     if matches!(first, 0 | u32::MAX | 0xFFFF_FF00) {
         return Ok(Entry::End);
     }
@@ -144,7 +144,7 @@ fn parse_entries(header: &[u8], total_size: u32, enabled: bool) -> Result<Entry<
         rest = rest.get(4 + length.next_multiple_of(4)..).ok_or(cut)?;
     }
 
-    // A Program entry says the same as a Main entry, and more; it goes before it.
+    // A Program entry has all fields of a Main entry and more, so it takes precedence.
     let Some([entry, protected, minimum_ram]) = program.or(main) else {
         return Ok(Entry::Padding(total_size));
     };
@@ -170,10 +170,10 @@ fn parse_entries(header: &[u8], total_size: u32, enabled: bool) -> Result<Entry<
     }))
 }
 
-/// A fixed address that stands for "none".
+/// A fixed address of this value means that there is none.
 const ANYWHERE: u32 = u32::MAX;
 
-/// All words of a header but the checksum itself, xored.
+/// The xor of all words of a header except the checksum.
 fn checksum(header: &[u8]) -> u32 {
     (0..header.len())
         .step_by(4)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Headers as elf2tab writes them, broken ones, and arbitrary bytes.
+//! Headers that elf2tab writes, broken headers, and arbitrary bytes.
 
 use super::*;
 use proptest::prelude::*;
@@ -90,7 +90,7 @@ fn erased_flash_ends_the_list() {
 #[test]
 fn a_header_without_a_program_is_padding() {
     assert_eq!(parse(&app(&[], 2048, 0)), Ok(Entry::Padding(2048)));
-    let least = BASE_SIZE as u32; // all of it is header
+    let least = BASE_SIZE as u32; // the application is only a header
     assert_eq!(parse(&app(&[], least, 0)), Ok(Entry::Padding(least)));
 }
 
@@ -131,11 +131,11 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// A sequence of numbers that looks random and is the same for the same start.
+/// A pseudo-random sequence of numbers, the same for the same start.
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    /// One of 0 to `bound` - 1.
+    /// A number from 0 to `bound` - 1.
     pub fn below(&mut self, bound: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -143,15 +143,15 @@ impl Numbers {
         (((self.0 >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// A word that a header's reader might trip over.
+    /// A word that is likely to break a parser.
     fn awkward(&mut self) -> u32 {
         let near = [0, 4, 16, 512, 0x7FFF, 0xFFFF, 1 << 31, u32::MAX][self.below(8) as usize];
         near.wrapping_add(self.below(9)).wrapping_sub(4)
     }
 }
 
-/// A right header of some entries in some order, then broken in up to three places. In seven of eight
-/// the checksum is made right again, so that what is behind it is reached.
+/// A correct header with some entries in some order, then broken in up to three places. In seven of eight
+/// cases the checksum is corrected, so that the parser reads the entries.
 pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
     let mut entries = Vec::new();
     for _ in 0..numbers.below(7) {
@@ -197,7 +197,7 @@ pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
     image
 }
 
-/// Whatever is read lies within what was given, and every outcome there is has come up.
+/// Everything that the parser returns is within its input, and every outcome occurs.
 fn fuzz(inputs: u32) {
     const SEED: u64 = 0x746F_636B_6D61_726B;
     let mut numbers = Numbers(SEED);
@@ -267,7 +267,7 @@ proptest! {
         let _ = parse(&bytes);
     }
 
-    /// With a right checksum, so that the entries are reached.
+    /// The checksum is correct, so that the parser reads the entries.
     #[test]
     fn arbitrary_entries_never_panic(
         bytes in proptest::collection::vec(any::<u8>(), 0..256),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The one place where the kernel touches an application's memory.
+//! The only module in which the kernel accesses an application's memory.
 //!
-//! An application names memory by address and length. A [`UserBuffer`] is such a range that was
-//! checked when it was allowed: against what that application may access, and against the memory
-//! that the board gives to applications at all. After that it can be read without further questions.
-//! The application may change its contents, or give up the break above it, at any time; the kernel
-//! then reads other bytes of the same application, never anybody else's. Buffers may overlap, as TRD
-//! 104 lets them: the kernel holds addresses and reads byte by byte, never a reference to such memory.
+//! An application names memory by address and length. A [`UserBuffer`] is such a range that was checked
+//! when it was allowed: the application may access it, and it is in the memory that the board gives to
+//! applications. After that it can be read without further checks. The application may change its
+//! contents, or lower the break below it, at any time; the kernel then reads other bytes of the same
+//! application, never those of another. Buffers may overlap, as TRD 104 permits: the kernel keeps
+//! addresses and reads byte by byte, and never has a reference to such memory.
 
 #![allow(unsafe_code)]
 
@@ -20,8 +20,8 @@ pub struct UserBuffer(Region);
 impl UserBuffer {
     pub const EMPTY: UserBuffer = UserBuffer(Region::EMPTY);
 
-    /// `length` bytes at `address`, if they lie within one of the `allowed` regions. An empty buffer
-    /// may lie anywhere.
+    /// `length` bytes at `address`, if one of the `allowed` regions covers them. An empty buffer may have
+    /// any address.
     pub fn new(address: u32, length: u32, allowed: &[Region]) -> Option<UserBuffer> {
         let buffer = Region::sized(address, length)?;
         let inside = |region: &Region| region.covers(buffer) && is_app_memory(buffer);
@@ -44,8 +44,8 @@ impl UserBuffer {
     pub fn bytes_from(self, first: u32) -> impl Iterator<Item = u8> {
         let start = self.0.start().saturating_add(first);
         (start..self.0.end()).map(|address| {
-            // Safety: `new` let only ranges through that lie in application memory, which is
-            // mapped, readable, and holds no Rust object; the address lies within such a range.
+            // Safety: `new` accepts only ranges in application memory, which is mapped, readable, and
+            // has no Rust object; the address is in such a range.
             unsafe { Hardware::peek(address) }
         })
     }
@@ -53,16 +53,16 @@ impl UserBuffer {
 
 #[cfg(any(test, feature = "crypto"))]
 impl UserBuffer {
-    /// Reads words from word `first` on, of a buffer that lies on one: as many as it has, and of a last one
-    /// the bytes that it has.
+    /// Reads words from an aligned buffer, starting at word `first`: as many as the buffer has. If it ends
+    /// within a word, the missing bytes read as zero.
     pub fn read(self, first: usize, words: &mut [u32]) {
         let bytes = self.length().saturating_sub(4 * first as u32);
         let whole = words.len().min(bytes as usize / 4);
         let start = self.address() + 4 * first as u32;
         let (full, rest) = words.split_at_mut(whole);
         for (word, at) in full.iter_mut().zip((start..).step_by(4)) {
-            // Safety: `new` let only buffers through that lie in application memory; it has so many
-            // words, which are aligned.
+            // Safety: `new` accepts only buffers in application memory; these words are in it and
+            // aligned.
             *word = unsafe { Hardware::peek_word(at) };
         }
         if let Some(last) = rest.first_mut() {
@@ -74,8 +74,8 @@ impl UserBuffer {
         }
     }
 
-    /// Writes words to the start of a buffer that lies on one and is RAM: as many as it has, and of a last
-    /// one the bytes that it has.
+    /// Writes words to the start of an aligned buffer in RAM: as many as the buffer has. If it ends within
+    /// a word, only the bytes inside are written.
     pub fn write(self, words: &[u32]) {
         if !Hardware::app_ram().covers(self.0) {
             return;
@@ -83,8 +83,8 @@ impl UserBuffer {
         let whole = words.len().min(self.length() as usize / 4);
         let (full, rest) = words.split_at(whole);
         for (word, at) in full.iter().zip((self.address()..).step_by(4)) {
-            // Safety: `new` let only buffers through that lie in application memory, and this is RAM; it
-            // has so many words, which are aligned.
+            // Safety: `new` accepts only buffers in application memory, and this one is RAM; these
+            // words are in it and aligned.
             unsafe { Hardware::poke_word(at, *word) };
         }
         let last = rest.first().map_or([0; 4], |word| word.to_le_bytes());
@@ -94,34 +94,34 @@ impl UserBuffer {
             self.length() % 4
         };
         for (byte, at) in last.into_iter().zip(self.0.end() - bytes..self.0.end()) {
-            // Safety: as above, but that bytes need not be aligned.
+            // Safety: as above; bytes need no alignment.
             unsafe { Hardware::poke(at, byte) };
         }
     }
 }
 
-/// Writes one byte at an address that the application gave, if it lies within `allowed`.
+/// Writes one byte at an address that the application gave, if `allowed` covers it.
 pub fn write_byte(address: u32, value: u8, allowed: Region) {
     let Some(byte) = Region::sized(address, 1) else {
         return;
     };
     if allowed.covers(byte) && Hardware::app_ram().covers(byte) {
-        // Safety: the address lies in the applications' RAM, which is mapped, writable, and holds
-        // no Rust object: nothing that the compiler knows of changes.
+        // Safety: the address is in the applications' RAM, which is mapped, writable, and has no Rust
+        // object: nothing that the compiler knows of changes.
         unsafe { Hardware::poke(address, value) }
     }
 }
 
-/// How many groups of words, or bytes where not both buffers are aligned alike, are copied at once.
+/// How many groups of words are copied at once, or bytes if the two buffers are not aligned alike.
 #[cfg(not(feature = "abi-v1"))]
 const STEPS: u32 = 64;
 
-/// The words of a group: a loop over single ones would take half of its time for itself.
+/// Words in a group: a loop over single words would spend half of its time on itself.
 #[cfg(not(feature = "abi-v1"))]
 const GROUP: u32 = 4;
 
-/// Copies from one buffer to another one, which is RAM, from index `first` on: a part of what both have.
-/// Returns how many bytes; 0: all is copied.
+/// Copies a part of one buffer, from index `first`, to the same index of another one in RAM. Returns the
+/// number of bytes; 0 means that all bytes that both have were copied.
 #[cfg(not(feature = "abi-v1"))]
 #[inline(never)]
 pub fn copy(from: UserBuffer, to: UserBuffer, first: u32) -> u32 {
@@ -134,8 +134,8 @@ pub fn copy(from: UserBuffer, to: UserBuffer, first: u32) -> u32 {
         let groups = (left / (4 * GROUP)).min(STEPS);
         for _ in 0..groups {
             for word in 0..GROUP {
-                // Safety: `new` let only buffers through that lie in application memory, and the second
-                // lies in RAM; both have so many words from here on, which are aligned.
+                // Safety: `new` accepts only buffers in application memory, and the second one is RAM;
+                // these words are in both and aligned.
                 unsafe {
                     Hardware::poke_word(target + 4 * word, Hardware::peek_word(source + 4 * word))
                 };
@@ -146,7 +146,7 @@ pub fn copy(from: UserBuffer, to: UserBuffer, first: u32) -> u32 {
     }
     let bytes = left.min(STEPS);
     for _ in 0..bytes {
-        // Safety: as above, but that bytes need not be aligned.
+        // Safety: as above; bytes need no alignment.
         unsafe { Hardware::poke(target, Hardware::peek(source)) };
         (source, target) = (source + 1, target + 1);
     }
@@ -173,8 +173,7 @@ mod tests {
     }
 
     proptest! {
-        /// A buffer is taken if each of its bytes is in the same one of the regions; the sums here
-        /// cannot wrap around.
+        /// A buffer is accepted if one region covers all of its bytes. (These sums cannot wrap around.)
         #[test]
         fn a_buffer_lies_in_one_region(
             from in distance(), length in distance(), size in 0..64u32, gap in 0..8u32,
@@ -201,7 +200,7 @@ mod tests {
             }
         }
 
-        /// What both buffers have is copied, part by part, and nothing else is written.
+        /// The copy, part by part, has exactly the bytes that both buffers have.
         #[test]
         #[cfg(not(feature = "abi-v1"))]
         fn a_copy_is_what_both_have(
@@ -236,7 +235,7 @@ mod tests {
             });
         }
 
-        /// A byte is written where it may be, and nowhere else.
+        /// A byte is written only where it is allowed.
         #[test]
         fn a_byte_goes_where_it_is_allowed(from in distance(), size in 0..64u32) {
             let start = Hardware::app_ram().start() + 8;

@@ -2,8 +2,8 @@
 
 //! Upcalls that wait for their process to yield: a short queue, oldest first.
 //!
-//! The queue is bounded, so no driver can make the kernel run out of memory; an upcall that finds no
-//! room is dropped and its driver is told.
+//! The queue is bounded, so no driver can exhaust the kernel's memory. An upcall that does not fit is
+//! dropped, and its driver gets an error.
 
 use crate::abi::{ErrorCode, UpcallId};
 use crate::slots::MAX_PROCESSES;
@@ -15,17 +15,17 @@ pub struct Upcall {
     pub arguments: [u32; 3],
 }
 
-/// How many upcalls a process can have waiting: its own, and what each of the others sends.
+/// The most upcalls that can wait for a process: its own, and those that each other process sends.
 pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
-/// How many of these places others leave free: one for each driver that reports to a process.
+/// How many of these entries other processes cannot use: one per driver that reports to a process.
 pub const OWN: usize = if cfg!(feature = "abi-v1") { 3 } else { 4 };
 
-/// How many places each of the others has: so no process that notifies without end can take them from a
-/// third one.
+/// How many entries each other process can use. So a process that notifies without end cannot block the
+/// others.
 pub const PER_SENDER: usize = 3;
 
-/// And how many more for its requests by the relay: one says that there is one.
+/// Entries for requests by the relay, per other process: one is enough to report that there is one.
 const REQUESTS: usize = if cfg!(feature = "abi-v1") { 0 } else { 1 };
 
 pub struct Queue {
@@ -54,7 +54,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues what another process sends; the first argument of the upcall says which one it is.
+    /// Queues an upcall from another process, whose number is the upcall's first argument.
     pub fn push_foreign(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
         let sender = |other: &Upcall| (other.id.driver, other.arguments[0]);
         let own = |other: &&Upcall| sender(other) == sender(&upcall);
@@ -64,8 +64,8 @@ impl Queue {
         }
     }
 
-    /// Queues that there is a request, by a process in this place: once, with the newest arguments. The
-    /// first argument is an id, whose remainder is the place.
+    /// Queues the upcall for a request. There is at most one per sender, with the newest arguments. The
+    /// first argument is the sender's id; its remainder is the sender's index.
     #[cfg(not(feature = "abi-v1"))]
     pub fn push_request(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
         let place = |other: &Upcall| (other.id, other.arguments[0] % MAX_PROCESSES as u32);
@@ -79,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// Takes the oldest upcall if it is wanted, and says by what.
+    /// Takes the oldest upcall if `wanted` returns something for it, and returns both.
     pub fn pop_first<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
         let upcall = *self.iter().next()?;
         let by = wanted(upcall.id)?;
@@ -87,7 +87,7 @@ impl Queue {
         Some((upcall, by))
     }
 
-    /// Takes the oldest upcall that is wanted, and says by what; those before it are dropped.
+    /// Takes the oldest upcall for which `wanted` returns something; drops those before it.
     pub fn pop<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
         let by = |(at, upcall): (_, &Upcall)| Some((at, *upcall, wanted(upcall.id)?));
         let found = self.iter().enumerate().find_map(by);
@@ -99,7 +99,7 @@ impl Queue {
         Some((upcall, by))
     }
 
-    /// Takes the oldest upcall with this id, wherever it stands.
+    /// Takes the oldest upcall with this id, at any position in the queue.
     pub fn pop_id(&mut self, id: UpcallId) -> Option<Upcall> {
         let at = self.iter().position(|upcall| upcall.id == id)?;
         let upcall = self.entries[at];
@@ -111,7 +111,7 @@ impl Queue {
         self.length == 0
     }
 
-    /// Forgets all upcalls but those that are to be kept.
+    /// Drops all upcalls except those that `keeps` selects.
     pub fn retain(&mut self, keeps: impl Fn(UpcallId) -> bool) {
         let mut kept = 0;
         for at in 0..self.length.min(CAPACITY) {
@@ -132,7 +132,7 @@ impl Queue {
         self.entries.iter().take(self.length)
     }
 
-    /// Removes `count` upcalls from place `at` on.
+    /// Removes `count` upcalls, starting at index `at`.
     fn remove(&mut self, at: usize, count: usize) {
         let moved = at + count..self.length.min(CAPACITY);
         for (to, from) in (at..).zip(moved) {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any sequence of operations gives what a plain list gives.
+        /// Any sequence of operations has the same result as on a plain list.
         #[test]
         fn it_behaves_as_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
             let mut queue = Queue::new();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Version 1 of the system-call interface (Tock 1.x): which call an `ecall` is, and where its result
-//! goes. What the calls do is in [`crate::syscall`]; only the words differ from version 2.
+//! Version 1 of the system-call interface (Tock 1.x): decodes an `ecall` and puts its result into
+//! registers. [`crate::syscall`] carries out the calls, for both versions.
 //!
-//! The class is in a0, arguments in a1 to a4. A result is one signed word in a0, negative for an
-//! error; a1 to a3 keep what they held. There is one allow, whose buffers lie in RAM; one yield, which
-//! waits; and no exit. Subscribe and allow do not hand out what they replace. A null address allows
-//! nothing.
+//! The class is in a0, the arguments in a1 to a4. A result is one signed word in a0, negative for an
+//! error; a1 to a3 are not changed. There is one allow, whose buffers are in RAM; one yield, which waits;
+//! and no exit. Subscribe and allow do not return what they replace. Allowing a null address takes the
+//! buffer back.
 //!
-//! Drivers are numbered as in version 2, but for Perf, and IPC works without commands of its own: its
-//! process numbers start at 1, allow 0 finds the process with a name, allow N shares with process N,
-//! subscribe 0 is for being a service and N for being a client of process N, and command N notifies
-//! process N, as a service if its argument is 0, else as a client.
+//! Drivers have the same numbers as in version 2, except Perf. IPC has no commands of its own: process
+//! numbers start at 1, allow 0 finds the process with a name, allow N shares with process N, subscribe 0
+//! registers a service and subscribe N a client of process N, and command N notifies process N: as a
+//! service if its argument is 0, else as a client.
 
 use crate::abi::{ErrorCode, FIRST_PROCESS, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
@@ -21,7 +21,7 @@ use crate::process::Subscription;
 use crate::syscall::Next;
 use crate::umem::UserBuffer;
 
-/// Register a0 of an `ecall` says what kind of call it is.
+/// The class of system call, in register a0 of an `ecall`.
 pub mod class {
     pub const YIELD: u32 = 0;
     pub const SUBSCRIBE: u32 = 1;
@@ -31,7 +31,7 @@ pub mod class {
 }
 
 impl Return {
-    /// The word of register a0. A command that answers with more than one is not of this version.
+    /// The word for register a0. No command of this version returns more than one word.
     #[inline(always)]
     pub const fn word(self) -> u32 {
         match self {
@@ -89,7 +89,7 @@ impl Kernel {
                 self.command_call(command, [process.wrapping_sub(FIRST_PROCESS), 0])
             }
             (alarm::NUMBER, 0) => return self.give(Return::U32(1)),
-            // The old way to set an alarm: the time when it is due.
+            // The old way to set an alarm: by the time at which it is due.
             (alarm::NUMBER, 4) => {
                 let now = Hardware::now() as u32;
                 self.command_call(6, [now, first.wrapping_sub(now)])
@@ -114,7 +114,7 @@ impl Kernel {
         self.give(result.map(|_| ()).into())
     }
 
-    /// The number of the process that has this name.
+    /// Returns the number of the process with this name.
     fn discover(&mut self, name: Option<UserBuffer>) -> Next {
         let found = name.and_then(|name| ipc::find(name, &self.processes, |_| true));
         match found {
@@ -123,7 +123,7 @@ impl Kernel {
         }
     }
 
-    /// The index of a process by the number that applications know it by.
+    /// Returns the index of a process, given the number that applications use for it.
     fn other_process(&self, number: u32) -> Option<u32> {
         let index = number.checked_sub(FIRST_PROCESS)?;
         let process = self.processes.get(index as usize)?;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Version 2 of the system-call interface (TRD 104): which call an `ecall` is, and where its result
-//! goes.
+//! Version 2 of the system-call interface (TRD 104): decodes an `ecall` and puts its result into registers.
 //!
-//! The class is in a4, arguments in a0 to a3. A result is up to four words in a0 to a3, the first of
-//! which says what the others are. Each class is one function here, all of one signature, from the
-//! four argument words to what is to run [`Next`]; what the calls do is in [`crate::syscall`].
+//! The class is in a4, the arguments in a0 to a3. A result has up to four words in a0 to a3; the first
+//! one gives the types of the others. Each class is one function here. All have the same signature: four
+//! argument words in, and [`Next`] out, which selects the process that runs next. [`crate::syscall`]
+//! carries out the calls, for both versions.
 
 use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::drivers::call::Call;
@@ -14,7 +14,7 @@ use crate::process::Subscription;
 use crate::syscall::Next;
 use crate::umem::UserBuffer;
 
-/// Register a4 of an `ecall` says what kind of call it is.
+/// The class of system call, in register a4 of an `ecall`.
 pub mod class {
     pub const YIELD: u32 = 0;
     pub const SUBSCRIBE: u32 = 1;
@@ -27,7 +27,7 @@ pub mod class {
 }
 
 impl Return {
-    /// The words of registers a0 to a3. Those that a variant does not define are zero.
+    /// The words for registers a0 to a3. Words that a variant does not define are zero.
     #[inline(always)]
     pub const fn registers(self) -> [u32; 4] {
         match self {
@@ -72,7 +72,7 @@ impl Kernel {
         }
     }
 
-    /// Yield has no result of its own: what the registers hold afterwards is the upcall's.
+    /// Yield returns nothing of its own: afterwards the registers hold the upcall's arguments.
     #[inline(never)]
     fn class_yield(&mut self, kind: u32, first: u32, second: u32, _: u32) -> Next {
         match kind {
@@ -142,7 +142,7 @@ impl Kernel {
         Next::Same
     }
 
-    /// Has the current process make the same command again: it is not done yet, and others may run before.
+    /// Makes the current process issue the same command again: it is not finished, and others may run first.
     pub fn repeat(&mut self, driver: u32, call: Call) -> Next {
         let [first, second] = call.arguments;
         let frame = self.frame();
@@ -151,7 +151,7 @@ impl Kernel {
         Next::Same
     }
 
-    /// The buffer that was in the place, or the refused one back.
+    /// Returns the previous buffer, or on an error the refused one.
     fn give_buffer(&mut self, old: Result<UserBuffer, ErrorCode>, at: u32, size: u32) -> Next {
         self.give(match old {
             Ok(old) => Return::Pair(old.address(), old.length()),
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn results_are_laid_out_as_the_interface_says() {
         use ErrorCode::{Busy, Invalid, NoAck};
-        let wide = 0x1_0000_0002; // goes into registers low word first
+        let wide = 0x1_0000_0002; // the low word goes into the lower register
         let cases = [
             (Return::Failure(Busy), [0, 2, 0, 0]),
             (Return::FailureU32(NoAck, 5), [1, 13, 5, 0]),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A stand-in, on which apps for Cortex-M are tried in QEMU: the parts of the baseline kernel on the
-//! machine mps2-an386. It is neither Tock nor the baseline: it protects no memory, its cycle counter
-//! is made up, and no figure of it means anything (docs/boards-and-simulator.md).
+//! A stand-in for a Cortex-M board: parts of the baseline kernel on QEMU's machine mps2-an386, to test that
+//! apps for Cortex-M work. It is neither Tock nor the baseline. It protects no memory, its cycle counter is
+//! fake, and none of its figures has a meaning (docs/boards-and-simulator.md).
 
 mod trap;
 
@@ -14,7 +14,7 @@ use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tockmark_perf::Counters;
 
-/// The name that tools look for to know what kernel an image holds.
+/// Tools find this symbol to identify the kernel in an image.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
@@ -27,7 +27,7 @@ const PROVENANCE: &str = concat!(
     "\0"
 );
 
-/// Two timers that count down: one shows the time, the other one interrupts.
+/// Two timers that count down: one is the clock, the other one interrupts.
 const CLOCK: usize = 0x4000_0000;
 const TIMER: usize = 0x4000_1000;
 const TIMER_CTRL: usize = 0x0;
@@ -49,27 +49,27 @@ const SENDS: u32 = 1 << 0;
 
 const INTERRUPT_ENABLE: usize = 0xE000_E100;
 const INTERRUPT_CONTROL: usize = 0xE000_ED04;
-/// Has the exception come that serves what has no interrupt of its own.
+/// Makes an exception pending, for events that have no interrupt of their own.
 const PEND: u32 = 1 << 28;
 
-/// When the timer is due; all ones: never.
+/// When the timer is due; all bits set: never.
 static DUE: [AtomicU32; 2] = [AtomicU32::new(NEVER), AtomicU32::new(NEVER)];
 const NEVER: u32 = u32::MAX;
-/// The clock when it was last read, and how often it had come round.
+/// The clock when it was last read, and how often it has wrapped.
 static CLOCK_SEEN: AtomicU32 = AtomicU32::new(0);
 static CLOCK_ROUNDS: AtomicU32 = AtomicU32::new(0);
-/// The UART has sent what it was given, and nobody has heard of it.
+/// The UART has sent its bytes, and this was not reported yet.
 static SENT: AtomicBool = AtomicBool::new(false);
-/// What stands for a cycle counter: how often it was read.
+/// The fake cycle counter: how often it was read.
 static READ: AtomicU32 = AtomicU32::new(0);
 
 fn device(address: usize) -> u32 {
-    // Safety: a register of a device that is always there.
+    // Safety: a register of a device that always exists.
     unsafe { with_exposed_provenance::<u32>(address).read_volatile() }
 }
 
 fn set_device(address: usize, value: u32) {
-    // Safety: as above; none of those used here changes memory.
+    // Safety: as above; the registers used here do not change memory.
     unsafe { with_exposed_provenance_mut::<u32>(address).write_volatile(value) }
 }
 
@@ -102,12 +102,12 @@ impl Machine for StandIn {
     }
 
     unsafe fn peek(address: u32) -> u8 {
-        // Safety: application memory is readable, and no Rust object lies there.
+        // Safety: application memory is readable and has no Rust object.
         unsafe { with_exposed_provenance::<u8>(address as usize).read_volatile() }
     }
 
     unsafe fn poke(address: u32, value: u8) {
-        // Safety: the applications' RAM is writable, and no Rust object lies there.
+        // Safety: the applications' RAM is writable and has no Rust object.
         unsafe { with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value) }
     }
 
@@ -126,7 +126,7 @@ impl Machine for StandIn {
 
     fn open_windows(_windows: [Region; WINDOWS]) {}
 
-    /// It waits awake: the core would not wake of an exception that may not come yet.
+    /// Waits in a loop: an exception that cannot be taken yet would not wake the core.
     fn wait_for_interrupt() {
         loop {
             let pending = StandIn::pending_interrupts();
@@ -165,7 +165,7 @@ impl Machine for StandIn {
         set_device(TIMER + TIMER_CTRL, 0);
         set_device(TIMER + TIMER_CLEAR, 1);
         if let Some(moment) = moment {
-            // A moment beyond its reach is asked for again when it comes to its end.
+            // If the moment is beyond the timer's range, the timer is set again when it expires.
             let ticks = moment.saturating_sub(StandIn::now());
             let ticks = u32::try_from(ticks).unwrap_or(u32::MAX).max(1);
             set_device(TIMER + TIMER_VALUE, ticks);
@@ -174,7 +174,7 @@ impl Machine for StandIn {
         }
     }
 
-    /// QEMU takes each byte at once; as many as on Earl Grey at a time.
+    /// QEMU sends each byte at once; the number is Earl Grey's.
     fn uart_room() -> u32 {
         128
     }
@@ -202,14 +202,14 @@ fn wide([low, high]: [u32; 2]) -> u64 {
 }
 
 unsafe extern "C" {
-    // Symbols of `layout.ld`: only their addresses mean something.
+    // Symbols of `layout.ld`: only their addresses have a meaning.
     static _sapps: u8;
     static _eapps: u8;
     static _sappmem: u8;
     static _eappmem: u8;
 }
 
-/// The flash that holds applications, to be read.
+/// Returns the flash that holds applications, for reading.
 fn app_flash_bytes() -> &'static [u8] {
     // Safety: `layout.ld` makes this range memory that is never written while the kernel runs.
     unsafe {
@@ -217,7 +217,7 @@ fn app_flash_bytes() -> &'static [u8] {
     }
 }
 
-/// Gets the machine ready for processes. Called once, at the start.
+/// Prepares the machine for processes. Called once, at the start.
 fn set_up() {
     set_device(UART + UART_DIVISOR, 16);
     set_device(UART + UART_CTRL, SENDS);
@@ -239,7 +239,7 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     }
 }
 
-/// Made up: what is counted are readings, so that a sample of anything is as long as one of nothing.
+/// A fake: it counts reads, so every sample has the same length, even an empty one.
 impl Counters for StandIn {
     fn cycles(&self) -> u32 {
         READ.fetch_add(1, Relaxed)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# The vector table, the way to Rust after a reset, and the way into the kernel and back. All
-# exceptions have the same priority, so none comes while another is served.
+# The vector table, the path to Rust after a reset, and the path into the kernel and back. All exceptions
+# have the same priority, so they do not nest.
 
     .section .text.start, "ax"
     .word   _stack_top

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Between the exceptions of a Cortex-M and the kernel: a process's registers go from its stack,
-//! where the core puts them, into its frame, and those of the process that goes on the other way.
+//! The exceptions of a Cortex-M and the kernel: copies the registers of the interrupted process from its
+//! stack, where the core saved them, into its frame, and those of the next process from its frame to its
+//! stack.
 //!
-//! A frame has the core's registers where [`Frame`] has those of the same use: pc, lr and sp are
-//! words 0 to 2, r0 to r3 words 10 to 13. The pc has its lowest bit set, as a return address has.
+//! A frame has each register at the word with the same use in [`Frame`]: pc, lr and sp are words 0 to 2,
+//! r0 to r3 words 10 to 13. The lowest bit of pc is set, as in a return address.
 
 use super::{StandIn, TIMER_INTERRUPT};
 use crate::arch::Machine;
@@ -18,17 +19,17 @@ global_asm!(include_str!("trap.S"));
 
 static mut KERNEL: Kernel = Kernel::new();
 
-/// The kernel's state. To be called once by each function that `trap.S` calls.
+/// Returns the kernel's state. Each function that `trap.S` calls must call this once.
 ///
 /// # Safety
-/// The caller must be the only one that holds the reference until it returns to assembly.
+/// The caller must have the only reference until it returns to assembly.
 unsafe fn kernel() -> &'static mut Kernel {
     let kernel = &raw mut KERNEL;
-    // Safety: one core, and no exception while another is served; the caller answers for the rest.
+    // Safety: there is one core, and exceptions do not nest; the caller guarantees the rest.
     unsafe { &mut *kernel }
 }
 
-/// What the core saves on a process's stack: r0 to r3, r12, lr, pc, xpsr.
+/// The registers that the core saves on a process's stack: r0 to r3, r12, lr, pc, xpsr.
 type Saved = [u32; 8];
 
 const LINK: usize = 1;
@@ -38,12 +39,12 @@ const R12: usize = 4;
 const R0: usize = 10;
 const R4: usize = 14;
 
-/// Of xpsr: a word below what is saved fills up to 8 bytes; and the code is Thumb, as all is.
+/// Bits of xpsr: a padding word follows the saved registers, for alignment to 8 bytes; the code is Thumb.
 const PADDED: u32 = 1 << 9;
 const THUMB_STATE: u32 = 1 << 24;
-/// Of an address of code.
+/// Bit of a code address: the code is Thumb.
 const THUMB: u32 = 1;
-/// Of what lr holds in an exception: it came from a process, which has a stack of its own.
+/// Bit of lr in an exception: it came from a process, which has its own stack.
 const FROM_PROCESS: u32 = 1 << 2;
 
 const SYSTEM_CALL: u32 = 11;
@@ -52,7 +53,7 @@ const PENDED: u32 = 14;
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main() {
     super::set_up();
-    // Safety: called once, from `trap.S`, before there is a process.
+    // Safety: called once, from `trap.S`, before any process exists.
     let kernel = unsafe { kernel() };
     let flash = StandIn::app_flash();
     let apps = find_apps(super::app_flash_bytes(), flash.start(), StandIn::app_ram());
@@ -60,8 +61,8 @@ extern "C" fn kernel_main() {
     kernel.schedule();
 }
 
-/// Returns the stack of the process that goes on, with what the core takes from it; its r4 to r11
-/// are in `kept` then.
+/// Returns the stack of the next process, with the registers that the core loads from it. Its r4 to r11 are
+/// then in `kept`.
 #[unsafe(no_mangle)]
 extern "C" fn on_trap(
     stack: *mut Saved,
@@ -69,10 +70,10 @@ extern "C" fn on_trap(
     exception: u32,
     from: u32,
 ) -> *mut Saved {
-    // Safety: called from `trap.S` alone, and this is the only reference taken.
+    // Safety: called from `trap.S` only, and this is the only reference.
     let kernel = unsafe { kernel() };
     if from & FROM_PROCESS != 0 {
-        // Safety: the core has just put it there.
+        // Safety: the core has just written it.
         save(kernel.frame(), stack, unsafe { stack.read() }, *kept);
         serve(kernel, exception);
     }
@@ -99,10 +100,10 @@ fn serve(kernel: &mut Kernel, exception: u32) {
     }
 }
 
-/// The class of a system call is in the instruction before the one at which the process goes on.
+/// Returns the class of a system call, which is in the instruction before the process's pc.
 fn class(pc: u32) -> u32 {
     let instruction = (pc & !THUMB) - 2;
-    // Safety: the process has just executed it.
+    // Safety: the process has just executed this instruction.
     unsafe { u32::from(StandIn::peek(instruction)) }
 }
 
@@ -126,7 +127,7 @@ fn restore(frame: &Frame) -> *mut Saved {
     let stack = core::ptr::with_exposed_provenance_mut::<Saved>((bottom & !7) as usize);
     let [r0, r1, r2, r3] = [0, 1, 2, 3].map(|argument| words[R0 + argument]);
     let (pc, status) = (words[0] & !THUMB, words[STATUS] | THUMB_STATE | padded);
-    // Safety: nothing protects memory here, so it is the process's word that this is its stack.
+    // Safety: memory is not protected here, so the process is trusted that this is its stack.
     unsafe { stack.write([r0, r1, r2, r3, words[R12], words[LINK], pc, status]) };
     stack
 }

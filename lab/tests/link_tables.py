@@ -17,7 +17,7 @@ from tockmark.result.model import Result, Series
 from tockmark.tests.links import SIDE, judged, tried
 from tockmark.tests.rows import recounted
 from tockmark.tests.trials import FURTHER, SOURCE, trial
-from tockmark_lab.link_standing import STANDING, standing, standing_row
+from tockmark_lab.false_alarms import KERNELS, alarms_row, limits_between_links
 
 SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # of the cycles
 COUNTS = (1, 3, 10, 33)  # instructions
@@ -124,8 +124,8 @@ def _spanned(figures: Sequence[int]) -> str:
 
 
 if __name__ == "__main__":
-    for name in STANDING:
-        print(standing_row(name, standing(name)), flush=True)
+    for name in KERNELS:
+        print(alarms_row(name, limits_between_links(name)), flush=True)
     print(tables())
     print(row_of(SOURCE, (FURTHER,)), flush=True)
     for name in (SOURCE, *CHANGES):

@@ -35,8 +35,8 @@ from tockmark.target.image import AppBuild
 from tockmark.target.run import RunOptions, Suite
 from tockmark.tests.links import KNOWN, LIMITS, layouts
 from tockmark.tests.trials import Held
-from tockmark.trees.builds import Paired, Pairs
-from tockmark.trees.pairing import Linked, PairedLinks, linkers
+from tockmark.trees.builds import PairedSide, Pairs
+from tockmark.trees.pairing import PairedLinks, RelinkInputs, find_linkers
 
 FOLDER = paths.WRITTEN / "pair-draws"
 PLANTED = 0.01  # of the cycles
@@ -57,13 +57,13 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
     )
     wanted = select(KNOWN, only)
     with temporary_folder(paths.PAIRS) as folder:
-        known = linkers()
+        known = find_linkers()
         base, head = (
-            Linked.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
+            RelinkInputs.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
         )
         made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
         for side, which in enumerate(("base", "head")):
-            simulated = Simulated(f"{name}-{which}", Paired(made, side), settings, FOLDER)
+            simulated = Simulated(f"{name}-{which}", PairedSide(made, side), settings, FOLDER)
             result = merge_layouts(simulated.measured(0, pairs, wanted))
             write_whole({FOLDER / f"{name}-{which}.json": file.text(result)})
         moved = sum(len(pair.moved) for pair in made.made)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tockmark.base import files
 from tockmark.base.errors import TockmarkError
-from tockmark.trees.patch import put_in, take_out
+from tockmark.trees.patch import apply_patch, remove_patch
 
 # What the patch looks at, with room around it; the rest of the tree would only be copied.
 SOURCES = [
@@ -73,8 +73,8 @@ def takes(tree: Path, commit: str) -> tuple[str, str]:
             packed.extractall(made, filter="data")
         before = contents(folder)
         try:
-            done = put_in(folder)
-            take_out(folder)
+            done = apply_patch(folder)
+            remove_patch(folder)
         except TockmarkError as error:
             return "nothing", str(error).replace(str(folder), "TREE")
         if contents(folder) != before:

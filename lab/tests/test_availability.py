@@ -16,7 +16,7 @@ from tockmark.target.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase, VictimShare
-from tockmark_lab.places import LAB
+from tockmark_lab.folders import LAB
 
 UNDONE = {  # where, the text that is, one that lets an app take too much, the case that tells
     "a write keeps the turn for lines behind it": (

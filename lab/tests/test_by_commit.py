@@ -77,8 +77,8 @@ def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
     return VerdictLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
 
 
-def held(*lines: AnyLine) -> commits.ByCommit:
-    found = commits.ByCommit()
+def held(*lines: AnyLine) -> commits.CampaignData:
+    found = commits.CampaignData()
     for one in lines:
         found.take(one)
     return found
@@ -97,7 +97,7 @@ def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
     lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
     for one in lines:
         commits.append_line(path, one)
-    found, problems = commits.load_commits(path)
+    found, problems = commits.load_campaign(path)
     assert problems == []
     assert found == held(*lines)
     assert (found.boots, found.cycles) == (3, 1000)
@@ -106,7 +106,7 @@ def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
         "gap",
         "judged",
     ]
-    assert commits.is_by_commit(path)
+    assert commits.is_campaign_file(path)
     assert "null" not in path.read_text()
 
 
@@ -115,7 +115,7 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     commits.append_line(path, line(commit(1, 5), row(100)))
     path.write_bytes(path.read_bytes() + msgspec.json.encode(gap(commit(2, 6)))[:-9])
     commits.append_line(path, gap(commit(3, 7)))
-    found, problems = commits.load_commits(path)
+    found, problems = commits.load_campaign(path)
     assert [problem.rpartition("tock.jsonl")[2] for problem in problems] == [
         ": line 2 is torn; skipped"
     ]
@@ -139,18 +139,18 @@ def test_what_is_whole_but_not_as_it_should_be_is_refused(
     path = tmp_path / "tock.jsonl"
     path.write_text(json.dumps(msgspec.to_builtins(gap(commit(1, 5))) | change) + "\n")
     with pytest.raises(TockmarkError, match=said):
-        commits.load_commits(path)
+        commits.load_campaign(path)
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
     with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
-        commits.load_commits(path)
+        commits.load_campaign(path)
 
 
 def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert commits.load_commits(tmp_path / "none.jsonl") == (commits.ByCommit(), [])
+    assert commits.load_campaign(tmp_path / "none.jsonl") == (commits.CampaignData(), [])
 
 
 # What it says

@@ -19,10 +19,10 @@ from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
 from tockmark.tests.of_samples import made, steady, with_provenance
-from tockmark.trees.builds import Built
+from tockmark.trees.builds import BuiltLinks
 from tockmark_lab.app import app
 from tockmark_lab.over_time import campaign
-from tockmark_lab.over_time.commits import ByCommit, load_commits
+from tockmark_lab.over_time.commits import CampaignData, load_campaign
 
 KNOWN = catalogue.load()
 READ = 84  # instructions of a reading, as of_samples has them
@@ -35,7 +35,7 @@ class Simulated:
     seen: list[str]  # commits that were booted
     interrupt_at = ""  # the commit at which the user presses Ctrl-C
 
-    def __init__(self, name: str, links: Built, options: object, folder: Path) -> None:
+    def __init__(self, name: str, links: BuiltLinks, options: object, folder: Path) -> None:
         self.subject, self.folder, self.boots, self.taken = links.commit.subject, folder, 0, 0
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
@@ -83,13 +83,13 @@ def called(user: User, path: Path, *words: str) -> Done:
     return CliRunner().invoke(app, given)
 
 
-def held(path: Path) -> ByCommit:
-    found, problems = load_commits(path)
+def held(path: Path) -> CampaignData:
+    found, problems = load_campaign(path)
     assert problems == []
     return found
 
 
-def costs(found: ByCommit) -> dict[str, float | None]:
+def costs(found: CampaignData) -> dict[str, float | None]:
     """What a command of each commit costs."""
     name = "syscall.command icache=off"
     return {one.commit.sha: one.rows[name].instret for one in found.line}
@@ -214,7 +214,7 @@ def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_
     done = called(user, path)
     assert done.exit_code == 1
     assert "line 2 is torn; skipped" in done.output
-    assert list(costs(load_commits(path)[0])) == shas
+    assert list(costs(load_campaign(path)[0])) == shas
 
 
 def followed(user: User, path: Path, *words: str) -> Sequence[str]:

@@ -11,7 +11,7 @@ from test_bisect import BROKEN, BUILD, PLAIN, ROW, User
 from typer.testing import CliRunner
 
 from tockmark_lab.app import app
-from tockmark_lab.over_time.commits import load_commits
+from tockmark_lab.over_time.commits import load_campaign
 
 user, dear = test_bisect.user, test_bisect.dear
 
@@ -43,7 +43,7 @@ def test_a_campaign_measures_a_line_and_follows_what_jumps(
     ]
     done = CliRunner().invoke(app, [*words, "--build", BUILD.format(user.count)])
     assert done.exit_code == 0, done
-    held, _ = load_commits(path)
+    held, _ = load_campaign(path)
     (jump,) = (one for one in held.jumps() if one.row.startswith(ROW))
     assert (jump.change, jump.base.sha, jump.head.sha) == (
         variants.MORE,

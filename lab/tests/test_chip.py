@@ -16,7 +16,7 @@ from tockmark.target import board as boards
 from tockmark.target.sim import SimTarget
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import CHIP_FOLDER, DATA
+from tockmark_lab.folders import CHIP_FOLDER, DATA
 from tockmark_lab.validation import ValidationVerdict
 
 SCRIPT = CHIP_FOLDER / "file_list.py"
@@ -121,7 +121,7 @@ def test_a_run_says_what_builds_the_chip(tmp_path: Path) -> None:
     assert (chip.timing, chip.machine) == ("rtl", boards.load("earlgrey-sim-2021").machine)
     missing = msgspec.structs.replace(chip.target, binary=tmp_path / "chip" / "earlgrey-sim")
     with pytest.raises(TockmarkError) as refused:
-        missing.ready()
+        missing.check_ready()
     assert "make chip" in str(refused.value)
 
 

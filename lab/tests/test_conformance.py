@@ -21,7 +21,7 @@ from tockmark.target import board as boards
 from tockmark.target.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 from tockmark_lab import conformance, interleavings
-from tockmark_lab.places import LAB
+from tockmark_lab.folders import LAB
 
 SOURCES = LAB / "conformance" / "apps"
 CALLS = 5_000  # with each seed; `make conformance` makes 100,000

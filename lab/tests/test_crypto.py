@@ -17,7 +17,7 @@ from tockmark.target import board as boards
 from tockmark.target.image import AppBuild, build_image
 from tockmark.target.kernel import read_kernel
 from tockmark.target.protocol import Start
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies.crypto import WAYS, Ways, blocks, ways
 
 KERNEL = paths.ROOT / "build/cargo-crypto/riscv32imc-unknown-none-elf/release/tockmark-kernel"

@@ -20,7 +20,7 @@ from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.latency import report
 from tockmark.profile.file import StoredProfile
-from tockmark_lab.places import DATA, STUDIES
+from tockmark_lab.folders import DATA, STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -141,7 +141,7 @@ def test_profiles_are_of_the_link_that_upstream_makes() -> None:
 
 @pytest.mark.parametrize(
     ("study", "verdict"),
-    [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
+    [(10, "inside"), (9, "inside"), (12, "9.1 % above"), (8, "11.1 % below")],
 )
 def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
     assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict

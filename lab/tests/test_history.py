@@ -28,8 +28,8 @@ from tockmark.tests.of_samples import ON_BOARD, SIMULATED, exit_code, made, stea
 from tockmark.tests.test_counter import result as read_by
 from tockmark.tests.test_lang_judged import COMMAND, KNOWN, languages
 from tockmark_lab.app import app
+from tockmark_lab.folders import DATA
 from tockmark_lab.over_time import history, history_text
-from tockmark_lab.places import DATA
 
 NOISE = np.random.default_rng(5)
 
@@ -128,10 +128,10 @@ LINE = '{"format": "tockmark-history", "version": 2'
     [
         ("", "holds no run"),
         ('{"format":"tock', "holds no run"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history; give a file"),
+        ("\x00\n", "is another file, not a history. Give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
-        (json.dumps(WHOLE), "is a result file, not a history; `tockmark table` shows it"),
+        (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
         (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
         ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
         ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
@@ -195,14 +195,14 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
 def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again; take"):
+    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again. Take"):
         history.load(path)
 
 
 def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     (found,), _ = history.load(path)
-    assert found == history.run_of(run(catalogue, 1, 100))
+    assert found == history.history_run(run(catalogue, 1, 100))
     assert [row.name for row in found.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
     assert found.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
@@ -326,7 +326,7 @@ def test_a_history_has_a_line_for_each_language(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     assert history.add(path, both)
     runs, _ = history.load(path)
-    assert runs == [history.run_of(both)]
+    assert runs == [history.history_run(both)]
     labels = [series.label for series in history.series(runs, select(KNOWN, COMMAND))]
     names = [f"{COMMAND} icache={on}" for on in ("on", "off")]
     assert labels == [*names, *(f"{name} lang=rust" for name in names)]
@@ -338,5 +338,5 @@ def test_the_history_has_every_committed_result() -> None:
     runs, problems = history.load(DATA / "history.jsonl")
     assert not problems
     for path in sorted(RESULTS.glob("*.json")):
-        assert history.run_of(file.load(path)) in runs, path.name
+        assert history.history_run(file.load(path)) in runs, path.name
     assert [run.date for run in runs] == sorted(run.date for run in runs)

@@ -11,19 +11,19 @@ from tockmark.tests.encoder import Encoder
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import StoredRow
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, Served, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, wrong
 
 CLOSED = (  # two clients, the server runs as soon as it is asked
-    Served(0, 0, 0, 10, 30, 40, 45),
-    Served(0, 0, 47, 57, 77, 87, 92),
-    Served(1, 0, 95, 105, 125, 135, 140),
-    Served(1, 0, 142, 152, 172, 182, 187),
+    ServedRequest(0, 0, 0, 10, 30, 40, 45),
+    ServedRequest(0, 0, 47, 57, 77, 87, 92),
+    ServedRequest(1, 0, 95, 105, 125, 135, 140),
+    ServedRequest(1, 0, 142, 152, 172, 182, 187),
 )
 
 
-def row(requests: tuple[Served, ...], clients: int = 2) -> Row:
+def row(requests: tuple[ServedRequest, ...], clients: int = 2) -> Row:
     series = zip(*requests, strict=True)
-    extra = dict(zip(Served._fields, map(compress, series), strict=True))
+    extra = dict(zip(ServedRequest._fields, map(compress, series), strict=True))
     params: Params = {"set": f"clients_first_{clients}", "size": 16}
     stored = StoredRow("ladder.closed", "ladder-x", len(requests), params, extra=extra)
     return decoded(stored, None, PERF)
@@ -45,7 +45,7 @@ def test_every_cycle_of_the_window_is_somebodys() -> None:
 
 
 def test_a_wait_is_without_the_servers_own_work() -> None:
-    rung = Rung((*CLOSED[:1], Served(1, 0, 5, 50, 70, 90, 95)), closed=True)
+    rung = Rung((*CLOSED[:1], ServedRequest(1, 0, 5, 50, 70, 90, 95)), closed=True)
     assert [one.wait for one in rung.requests] == [20, 65]
     assert (rung.wait(0.5), rung.wait(0.9), rung.wait(1)) == (20, 65, 65)
 
@@ -53,9 +53,9 @@ def test_a_wait_is_without_the_servers_own_work() -> None:
 def test_work_that_was_interrupted_counts_as_the_same_work_without() -> None:
     """The other client asks while the server works: 5 of the 30 cycles are not the server's."""
     requests = (
-        Served(0, 0, 0, 10, 30, 40, 45),
-        Served(0, 0, 47, 57, 82, 92, 97),
-        Served(1, 0, 60, 100, 120, 130, 135),
+        ServedRequest(0, 0, 0, 10, 30, 40, 45),
+        ServedRequest(0, 0, 47, 57, 82, 92, 97),
+        ServedRequest(1, 0, 60, 100, 120, 130, 135),
     )
     rung = Rung(requests, closed=True)
     assert rung.interrupted == {requests[1]}
@@ -65,11 +65,11 @@ def test_work_that_was_interrupted_counts_as_the_same_work_without() -> None:
 
 
 def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
-    first = Served(0, 0, 0, 10, 40, 50, 51)
-    through = Rung((first, Served(1, 0, 20, 52, 72, 80, 85)), closed=True)
+    first = ServedRequest(0, 0, 0, 10, 40, 50, 51)
+    through = Rung((first, ServedRequest(1, 0, 20, 52, 72, 80, 85)), closed=True)
     assert through.interrupted == {first}
     assert through.share("unaccounted") == 0
-    neither = (first, Served(1, 0, 20, 45, 72, 80, 85))
+    neither = (first, ServedRequest(1, 0, 20, 45, 72, 80, 85))
     assert Rung(neither, closed=True).share("unaccounted") > ALLOWED
     assert "of the window are unaccounted for" in str(wrong(row(neither)))
 
@@ -82,10 +82,12 @@ def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
         (CLOSED[:2], 2, "served is not asked"),
         (CLOSED, 1, "served is not asked"),
         ((*CLOSED[:3], CLOSED[0]), 2, "served is not asked"),
-        ((*CLOSED[:3], Served(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
+        ((*CLOSED[:3], ServedRequest(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
     ],
 )
-def test_served_is_asked(requests: tuple[Served, ...], clients: int, says: str | None) -> None:
+def test_served_is_asked(
+    requests: tuple[ServedRequest, ...], clients: int, says: str | None
+) -> None:
     found = wrong(row(requests, clients))
     assert found is None if says is None else says in str(found)
     assert wrong(replace(row(requests), extra={})) == "there are no requests"
@@ -94,7 +96,7 @@ def test_served_is_asked(requests: tuple[Served, ...], clients: int, says: str |
 def test_requests_that_are_none_are_refused() -> None:
     without = {name: own for name, own in row(CLOSED).extra.items() if name != "ready"}
     assert "have not the series" in str(wrong(replace(row(CLOSED), extra=without)))
-    still = (Served(0, 0, 0, 0, 0, 0, 0),)
+    still = (ServedRequest(0, 0, 0, 0, 0, 0, 0),)
     assert wrong(row(still, clients=1)) == "its requests took no time"
 
 

@@ -8,24 +8,26 @@ from tockmark.base.paths import RESULTS, ROOT
 from tockmark.compare.limits import Limit
 from tockmark.result import file
 from tockmark.tests.links import KNOWN
-from tockmark_lab.link_standing import ALARMS, STANDING, standing, standing_row
+from tockmark_lab.false_alarms import ALLOWED_ALARMS, KERNELS, alarms_row, limits_between_links
 
 SINGLES, SETS = 24, 6  # judgements of each kernel's links by each other
 APART = 0.005  # of the instructions of a row that a clock sets
 
 
-@pytest.mark.parametrize("name", STANDING)
+@pytest.mark.parametrize("name", KERNELS)
 def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
     """Some of what docs/method.md has; `make robustness` tries all pairs."""
-    for limits in standing(name, singles=SINGLES, sets=SETS).values():
-        assert limits.count(Limit.HARD) <= ALARMS * len(limits), standing_row(name, {"": limits})
+    for limits in limits_between_links(name, singles=SINGLES, sets=SETS).values():
+        assert limits.count(Limit.HARD) <= ALLOWED_ALARMS * len(limits), alarms_row(
+            name, {"": limits}
+        )
 
 
 def test_what_a_clock_sets_is_timed() -> None:
     """Rows that wait, and whose instructions differ over links of one source: these and no
     others."""
     found = set()
-    for name in STANDING:
+    for name in KERNELS:
         for row in file.load(RESULTS / f"{name}.json").rows:
             if KNOWN.benchmarks[row.id].waits and row.instret and min(row.instret.nets) > 0:
                 nets = row.instret.nets

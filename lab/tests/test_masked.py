@@ -22,8 +22,8 @@ from tockmark_lab.interrupts_off import (
     MOST_CYCLES,
     PANIC,
     START,
+    LongestStretch,
     StretchWatch,
-    Worst,
 )
 
 SHORT = 600_000  # cycles of a boot
@@ -32,7 +32,7 @@ SHORT = 600_000  # cycles of a boot
 @pytest.mark.parametrize("abi", [1, 2])
 def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
     make("profile")
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
     scenes = [interrupts_off.search(1), interrupts_off.SCENES[-1]]
     stretches = interrupts_off.measure(plan, [replace(scene, cycles=SHORT) for scene in scenes])
@@ -43,13 +43,13 @@ def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
 
 
 def test_what_takes_longer_is_named() -> None:
-    worst = Worst(2, MOST_CYCLES + 1, "search-1")
+    worst = LongestStretch(2, MOST_CYCLES + 1, "search-1")
     (line,) = interrupts_off.too_long({CALL: worst, START: worst})
     assert line == "system call: 10001 cycles in search-1, more than 10000"
 
 
 def test_another_traces_form_is_refused() -> None:
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     watch = StretchWatch(Program(board.kernels[2]), board.memory.rom)
     with pytest.raises(TockmarkError, match="another form"):
         watch.follow([HEADING[1:]], "a boot")

@@ -10,7 +10,7 @@ from noise_draws import CALM, LIMIT, NOISES
 from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
 from tockmark.result.stats import steady, steady_median
 from tockmark.wire.records import expand
-from tockmark_lab.places import VALIDATION
+from tockmark_lab.folders import VALIDATION
 
 LONG = VALIDATION / "samples" / "long-series.txt"
 JUDGEMENTS = 28

@@ -9,7 +9,7 @@ import pytest
 
 from tockmark.base import paths
 from tockmark.tests.trees import change, make
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 
 RESULT = DATA / "patch-sample.tsv"
 

@@ -26,7 +26,7 @@ from tockmark.target import board as boards
 from tockmark.target.image import GRANTS, RECORD, AppBuild, build_image
 from tockmark.target.kernel import read_kernel
 from tockmark.target.protocol import Start
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import isolation, programs
 
 SMALL = "towers,qsort,aes,sha2"

@@ -11,9 +11,9 @@ from tockmark.result.provenance import Board, Kernel, Layout
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Params
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 from tockmark.wire.rows import StoredRow
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import programs
 
 KNOWN = catalogue.load(STUDIES / "programs" / "catalogue.toml")
@@ -35,7 +35,7 @@ def result(
         for name, many in nets.items():
             id_, beside = name.split(" ")
             rows.append(row(id_, {"beside": beside}, many[layout], instructions))
-        booted = Booted(
+        booted = MeasuredBoot(
             "towers", icache, "towers", {"towers": app_of("towers", rows, lang="c", abi="2")}
         )
         board = Board("made-up", "cw310", 24_000_000, "unchecked", None, 16)
@@ -48,7 +48,7 @@ def result(
 
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
     """The cells of a table, by their program."""
-    found = programs.by_kernel(results)
+    found = programs.group_by_kernel(results)
     return {head: list(rest) for head, *rest in programs.table_of(found, KNOWN, icache).rows}
 
 
@@ -89,7 +89,7 @@ def test_results_of_one_kernel_are_one_column_and_bare_leads() -> None:
     other = result("Tock", {"qsort.sort none": [1000]}, True)
     bare = result("bare (no kernel)", {"towers.solve none": [1000]}, True)
     ours = result("tockmark-baseline 0.1.0 abi2 cw310", {"towers.solve none": [1000]}, True)
-    found = programs.by_kernel([ours, one, bare, other])
+    found = programs.group_by_kernel([ours, one, bare, other])
     assert [one.name for one in found] == ["bare", "Tock", "baseline"]
     assert len(found[1].rows) == 2
     text = programs.screen([("a.json", one), ("b.json", replace(bare))])

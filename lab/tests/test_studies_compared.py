@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.result import file
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import cores
 
 CORES = ("opentitan", "maxperf-pmp-bmfull")

@@ -10,7 +10,7 @@ import pytest
 from tockmark.base import paths
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 
 LOOP = "loop.alternating"
 TAILS = {0: LOOP, **{tail: f"{LOOP}, odd counts at {tail} mod 8" for tail in (2, 4, 6)}}

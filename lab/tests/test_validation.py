@@ -7,7 +7,7 @@ floor of docs/findings.md, which is made of what is stored. The whole is `make v
 
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
-from tockmark_lab.places import DATA
+from tockmark_lab.folders import DATA
 from tockmark_lab.validation import JudgedRow, ValidationVerdict, judge_rows, load_unexplained
 
 

@@ -27,11 +27,11 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import thread_pool
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import NO_APP, AppBuild, Image, build_image
+from tockmark.target.image import END_OF_APPS, AppBuild, Image, build_image
 from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.target.protocol import Start
 from tockmark.wire.records import Problem, Record, decode
-from tockmark_lab.places import LAB
+from tockmark_lab.folders import LAB
 
 RULES = LAB / "conformance" / "apps" / "rules.toml"
 SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns
@@ -156,7 +156,7 @@ class VictimShare:
 
 
 @dataclass
-class Count:
+class ConformanceTotals:
     """Counts what the boots of one kernel add up to."""
 
     rules: int = 0
@@ -171,7 +171,7 @@ class Count:
     shares: list[VictimShare] = field(default_factory=list)
     worst: list[VictimShare] = field(default_factory=list)  # of each work and number of attackers
 
-    def add(self, other: "Count") -> None:
+    def add(self, other: "ConformanceTotals") -> None:
         """Add what another boot came to."""
         for name, value in vars(other).items():
             own = getattr(self, name)
@@ -193,7 +193,7 @@ class Plan:
     step: int = 1  # from a control register to the next that is tried
 
     @property
-    def own(self) -> bool:
+    def is_baseline(self) -> bool:
         """Whether the kernel is ours, which is held to more rules and attacked."""
         return (self.kernel.name or "").startswith(BASELINE)
 
@@ -206,7 +206,7 @@ class Log:
     problems: list[str]
     faults: list[tuple[int, str, int, int]]  # line, app, cause, value
 
-    def said(self, kind: str, *words: str) -> list[Record]:
+    def records_of(self, kind: str, *words: str) -> list[Record]:
         """Return the records of a kind, or those that have just these words."""
         return [r for r in self.records if r.kind == kind and words in ((), r.words)]
 
@@ -216,7 +216,7 @@ class Trial:
     """One boot, and who judges its log."""
 
     boot: Boot
-    judge: Callable[[Log], Count]
+    judge: Callable[[Log], ConformanceTotals]
     max_cycles: int
     uart_cycles: int
     case: AttackCase | None = None  # of a victim
@@ -227,15 +227,15 @@ def load_rules() -> list[InterfaceRule]:
     return [InterfaceRule(**entry) for entry in tomllib.loads(RULES.read_text())["rule"]]
 
 
-def run(plan: Plan) -> Count:
+def run(plan: Plan) -> ConformanceTotals:
     """Run all boots of a kernel, some at a time."""
     total = run_trials(plan, trials(plan))
-    if plan.own:
+    if plan.is_baseline:
         total.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
     return total
 
 
-def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
+def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> ConformanceTotals:
     """Run the victims of these cases, alone too, and judge what they finished."""
     cases = list(tried)
     alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
@@ -246,9 +246,9 @@ def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
     return total
 
 
-def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
+def run_trials(plan: Plan, tried: Iterable[Trial]) -> ConformanceTotals:
     """Run these boots of a kernel."""
-    total = Count()
+    total = ConformanceTotals()
     with thread_pool(plan.jobs) as pool:
         for count in pool.map(partial(run_trial, plan), tried):
             total.add(count)
@@ -257,8 +257,8 @@ def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
 
 def trials(plan: Plan) -> Iterator[Trial]:
     """Yield the boots of a plan, the long ones first."""
-    scene = 0 if plan.own else OTHER_KERNEL
-    if plan.own:
+    scene = 0 if plan.is_baseline else OTHER_KERNEL
+    if plan.is_baseline:
         cycles = 20_000_000 + 2000 * plan.calls
         for seed in plan.seeds:
             fuzz = short_boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
@@ -269,7 +269,9 @@ def trials(plan: Plan) -> Iterator[Trial]:
             for number, (access, insn) in enumerate(ACCESSES.items()):
                 csrs = short_boot(f"csrs-{access}", ("csrs",), number)
                 yield Trial(csrs, partial(judge_csrs, insn=insn, step=plan.step), 60_000_000, FAST)
-    rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.own)]
+    rules = [
+        rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.is_baseline)
+    ]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
@@ -288,20 +290,20 @@ def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
     return Boot(name, slots[0], slots, (), scene, SLICE_US)
 
 
-def run_trial(plan: Plan, trial: Trial) -> Count:
+def run_trial(plan: Plan, trial: Trial) -> ConformanceTotals:
     """Build an image, run it, judge what it says."""
     name = trial.boot.name
     try:
-        image = image_of(plan, trial)
+        image = trial_image(plan, trial)
         limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
         start = Start(name, image.flash, icache=True, panics=plan.kernel.panics)
         session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
         ending = session.ending().why
     except TockmarkError as error:
-        return Count(lost=[f"{name}: {error}"])
+        return ConformanceTotals(lost=[f"{name}: {error}"])
     text = "".join(f"{line}\n" for line in lines)
-    (logs_of(plan) / f"{name}.log").write_text(text, encoding="latin-1")
+    (log_folder(plan) / f"{name}.log").write_text(text, encoding="latin-1")
     log = read_log(lines)
     count = trial.judge(log)
     problems = [*log.problems, *([ending] if ending else [])]
@@ -309,20 +311,20 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     return count
 
 
-def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
+def trial_image(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
     """Build the image of a boot, on a kernel that starts each app again after so many faults."""
     apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi, target="apps-lab")
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_step": plan.step}
     if trial.case is not None:
         words = {"cf_calls": trial.case.seed, "cf_milliseconds": VICTIM_MILLISECONDS}
-    image = build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
+    image = build_image(trial.boot, apps, kernel, plan.board, log_folder(plan), words)
     if trial.case is not None and trial.case.has_long_name:
         lay_long_name(image, plan.abi, plan.board)
     return image
 
 
-def logs_of(plan: Plan) -> Path:
+def log_folder(plan: Plan) -> Path:
     """Return where the logs of a kernel's boots are kept."""
     return paths.WRITTEN / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
 
@@ -339,17 +341,17 @@ def read_log(lines: list[str]) -> Log:
     return Log(records, problems, faults)
 
 
-def judge_rules(log: Log, expected: list[str]) -> Count:
+def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
     """Count the rules that an app reports as kept and none as broken; each has to be reported."""
     verdicts: dict[str, str] = {}
-    for record in log.said("rule"):
+    for record in log.records_of("rule"):
         number, verdict = record.words[:2]
         if verdict == "wrong":
             pairs = dict(record.pairs)
             verdict = f"broken: line {pairs['line']} got {pairs['got']}, wanted {pairs['want']}"
         if not verdicts.get(number, "").startswith("broken"):
             verdicts[number] = verdict
-    count = Count(rules=sum(verdicts.get(number) == "ok" for number in expected))
+    count = ConformanceTotals(rules=sum(verdicts.get(number) == "ok" for number in expected))
     for number in expected:
         verdict = verdicts.pop(number, "not reported")
         if verdict == "skipped":
@@ -361,10 +363,10 @@ def judge_rules(log: Log, expected: list[str]) -> Count:
     return count
 
 
-def judge_attempts(log: Log) -> Count:
+def judge_attempts(log: Log) -> ConformanceTotals:
     """Count the attempts that ended by the fault that they announced, or, where they announced
     none, by an answer as it should be; and see that the neighbours are whole."""
-    count = Count(lost=_damage(log))
+    count = ConformanceTotals(lost=_damage(log))
     own = [record for record in log.records if record.kind in ("try", "tried")]
     for record, after in zip(own, [*own[1:], None], strict=True):
         if record.kind != "try":
@@ -397,23 +399,23 @@ def _wrong_end(
     return None if good else f"app {app} faulted with cause {got_cause} at {value:#x}"
 
 
-def judge_fuzz(log: Log, calls: int) -> Count:
+def judge_fuzz(log: Log, calls: int) -> ConformanceTotals:
     """See that so many calls were made, and that the neighbours are whole."""
-    count = Count(lost=_damage(log))
-    done = log.said("fuzz", "done")
+    count = ConformanceTotals(lost=_damage(log))
+    done = log.records_of("fuzz", "done")
     count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
     if count.calls < calls:
         count.lost.append(f"{count.calls} of {calls} calls were made")
     return count
 
 
-def judge_csrs(log: Log, insn: int, step: int = 1) -> Count:
+def judge_csrs(log: Log, insn: int, step: int = 1) -> ConformanceTotals:
     """See that each control register's access by this instruction (less the number) was illegal,
     or that the number gives the register to user mode; every `step`th was tried."""
     illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
-    opened = {int(dict(record.pairs)["number"]) for record in log.said("csr", "open")}
+    opened = {int(dict(record.pairs)["number"]) for record in log.records_of("csr", "open")}
     stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
-    count = Count(csrs=len(stopped))
+    count = ConformanceTotals(csrs=len(stopped))
     count.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
     count.lost = [f"{number:#05x} is open" for number in sorted(opened) if number & LEAST_MODE]
     untried = sorted(set(range(0, CSRS, step)) - stopped - opened)
@@ -422,15 +424,15 @@ def judge_csrs(log: Log, insn: int, step: int = 1) -> Count:
     return count
 
 
-def judge_work(log: Log, boot: str) -> Count:
+def judge_work(log: Log, boot: str) -> ConformanceTotals:
     """Note what the victim has done; whether it was enough is judged beside the others."""
-    found = log.said("work")
-    return Count(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
+    found = log.records_of("work")
+    return ConformanceTotals(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
 
 
 def _damage(log: Log) -> list[str]:
     """Name the neighbours that did not say that they are whole."""
-    whole = {record.app for record in log.said("neighbour", "whole")}
+    whole = {record.app for record in log.records_of("neighbour", "whole")}
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
@@ -504,7 +506,7 @@ def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     """Lay an app with a long name behind those of an image."""
-    flash = image.flash.read_bytes().removesuffix(NO_APP)
+    flash = image.flash.read_bytes().removesuffix(END_OF_APPS)
     last = image.slots[-1]
     ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
     entries = _header_entry(1, struct.pack("<3I", 0, 0, 256)) + _header_entry(
@@ -519,7 +521,7 @@ def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     checksum = reduce(xor, (word for (word,) in struct.iter_unpack("<I", base + entries)))
     forever = struct.pack("<I", 0x6F)  # j .
     app = base + struct.pack("<I", checksum) + entries + forever
-    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + NO_APP)
+    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + END_OF_APPS)
 
 
 def _header_entry(kind: int, value: bytes) -> bytes:
@@ -527,13 +529,13 @@ def _header_entry(kind: int, value: bytes) -> bytes:
     return struct.pack("<HH", kind, len(value)) + value
 
 
-def count_text(plan: Plan, count: Count, stretches: str, pairs: str) -> str:
+def count_text(plan: Plan, count: ConformanceTotals, stretches: str, pairs: str) -> str:
     """Return what the boots of a kernel add up to, what each victim finished, and, where they were
     tried, what is said of the stretches with interrupts off, and of pairs of upcalls."""
     lines = [f"  rules checked     {count.rules}"]
     if count.skipped:
         lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
-    if plan.own:
+    if plan.is_baseline:
         lines.append(f"  attempts stopped  {count.attempts}")
         *fixed, fresh = plan.seeds
         seeds = f"1 to {len(fixed)}" if len(fixed) > 1 else "1"
@@ -547,5 +549,5 @@ def count_text(plan: Plan, count: Count, stretches: str, pairs: str) -> str:
     if pairs:
         lines.append(f"  pairs of upcalls  {pairs}")
     lines.append(f"  lost              {len(count.lost) or 'none'}")
-    lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
+    lines.append(f"  logs              {paths.shown(log_folder(plan))}/")
     return "\n".join(lines) + "\n"

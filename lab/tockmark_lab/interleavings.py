@@ -26,7 +26,7 @@ from tockmark.target.image import AppBuild, Image, build_image
 from tockmark.target.protocol import Start
 from tockmark.target.run import OWN_MARKS
 from tockmark.wire.records import Mark, Record, decode, decode_mark
-from tockmark_lab.conformance import Plan, logs_of
+from tockmark_lab.conformance import Plan, log_folder
 
 ALARM, CONSOLE, FIRST, SECOND, ANY = range(5)  # as in lab/conformance/apps/pairs.h
 NAMES = ("alarm", "console", "first sender", "second sender")
@@ -203,8 +203,8 @@ def pairs(abi: int, own: bool) -> Iterator[EventPair]:
 
 def run(plan: Plan, step: int = STEP, tried: Iterable[EventPair] | None = None) -> list[PairSweep]:
     """PairSweep the pairs of a plan's kernel, some at a time."""
-    pace = OWN if plan.own else OTHER
-    every = list(pairs(plan.abi, plan.own) if tried is None else tried)
+    pace = OWN if plan.is_baseline else OTHER
+    every = list(pairs(plan.abi, plan.is_baseline) if tried is None else tried)
     with thread_pool(plan.jobs) as pool:
         return list(pool.map(partial(sweep, plan, pace, step), every))
 
@@ -246,7 +246,7 @@ class Sweeper:
         self.pair = found.pair
         half = pace.half(self.pair)
         self.rounds = 2 * half // step + 2
-        self.folder = logs_of(plan) / self.pair.boot.name  # others try the same waits
+        self.folder = log_folder(plan) / self.pair.boot.name  # others try the same waits
         own = {self.pair.moving, self.pair.steady}
         places = {CONSOLE: self.pair.senders, FIRST: 0, SECOND: 1}
         self.callers = [place for event, place in places.items() if event in own]

@@ -45,7 +45,7 @@ UNLIMITED = {  # kinds that MOST_CYCLES does not hold for, and why
 
 
 @dataclass
-class Worst:
+class LongestStretch:
     """The longest stretches of a kind, by instructions and by cycles, exact by the core's own
     clock; and in which boot the one of most cycles was."""
 
@@ -117,7 +117,7 @@ class StretchWatch:
     """Follows a kernel through traces of its boots, and keeps the worst stretch of each kind."""
 
     def __init__(self, program: Program, rom: Region) -> None:
-        self.worst: dict[str, Worst] = defaultdict(Worst)
+        self.worst: dict[str, LongestStretch] = defaultdict(LongestStretch)
         self.rom = range(rom.base, rom.end)
         entries = {"exception": CALL, "interrupt": INTERRUPT, "fault": FAULT}
         self.kinds = {program.symbol(name)[0]: kind for name, kind in entries.items()}
@@ -172,7 +172,7 @@ def trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
             tracing.ending()
 
 
-def image_of(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
+def scene_image(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
     """Return the flash of a scene's boot."""
     if scene.panics:
         at, _ = program.symbol(PANICKING)
@@ -181,20 +181,20 @@ def image_of(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
     trial = conformance.Trial(
         scene.boot, conformance.judge_attempts, scene.cycles, BAUD_115200, scene.case
     )
-    return conformance.image_of(plan, trial, scene.restarts).flash
+    return conformance.trial_image(plan, trial, scene.restarts).flash
 
 
-def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, Worst]:
+def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, LongestStretch]:
     """Return the worst stretches in which the baseline kernel was found to keep interrupts off, by
     kind."""
     program = Program(plan.kernel.path)
     watch = StretchWatch(program, plan.board.memory.rom)
     for scene in scenes:
-        watch.follow(trace(plan, image_of(plan, scene, program), scene), scene.boot.name)
+        watch.follow(trace(plan, scene_image(plan, scene, program), scene), scene.boot.name)
     return dict(watch.worst)
 
 
-def too_long(stretches: dict[str, Worst]) -> list[str]:
+def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
     """Return a line on each kind of stretch that takes more cycles than it may."""
     return [
         f"{kind}: {worst.cycles} cycles in {worst.where}, more than {MOST_CYCLES}"
@@ -203,7 +203,7 @@ def too_long(stretches: dict[str, Worst]) -> list[str]:
     ]
 
 
-def longest(stretches: dict[str, Worst]) -> str:
+def longest(stretches: dict[str, LongestStretch]) -> str:
     """Return a line on the longest stretch of those that have a limit."""
     limited = {kind: worst for kind, worst in stretches.items() if kind not in UNLIMITED}
     kind = max(limited, key=lambda kind: limited[kind].cycles)

@@ -23,9 +23,9 @@ from tockmark.base.errors import TockmarkError
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
 from tockmark_lab import conformance
+from tockmark_lab.folders import DATA
 from tockmark_lab.interrupted import Tally, bare_environment, copy_checkout
 from tockmark_lab.mutations import Mutant, drawn, mutants_of
-from tockmark_lab.places import DATA
 
 EQUIVALENT = DATA / "equivalent-mutants.toml"
 WORKERS = 2

@@ -39,10 +39,10 @@ from tockmark.cli.program import verb
 from tockmark.compare.limits import Limit
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
-from tockmark_lab import interrupted, interrupts_off, link_standing, mutants
+from tockmark_lab import false_alarms, interrupted, interrupts_off, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
+from tockmark_lab.folders import DATA, LAB
 from tockmark_lab.interrupted import last_line
-from tockmark_lab.places import DATA, LAB
 
 STORED = DATA / "robustness.json"
 PAGE = paths.DOCS / "trust.md"
@@ -75,7 +75,7 @@ class Try:
 
 
 @dataclass
-class PartFound:
+class PartOutcome:
     """The outcome of a part; each thing that did not hold is a line in words."""
 
     tries: list[Try] = field(default_factory=list)
@@ -119,9 +119,9 @@ def conformance_json(*arguments: str) -> Any:
     return json.loads(out)
 
 
-def conformance(seed: int) -> PartFound:
+def conformance(seed: int) -> PartOutcome:
     """Run the verb conformance: rules, attempts, calls, CSRs, availability."""
-    found = PartFound()
+    found = PartOutcome()
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
         (count,) = conformance_json("--abi", str(abi), "--seed", str(seed))
@@ -142,12 +142,12 @@ def conformance(seed: int) -> PartFound:
     return found
 
 
-def mixes(seed: int) -> PartFound:
+def mixes(seed: int) -> PartOutcome:
     """Let attackers make random mixes of calls, half of them on each version of the interface.
 
     The seeds that leave a victim least are for the list in tockmark_lab.conformance."""
-    found, number = PartFound(), count_of("TOCKMARK_MIXES") // 2
-    board = boards.load(boards.simulated("cw310"))
+    found, number = PartOutcome(), count_of("TOCKMARK_MIXES") // 2
+    board = boards.load(boards.simulated_board("cw310"))
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
@@ -163,10 +163,10 @@ def mixes(seed: int) -> PartFound:
     return found
 
 
-def masked(seed: int) -> PartFound:
+def masked(seed: int) -> PartOutcome:
     """Look for the longest time with interrupts off, and hold it to its limit."""
-    found = PartFound()
-    board = boards.load(boards.simulated("cw310"))
+    found = PartOutcome()
+    board = boards.load(boards.simulated_board("cw310"))
     searches = [interrupts_off.search(seed) for seed in range(1, SEARCHES + 1)]
     for abi in (2, 1):
         kernel = read_kernel(board.kernels[abi])
@@ -179,10 +179,10 @@ def masked(seed: int) -> PartFound:
 
 
 def _kernel(abi: int) -> str:
-    return read_kernel(boards.load(boards.simulated("cw310")).kernels[abi]).sha256
+    return read_kernel(boards.load(boards.simulated_board("cw310")).kernels[abi]).sha256
 
 
-def headers(seed: int) -> PartFound:
+def headers(seed: int) -> PartOutcome:
     """Break headers for the kernel's reader of apps, by its own test."""
     test = "a_million_broken_headers_never_mislead"
     command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
@@ -194,10 +194,10 @@ def headers(seed: int) -> PartFound:
     if summary is not None:
         came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', summary[3])}
         tries.append(Try("app headers, read by the kernel", int(summary[1]), summary[2], came))
-    return PartFound(tries, [] if code == 0 and tries else [f"{test} failed: {last_line(out)}"])
+    return PartOutcome(tries, [] if code == 0 and tries else [f"{test} failed: {last_line(out)}"])
 
 
-def tested(counts: str, variable: str, *tests: str) -> PartFound:
+def tested(counts: str, variable: str, *tests: str) -> PartOutcome:
     """Run fuzz tests with more inputs than `make test` gives them; return what each tells of
     them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -207,7 +207,7 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
         if not path.exists():
             raise TockmarkError(f"pytest failed: {last_line(err or out)}", "run `make test`")
         cases = list(ElementTree.parse(path).iter("testcase"))
-    found = PartFound()
+    found = PartOutcome()
     for case in cases:
         for summary in case.iterfind("properties/property"):
             if summary.get("name") == "tried":
@@ -220,14 +220,14 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
     return found
 
 
-def images(seed: int) -> PartFound:
+def images(seed: int) -> PartOutcome:
     simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py")
     test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
     read = tested("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
-    return PartFound(simulated.tries + read.tries, simulated.lost + read.lost)
+    return PartOutcome(simulated.tries + read.tries, simulated.lost + read.lost)
 
 
-def logs(seed: int) -> PartFound:
+def logs(seed: int) -> PartOutcome:
     names = (
         "test_what_survives_of_a_damaged_log_is_right",
         "test_any_bytes_at_all_give_a_result_or_one_line",
@@ -236,23 +236,23 @@ def logs(seed: int) -> PartFound:
     return tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
 
 
-def results(seed: int) -> PartFound:
+def results(seed: int) -> PartOutcome:
     return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py")
 
 
-def interruptions(what: str, seed: int) -> PartFound:
+def interruptions(what: str, seed: int) -> PartOutcome:
     """Interrupt runs, or set-ups."""
     trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
     count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
     tally = trials(count, seed, lambda step: say(f"  {step}"))
     tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.came))
-    return PartFound([tried], tally.lost)
+    return PartOutcome([tried], tally.lost)
 
 
-def guards(seed: int) -> PartFound:
+def guards(seed: int) -> PartOutcome:
     """Try mutants of the guards."""
     tried = mutants.run(count_of("TOCKMARK_MUTANTS"), seed, lambda step: say(f"  {step}"))
-    found = PartFound()
+    found = PartOutcome()
     for place, done in tried.items():
         came = dict(done.tally.came)
         found.tries.append(Try(f"{place}, of {done.guards}", done.tally.tried, str(seed), came))
@@ -260,20 +260,20 @@ def guards(seed: int) -> PartFound:
     return found
 
 
-def judged_links(seed: int) -> PartFound:
+def judged_links(seed: int) -> PartOutcome:
     """Judge links of one source by each other: all ordered pairs, and random halves."""
-    found = PartFound()
-    for name in link_standing.STANDING:
+    found = PartOutcome()
+    for name in false_alarms.KERNELS:
         say(f"  {name}")
-        for kind, limits in link_standing.standing(name).items():
+        for kind, limits in false_alarms.limits_between_links(name).items():
             said = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
             found.tries.append(Try(f"`{name}`, {kind}", len(limits), came=said))
-            if (hard := limits.count(Limit.HARD)) > link_standing.ALARMS * len(limits):
+            if (hard := limits.count(Limit.HARD)) > false_alarms.ALLOWED_ALARMS * len(limits):
                 found.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
     return found
 
 
-PARTS: dict[str, Callable[[int], PartFound]] = {
+PARTS: dict[str, Callable[[int], PartOutcome]] = {
     "conformance": conformance,
     "mixes": mixes,
     "interrupts-off": masked,

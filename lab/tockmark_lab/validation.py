@@ -20,7 +20,7 @@ from tockmark.base.documents import Part, Sha256
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark_lab.places import VALIDATION
+from tockmark_lab.folders import VALIDATION
 
 Numbers = tuple[int | float, ...]
 

@@ -182,7 +182,7 @@ def conformance_verb(
     for an app beside greedy ones, and deliver upcalls in pairs, at every distance.
 
     Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
     done, held, swept = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
@@ -190,14 +190,14 @@ def conformance_verb(
         most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        stretches: dict[str, interrupts_off.Worst] = {}
-        if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
+        stretches: dict[str, interrupts_off.LongestStretch] = {}
+        if plan.is_baseline and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
             stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
         held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
         done[version] = conformance.run(plan)
         done[version].lost += interrupts_off.too_long(stretches)
-        by = step if step is not None else interleavings.STEP if plan.own else 0
+        by = step if step is not None else interleavings.STEP if plan.is_baseline else 0
         swept[version] = interleavings.run(plan, by) if by else []
         done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:
@@ -243,7 +243,7 @@ def same_simulator_verb(
     Every boot of the catalogue runs on both, with the baseline and further kernels, for both
     versions of the interface, in C and Rust, with the cache off and on. Logs and last cycles are
     compared. Where one differs it is named, and nothing is written."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     kernels = {
         abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
         for abi, more in ((2, kernel), (1, kernel_v1))

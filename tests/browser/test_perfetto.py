@@ -16,7 +16,7 @@ from perfetto import VIEWER, opened
 from products import make
 
 from tockmark.base import paths
-from tockmark.latency.chain import families
+from tockmark.latency.chain import load_families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 OF_TRACKS = """
@@ -27,7 +27,7 @@ OF_STAGES = """
     select child.name, extract_arg(child.arg_set_id, 'args.cycles') from slice child
     join slice parent on child.parent_id = parent.id
 """
-STAGES = [stage.name for stage in families()[0].stage]  # of the baseline
+STAGES = [stage.name for stage in load_families()[0].stage]  # of the baseline
 
 
 def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> None:

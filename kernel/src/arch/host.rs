@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A fake machine for a host's tests: memory that is a vector, a UART whose FIFO empties and a clock
-//! that moves when the core sleeps. Each thread has its own, so tests do not meet.
+//! A fake machine for tests on a host: its memory is a vector, its UART empties a FIFO, and its clock
+//! advances when the core sleeps. Each thread has its own, so tests do not disturb each other.
 
 use super::{Machine, Pending, Source};
 use crate::region::Region;
@@ -13,23 +13,23 @@ const FLASH_START: u32 = 0x2003_0000;
 const RAM_START: u32 = 0x1000_2000;
 const SIZE: u32 = 0x1_0000;
 
-/// What it is like now.
+/// The state of the fake machine.
 pub struct State {
     pub flash: Vec<u8>,
     pub ram: Vec<u8>,
-    /// What user mode may reach: flash and RAM.
+    /// The flash and the RAM that user mode may access.
     pub protected: (Region, Region),
-    /// What others share with the process that runs.
+    /// The buffers that others share with the running process.
     pub windows: [Region; WINDOWS],
-    /// How often either was set.
+    /// How often either of the two was set.
     pub pmp_writes: u32,
     pub slice_us: u32,
     pub fault_restarts: u32,
-    /// What the UART has sent, and what it has yet to send.
+    /// The text that the UART has sent. Below it, the bytes that it has yet to send.
     pub sent: String,
     pub fifo: Vec<u8>,
     pub fifo_size: usize,
-    /// What it sent, by the interrupts that said so.
+    /// The text sent, split at each interrupt for it.
     pub pieces: Vec<String>,
     sent_pending: bool,
     pub now: u64,
@@ -63,12 +63,12 @@ thread_local! {
     static MACHINE: RefCell<State> = RefCell::new(State::new());
 }
 
-/// The machine after a reset: what an earlier kernel of this thread left is gone.
+/// Resets the machine, so that an earlier kernel of this thread leaves nothing behind.
 pub fn reset() {
     MACHINE.set(State::new());
 }
 
-/// Looks at the machine, or changes it.
+/// Reads or changes the machine.
 pub fn with<R>(look: impl FnOnce(&mut State) -> R) -> R {
     MACHINE.with_borrow_mut(look)
 }
@@ -105,7 +105,7 @@ impl Machine for Fake {
         Region::new(RAM_START, RAM_START + SIZE)
     }
 
-    /// An address outside of application memory panics.
+    /// Panics for an address outside application memory.
     unsafe fn peek(address: u32) -> u8 {
         with(|machine| match address {
             FLASH_START.. => machine.flash[(address - FLASH_START) as usize],
@@ -113,21 +113,21 @@ impl Machine for Fake {
         })
     }
 
-    /// An address outside of the applications' RAM panics.
+    /// Panics for an address outside the applications' RAM.
     unsafe fn poke(address: u32, value: u8) {
         with(|machine| machine.ram[(address - RAM_START) as usize] = value);
     }
 
     unsafe fn peek_word(address: u32) -> u32 {
         assert!(address.is_multiple_of(4), "the address is not aligned");
-        // Safety: the caller's.
+        // Safety: as the caller guarantees.
         u32::from_le_bytes([0, 1, 2, 3].map(|byte| unsafe { Fake::peek(address + byte) }))
     }
 
     unsafe fn poke_word(address: u32, value: u32) {
         assert!(address.is_multiple_of(4), "the address is not aligned");
         for (byte, value) in (0..).zip(value.to_le_bytes()) {
-            // Safety: the caller's.
+            // Safety: as the caller guarantees.
             unsafe { Fake::poke(address + byte, value) };
         }
     }
@@ -146,7 +146,7 @@ impl Machine for Fake {
         });
     }
 
-    /// Until something happens: the UART has sent what it had, or else the timer is due.
+    /// Sleeps until the UART has sent its bytes, or if it has none, until the timer is due.
     fn wait_for_interrupt() {
         with(|machine| {
             if !machine.fifo.is_empty() {
@@ -192,7 +192,7 @@ impl Machine for Fake {
         with(|machine| machine.sent_pending = false);
     }
 
-    /// Inverts the text, and answers with all of it; a task of 0 with the head alone.
+    /// Inverts the text and returns all of it; for task 0, only the head.
     #[cfg(test)]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32 {
         let (head, text) = job.split_at_mut(crate::drivers::crypto::HEAD);
@@ -211,7 +211,7 @@ impl Machine for Fake {
     }
 }
 
-/// Reading a counter takes a cycle; the high halves stand still.
+/// Reading a counter takes one cycle; the high halves never change.
 impl Counters for Fake {
     fn cycles(&self) -> u32 {
         with(|machine| {

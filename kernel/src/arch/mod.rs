@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The machine, as everything else in the kernel sees it: [`Machine`] says all that is asked of one.
-//! There are three: Earl Grey when built for the board, a fake one of the same shape when built for
-//! a host's tests, and the lab's stand-in, on which apps for Cortex-M are tried. [`Hardware`] is the
-//! machine of this build.
+//! The machine as the rest of the kernel sees it: [`Machine`] is its whole interface. There are three
+//! machines: Earl Grey in a build for the board, a fake one in a build for tests on a host, and the lab's
+//! stand-in, on which apps for Cortex-M are tested. [`Hardware`] is the machine of this build.
 
 #![allow(unsafe_code)]
 
@@ -27,22 +26,22 @@ use crate::region::Region;
 use crate::sharing::WINDOWS;
 use tockmark_perf::Counters;
 
-/// What the kernel needs of a machine: application memory, its protection, interrupts, a clock, a UART,
-/// and the counters that Perf reads. There is one, so nothing here takes a receiver but the counters,
-/// whose trait is Perf's own.
+/// What the kernel needs from a machine: application memory, its protection, interrupts, a clock, a UART,
+/// and the counters that Perf reads. There is one machine, so no function takes a receiver except the
+/// counters, whose trait belongs to Perf.
 ///
-/// How a process's registers are saved, and how it is entered, is no part of it: that is the trap path,
-/// which calls the kernel and which a host has not.
+/// Saving a process's registers and entering a process are not part of it: the trap path does that. It
+/// calls the kernel, and a host has none.
 pub trait Machine: Counters {
     /// Ticks of the clock in a second.
     const TICKS_PER_SECOND: u32;
 
-    /// The word of the image that says how long a time slice is, in microseconds; 0: fixed priority
-    /// in the order of flash, without slices.
+    /// The word of the image with the length of a time slice in microseconds. 0 selects fixed priority in
+    /// the order of flash, without slices.
     fn slice_us() -> u32;
 
-    /// The word that says how often a process that faults is started again; the fault after that stops
-    /// it for good.
+    /// The word of the image with how often a process is restarted after a fault. The next fault stops it
+    /// for good.
     fn fault_restarts() -> u32;
 
     /// The flash that holds applications.
@@ -54,86 +53,85 @@ pub trait Machine: Counters {
     /// Reads a byte.
     ///
     /// # Safety
-    /// The address must lie in application memory.
+    /// The address must be in application memory.
     unsafe fn peek(address: u32) -> u8;
 
     /// Writes a byte.
     ///
     /// # Safety
-    /// The address must lie in the applications' RAM.
+    /// The address must be in the applications' RAM.
     unsafe fn poke(address: u32, value: u8);
 
     /// Reads a word.
     ///
     /// # Safety
-    /// The address must be a multiple of 4, and the word lie in application memory.
+    /// The address must be a multiple of 4, and the word must be in application memory.
     unsafe fn peek_word(address: u32) -> u32;
 
     /// Writes a word.
     ///
     /// # Safety
-    /// The address must be a multiple of 4, and the word lie in the applications' RAM.
+    /// The address must be a multiple of 4, and the word must be in the applications' RAM.
     unsafe fn poke_word(address: u32, value: u32);
 
-    /// Opens an application's flash (to read and execute) and RAM (to read and write) to user mode, in
-    /// the place of the last one's.
+    /// Opens an application's flash (to read and execute) and RAM (to read and write) to user mode, and
+    /// closes the previous application's.
     fn protect(flash: Region, ram: Region);
 
-    /// Opens buffers of other applications to user mode (to read and write), in the place of the last
-    /// ones.
+    /// Opens buffers of other applications to user mode (to read and write), and closes the previous ones.
     fn open_windows(windows: [Region; WINDOWS]);
 
-    /// Sleeps until an interrupt is pending. It is not taken: interrupts are off in the kernel.
+    /// Sleeps until an interrupt is pending. The core does not take it: interrupts are off in the kernel.
     fn wait_for_interrupt();
 
     fn pending_interrupts() -> Pending;
 
-    /// Who raised the external interrupt, from now on being served; None: nobody does any more.
+    /// Claims the external interrupt and returns its source; None if no source interrupts any more.
     fn claim_interrupt() -> Option<Source>;
 
-    /// That source has been served, and may interrupt again.
+    /// Completes the interrupt of that source, which may then interrupt again.
     fn complete_interrupt(source: Source);
 
-    /// The time in ticks since the start.
+    /// The time since the start, in ticks.
     fn now() -> u64;
 
-    /// Interrupts at this moment, or never; at once, if it has passed.
+    /// Sets the timer to interrupt at this moment: never if None, at once if it has passed.
     fn set_timer(moment: Option<u64>);
 
-    /// So many microseconds in ticks.
+    /// Converts microseconds to ticks.
     fn ticks(microseconds: u32) -> u64 {
         u64::from(microseconds) * u64::from(Self::TICKS_PER_SECOND) / 1_000_000
     }
 
-    /// How many bytes the UART can take now.
+    /// How many bytes the UART can accept now.
     fn uart_room() -> u32;
 
-    /// Gives a byte to the UART, which must have room for it.
+    /// Writes a byte to the UART, which must have room for it.
     fn uart_put(byte: u8);
 
-    /// Takes back the UART's interrupt, which says that all has been sent.
+    /// Clears the UART's interrupt, which signals that all bytes have been sent.
     fn acknowledge_sent();
 
-    /// Does a job of crypto, whose words `lab/studies/programs/apps/crypto/job.h` describes, and says
-    /// how many bytes of it are the answer.
+    /// Does a crypto job, whose words `lab/studies/programs/apps/crypto/job.h` describes, and returns the
+    /// length of the answer in bytes.
     #[cfg(any(test, feature = "crypto"))]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32;
 
-    /// The kernel's own lines: waits for room where there is none.
+    /// Prints one of the kernel's own lines; waits for the UART when it is full.
     fn print(text: &[u8]);
 }
 
-/// Which of the two interrupt lines of the core are up.
+/// Which of the core's two interrupt lines are pending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pending {
     pub timer: bool,
     pub external: bool,
 }
 
-/// Who raised an external interrupt.
+/// The source of an external interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The UART has sent all that it was given.
+    /// The UART has sent all bytes that were written to it.
     UartSent,
     Other(u32),
 }

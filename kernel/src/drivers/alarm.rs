@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Alarm, driver 0x0: the time, and one alarm for each process.
+//! Alarm, driver 0x0: the time, and one alarm per process.
 //!
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
-//! | 1 | - | u32 | ticks in a second |
+//! | 0 | - | success | the driver exists |
+//! | 1 | - | u32 | ticks per second |
 //! | 2 | - | u32 | the time in ticks, low half |
 //! | 3 | - | success | stops the alarm; ALREADY if none is set |
-//! | 5 | ticks | u32 | alarm that many ticks from now; replies with when it is due |
-//! | 6 | reference, ticks | u32 | alarm that many ticks from the reference, which lies in the past |
+//! | 5 | ticks | u32 | sets the alarm that many ticks from now; returns when it is due |
+//! | 6 | reference, ticks | u32 | sets the alarm that many ticks from the reference, which is in the past |
 //!
-//! Upcall 0 comes when the alarm is due: the time now, and when it was due.
+//! Upcall 0 reports that the alarm is due: the time now, and the time at which it was due.
 
 use super::call::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return, UpcallId};
@@ -64,17 +64,17 @@ impl Alarm {
         self.due.iter().flatten().min().copied()
     }
 
-    /// Reports all alarms that are due.
+    /// Queues an upcall for each alarm that is due.
     pub fn expire(&mut self, now: u64, processes: &mut Processes) {
         for (due, process) in self.due.iter_mut().zip(processes) {
             if let Some(at) = due.take_if(|at| *at <= now) {
-                // A process that never yields may lose an alarm: its queue is full.
+                // A process that never yields may lose an alarm, if its queue is full.
                 let _ = process.schedule(UPCALL, [now as u32, at as u32, 0]);
             }
         }
     }
 
-    /// Drops what a process that has ended had set.
+    /// Drops the alarm of a process that has ended.
     pub fn forget(&mut self, process: usize) {
         self.due[process] = None;
     }
@@ -86,8 +86,8 @@ impl Default for Alarm {
     }
 }
 
-/// Sets an alarm `ticks` after `reference`, which is a low half of the time and lies in the past; the
-/// alarm may too. Returns the low half of when it is due.
+/// Sets an alarm `ticks` after `reference`, which is the low half of a time in the past; the alarm may be
+/// in the past as well. Returns the low half of the time at which it is due.
 fn set(due: &mut Option<u64>, now: u64, reference: u32, ticks: u32) -> u32 {
     let elapsed = (now as u32).wrapping_sub(reference);
     let ahead = i64::from(ticks) - i64::from(elapsed);

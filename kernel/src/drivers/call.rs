@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a driver is asked and what it answers. A command says who calls with what ([`Call`]); the
-//! driver also gets the processes, to look into the caller's buffers and to report events. Its answer
-//! says what follows from it besides the result ([`Then`]): whoever asked acts on that and need not
-//! know drivers by number.
+//! Commands to drivers and their answers. A command ([`Call`]) has the caller, the number and the
+//! arguments. The driver also gets the processes, to read the caller's buffers and to report events. Its
+//! answer has the caller's result and what the kernel does next ([`Then`]), so the kernel need not know
+//! drivers by their numbers.
 
 use crate::abi::Return;
 
@@ -16,18 +16,18 @@ pub struct Call {
     pub arguments: [u32; 2],
 }
 
-/// What follows from a command.
+/// What the kernel does after a command.
 #[derive(Clone, Copy)]
 pub enum Then {
-    /// Nothing: the caller goes on.
+    /// Nothing: the caller continues.
     Nothing,
-    /// The next alarm may be another one: the timer is set to it.
+    /// Set the timer again: the next alarm may have changed.
     SetTimer,
-    /// Another process may be ready now, and run before the caller.
+    /// Let another process run, if one is ready and comes before the caller.
     MakeRoom,
-    /// The caller may have to wait before it goes on.
+    /// Let the caller wait if it has to.
     Wait,
 }
 
-/// What a driver answers to a command: the caller's result, and what follows.
+/// A driver's answer to a command: the caller's result, and what the kernel does next.
 pub type Answer = (Return, Then);

@@ -4,20 +4,19 @@
 //!
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
-//! | 1 | bytes | success | writes that much of read-only buffer 1; BUSY while a write is under way |
+//! | 0 | - | success | the driver exists |
+//! | 1 | bytes | success | writes that many bytes of read-only buffer 1; BUSY during another write |
 //!
-//! Upcall 1 comes when the UART has sent the bytes: how many there were. Reading is not supported;
-//! read-write buffer 1 can be allowed, as on Tock, but nothing is put there.
+//! Upcall 1 reports that the UART has sent the bytes, and how many. Reading is not supported; read-write
+//! buffer 1 can be allowed, as on Tock, but nothing is written to it.
 //!
-//! Bytes go into the UART's FIFO a piece at a time, the next when all has been sent; meanwhile the
-//! application, and the core, can sleep. Processes take turns: in one a process sends up to [`TURN`] bytes
-//! of its write, or one line that the kernel says for it ([`Line`]), which goes out in
-//! the pieces that its text is made in; then it is the
-//! turn of the next process that waits. So between two turns of one that waits each other has at most one,
-//! whatever it does: prints, takes its buffer back, faults, begins anew. That a write is done is reported
-//! as soon as its last byte is sent, and takes no turn. What one process writes and prints goes out in the
-//! order of its calls.
+//! Bytes go into the UART's FIFO in pieces; when a piece has been sent the next one follows. Meanwhile the
+//! application and the core can sleep. Processes take turns. In its turn a process sends up to [`TURN`] bytes
+//! of its write, or one line that the kernel prints about it ([`Line`]), piece by piece. Then the next
+//! waiting process has its turn. So between two turns of a waiting process, each other process has at most
+//! one turn, even if it prints, takes its buffer back, faults or restarts. The end of a write is reported as
+//! soon as its last byte has been sent, and takes no turn. The writes and prints of one process appear in
+//! the order of its calls.
 
 use super::call::Call;
 use crate::abi::{ErrorCode, Return, UpcallId};
@@ -37,35 +36,35 @@ const WRITTEN: UpcallId = UpcallId {
 /// The slot of read-only buffer 1.
 const BUFFER: usize = 0;
 
-/// How many bytes of a write go out before it is another process's turn: a line of tockmark's protocol, so
-/// that none is torn, and about what a line of the kernel's own takes. No more at once where nobody waits:
-/// to give the UART as many takes most of the time that interrupts are off for it.
+/// How many bytes of a write are sent in one turn: a line of tockmark's protocol, so that no line is torn,
+/// and about as long as a line of the kernel. The limit also holds when no other process waits: interrupts
+/// are off while bytes go into the UART, and more bytes would keep them off longer.
 const TURN: u32 = 64;
 
-/// A write under way: how many bytes there are, and how many of them the UART has taken.
+/// A write in progress: its length in bytes, and how many of them the UART has accepted.
 #[derive(Clone, Copy)]
 struct Write {
     length: u32,
     taken: u32,
 }
 
-/// Whose bytes are in the UART.
+/// The process whose bytes are in the UART.
 #[derive(Clone, Copy)]
 struct Turn {
     process: usize,
-    /// They are of the kernel's line for it, of which so many pieces are made. None: of its write.
+    /// The kernel's line about it, and how many pieces were made of it. None: the bytes are of its write.
     line: Option<(Line, usize)>,
-    /// How many more it may give the UART in this turn, or of this piece.
+    /// How many more bytes the UART may get in this turn, or of this piece.
     left: u32,
 }
 
 pub struct Console {
     writes: [Option<Write>; MAX_PROCESSES],
-    /// What the kernel has to say for processes; each of them waits for its turn.
+    /// The kernel's lines about processes. Each waits for the process's turn.
     lines: [Option<Line>; MAX_PROCESSES],
-    /// None: the UART has sent all that it had, and nobody waits.
+    /// None: the UART has sent all bytes, and no process waits.
     turn: Option<Turn>,
-    /// A piece of this turn's line.
+    /// The current piece of this turn's line.
     text: Text,
 }
 
@@ -103,7 +102,8 @@ impl Console {
         Ok(())
     }
 
-    /// Says a line for this process when it is its turn. Until then the process, if it has not ended, waits.
+    /// Queues a line about this process, to be printed in its turn. The process waits until then, if it has
+    /// not ended.
     #[inline(never)]
     pub fn say(&mut self, process: usize, line: Line, processes: &mut Processes) {
         let state = &mut processes[process].state;
@@ -114,14 +114,14 @@ impl Console {
         self.start(process, processes);
     }
 
-    /// A process has something to send. If nobody is sending, it is its turn.
+    /// Starts this process's turn if no other process is sending.
     fn start(&mut self, process: usize, processes: &mut Processes) {
         if self.turn.is_none() {
             self.begin(process, processes);
         }
     }
 
-    /// The UART has sent all that it had: whose turn is it?
+    /// Continues after the UART has sent all bytes: with this turn, or with the next process's.
     pub fn sent(&mut self, processes: &mut Processes) {
         let Some(turn) = self.turn.take() else {
             return;
@@ -142,29 +142,29 @@ impl Console {
         }
     }
 
-    /// Reports the writes of which nothing is left: all has been sent, or the buffer was taken back.
+    /// Reports the writes that have ended: all bytes were sent, or the buffer was taken back.
     fn report_ends(&mut self, processes: &mut Processes) {
         for index in 0..MAX_PROCESSES {
             if let Some(write) = self.writes[index]
                 && self.left(index, processes) == 0
             {
-                // A process that never yields may lose this: its queue is full.
+                // A process that never yields may lose this upcall, if its queue is full.
                 let _ = processes[index].schedule(WRITTEN, [write.taken, 0, 0]);
                 self.writes[index] = None;
             }
         }
     }
 
-    /// Has this process something to send?
+    /// Does this process have anything to send?
     fn waits(&self, process: usize, processes: &Processes) -> bool {
         self.lines[process].is_some() || self.left(process, processes) > 0
     }
 
-    /// It is this process's turn, which has something to send.
+    /// Starts the turn of this process, which has bytes to send.
     fn begin(&mut self, process: usize, processes: &mut Processes) {
         let bytes = self.left(process, processes);
         let line = self.lines[process].filter(|_| bytes == 0);
-        // Of a line no piece is made yet.
+        // No piece of a line has been made yet.
         let left = if line.is_some() { 0 } else { TURN };
         let line = line.map(|line| (line, 0));
         self.send(
@@ -177,7 +177,7 @@ impl Console {
         );
     }
 
-    /// Gives the UART what it has room for in this turn.
+    /// Gives the UART as many bytes of this turn as it has room for.
     fn send(&mut self, mut turn: Turn, processes: &mut Processes) {
         let process = &mut processes[turn.process];
         let room = Hardware::uart_room();
@@ -202,28 +202,28 @@ impl Console {
             let bytes = buffer.bytes_from(write.taken).take(piece as usize);
             bytes.for_each(Hardware::uart_put);
             write.taken += piece;
-            // A turn goes on only where the UART is smaller than it.
+            // A turn continues only if the UART's FIFO is smaller than the turn.
             turn.left = if piece == room { turn.left - piece } else { 0 };
         }
         self.turn = Some(turn);
     }
 
-    /// What is left of a process's write.
+    /// How many bytes of a process's write remain.
     fn left(&self, process: usize, processes: &Processes) -> u32 {
         let buffer = processes[process].read_only[BUFFER];
         self.writes[process].map_or(0, |write| write.left(buffer))
     }
 
-    /// Drops what a process that has ended had under way. What the UART has already is still sent.
+    /// Drops the write and the line of a process that has ended. Bytes in the UART are still sent.
     pub fn forget(&mut self, process: usize) {
         self.writes[process] = None;
         self.lines[process] = None;
     }
 }
 
-/// Makes the next piece of a line that has bytes: those with letters that the name lacks have none.
-/// Returns how many.
-#[inline(never)] // writes need no registers for it
+/// Makes the line's next piece that is not empty, and returns its length in bytes. Pieces for letters
+/// beyond the name's end are empty.
+#[inline(never)] // so that writes save no registers for it
 fn make_piece(text: &mut Text, line: Line, made: &mut usize, name: &str) -> u32 {
     loop {
         let length = text.set(line, *made, name);
@@ -235,8 +235,8 @@ fn make_piece(text: &mut Text, line: Line, made: &mut usize, name: &str) -> u32 
 }
 
 impl Write {
-    /// How many bytes the UART has yet to take. The buffer may have been taken back, or swapped for a
-    /// shorter one, since.
+    /// How many bytes the UART has yet to accept. The process may meanwhile have taken the buffer back, or
+    /// replaced it by a shorter one.
     fn left(self, buffer: UserBuffer) -> u32 {
         let length = self.length.min(buffer.length());
         length.saturating_sub(self.taken)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Crypto, driver 0x90020, of the kernel's variant `crypto`: does an application's job
+//! Crypto, driver 0x90020, in the kernel's variant `crypto`: does an application's job
 //! (`lab/studies/programs/apps/crypto/job.h`) in the kernel.
 //!
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
-//! | 1 | - | success | does the job in read-write buffer 0; upcall 0 tells: (0, bytes of the answer, 0) |
-//! | 2 | - | u32 | does it, and tells at once: bytes of the answer |
+//! | 0 | - | success | the driver exists |
+//! | 1 | - | success | does the job in read-write buffer 0; upcall 0 follows: (0, bytes of the answer, 0) |
+//! | 2 | - | u32 | does the job and returns the length of the answer in bytes |
 //!
-//! Both fail with INVAL where the buffer does not lie on a word, with SIZE where the job does not lie in
-//! it whole. The kernel works on a copy, so an application cannot change a job that was looked at; it
-//! copies back what of that job is the answer, and nothing of another process's.
+//! Both fail with INVAL if the buffer is not aligned to a word, and with SIZE if the job does not fit into
+//! it. The kernel works on a copy, so an application cannot change a job after it was checked. The kernel
+//! copies back only this job's answer, never data of another process.
 //!
-//! A job is one command: until it is done nobody else runs, and interrupts are off.
+//! A job is one command: until it is done no other process runs, and interrupts are off.
 
 use super::call::Call;
 use crate::abi::{ErrorCode, Return, UpcallId};
@@ -29,10 +29,10 @@ const DONE: UpcallId = UpcallId {
     number: 0,
 };
 
-/// Words of a job: before its text, and with as much text as there can be.
+/// Words of a job: before its text, and with the longest text.
 pub const HEAD: usize = 22;
 pub const WORDS: usize = HEAD + 1024;
-/// Where a job says how many bytes its text has.
+/// The word of a job with the length of its text in bytes.
 const LENGTH: usize = 1;
 
 pub struct Crypto {
@@ -59,7 +59,7 @@ impl Crypto {
         }
     }
 
-    /// Does the job in a buffer, and says how many bytes of it are the answer.
+    /// Does the job in a buffer, and returns the length of the answer in bytes.
     fn work(&mut self, buffer: UserBuffer) -> Result<u32, ErrorCode> {
         if !buffer.address().is_multiple_of(4) {
             return Err(ErrorCode::Invalid);
@@ -77,7 +77,7 @@ impl Crypto {
         buffer.read(HEAD, text);
         let bytes = Hardware::crypto(&mut self.job);
         let answer = bytes.div_ceil(4) as usize;
-        // No more than was read: behind it there may be what another process had.
+        // No more than was read: the rest may hold data of another process.
         buffer.write(&self.job[..answer.min(HEAD + words)]);
         Ok(bytes)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! CycleCount, as Tock has it since 2.2: one counter of cycles, which the first process to start, stop
-//! or reset it controls, and all may read. Like our patch for Tock it leaves mcycle itself running.
+//! CycleCount, as in Tock since 2.2: one cycle counter. The first process that starts, stops or resets it
+//! controls it; all processes may read it. Like our patch for Tock it never stops mcycle itself.
 //!
 //! | command | |
 //! |---|---|
-//! | 0 | is it there |
+//! | 0 | does the driver exist |
 //! | 1 | start |
 //! | 2 | read: 64 bits |
 //! | 3 | reset to 0, and stop |
@@ -22,7 +22,7 @@ pub const NUMBER: u32 = 0x9_0008;
 pub struct CycleCount {
     owner: Option<usize>,
     running: bool,
-    from: u64, // running: what of the core's counter is 0; else the count
+    from: u64, // while running: the value of mcycle at count 0; while stopped: the count
 }
 
 impl CycleCount {
@@ -67,7 +67,7 @@ impl CycleCount {
     fn run(&mut self, running: bool) {
         if running != self.running {
             self.running = running;
-            // From a count to what is 0, or back: it is the same difference.
+            // The conversion between the two meanings of `from` is the same both ways.
             self.from = now().wrapping_sub(self.from);
         }
     }
@@ -103,17 +103,17 @@ mod tests {
         }
     }
 
-    /// The fake machine counts one cycle each time that it is asked.
+    /// The fake machine counts one cycle per read.
     #[test]
     fn it_counts_from_its_start_to_its_stop_and_goes_on() {
         let mut driver = CycleCount::new();
         assert_eq!(read(&mut driver), 0);
         assert_eq!(ask(&mut driver, 0, 1), Return::Success);
         assert_eq!((read(&mut driver), read(&mut driver)), (1, 2));
-        assert_eq!(ask(&mut driver, 0, 1), Return::Success); // it runs already
+        assert_eq!(ask(&mut driver, 0, 1), Return::Success); // it is already running
         assert_eq!(read(&mut driver), 3);
         assert_eq!(ask(&mut driver, 0, 4), Return::Success);
-        now(); // the core's own counter goes on
+        now(); // the core's own counter continues
         assert_eq!((read(&mut driver), read(&mut driver)), (4, 4));
         assert_eq!(ask(&mut driver, 0, 1), Return::Success);
         assert_eq!(read(&mut driver), 5);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Low-level debug, driver 0x8: prints a number or two without buffers or upcalls, for code that has
-//! nothing else yet. The line is in the UART's FIFO when the command returns: a process waits until it is
-//! its turn to send ([`super::console`]).
+//! Low-level debug, driver 0x8: prints a number or two without buffers or upcalls, for early code. When the
+//! command returns, the line is in the UART's FIFO: a process waits for its turn to send
+//! ([`super::console`]).
 //!
 //! | command | arguments | prints |
 //! |---|---|---|
-//! | 0 | - | nothing: the driver is there |
+//! | 0 | - | nothing: the driver exists |
 //! | 1 | code | an alert code (1: the application panicked, 2: it is at a wrong address) |
 //! | 2 | number | the number |
 //! | 3 | two numbers | both |

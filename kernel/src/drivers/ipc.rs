@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! IPC, driver 0x10000: processes find each other by name, share memory, and notify each other.
-//! Numbers here are those of version 2; `v1.rs` translates those of version 1.
+//! IPC, driver 0x10000: processes find each other by name, share memory, and notify each other. The numbers
+//! here are those of version 2; `v1.rs` translates the numbers of version 1.
 //!
 //! | command | argument | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
-//! | 1 | - | u32 | index of the process whose name is in read-only buffer 0; NODEVICE if none |
+//! | 0 | - | success | the driver exists |
+//! | 1 | - | u32 | index of the process whose name is in read-only buffer 0; NODEVICE if there is none |
 //! | 2 | index | success | notifies that process as a service: its upcall of its own index |
 //! | 3 | index | success | notifies that process as a client: its upcall of the caller's index |
 //!
-//! A notification fails with INVAL if there is no such process, NODEVICE if it has ended, NOMEM if too
-//! much waits for it already. Read-write buffer N is shared with process N. The upcall says who
-//! notified, and length and address of what that process shares when the upcall runs, which the
-//! receiver can then read and write; both are zero if it shares nothing, or a buffer whose address or
-//! length is not a multiple of 4. [`crate::sharing`] says how long it can.
+//! A notification fails with INVAL if there is no such process, NODEVICE if it has ended, and NOMEM if too
+//! many upcalls wait for it. Read-write buffer N is shared with process N. The upcall's arguments are the
+//! sender's index, and the length and address of the buffer that the sender shares when the upcall runs. The
+//! receiver can then read and write that buffer. Both are zero if the sender shares nothing, or a buffer
+//! whose address or length is not a multiple of 4. [`crate::sharing`] describes how long access lasts.
 //!
-//! Where Tock does otherwise: it passes an unaligned buffer on as if all were well, never closes one,
-//! cannot wait for one of these upcalls by yield-wait-for, and may run later upcalls before them. As
-//! there, who subscribes gets what was sent before, and who notifies itself gets nothing.
+//! Differences from Tock: Tock passes an unaligned buffer on without an error, never closes a buffer, cannot
+//! wait for one of these upcalls with yield-wait-for, and may run later upcalls before them. As on Tock, a
+//! process that subscribes gets earlier notifications, and a process that notifies itself gets nothing.
 
 use super::call::{Answer, Call, Then};
 use crate::abi::{ErrorCode, NOT_QUEUED, Return, UpcallId};
@@ -50,7 +50,7 @@ pub fn command(call: Call, processes: &mut Processes) -> Answer {
     (result, Then::Nothing)
 }
 
-/// The process with this name, among some. No more of a buffer is read than a name can have ([`NAME_BYTES`]).
+/// Returns the process with this name, if `among` accepts it. Reads at most [`NAME_BYTES`] of the buffer.
 ///
 /// [`NAME_BYTES`]: crate::tbf::NAME_BYTES
 pub fn find(
@@ -66,7 +66,7 @@ pub fn find(
     found.filter(|_| name.length() > 0)
 }
 
-/// Reports to process `target`, as its upcall `number`, that `sender` notifies it.
+/// Queues upcall `number` of process `target`, from `sender`.
 pub fn notify(
     sender: usize,
     target: u32,
@@ -86,13 +86,13 @@ pub fn notify(
         driver: NUMBER,
         number,
     };
-    // Length and address are found when the upcall is taken.
+    // Length and address are looked up when the upcall is taken.
     let arguments = [sender as u32, 0, 0];
     let queued = process.notify(id, arguments);
     queued.map_err(|_| NOT_QUEUED)
 }
 
-/// Takes all back that a process which has ended had shared.
+/// Takes back all buffers of a process that has ended.
 pub fn forget(owner: usize, processes: &mut Processes) {
     for process in processes {
         process.inbox.offer(owner, Region::EMPTY);

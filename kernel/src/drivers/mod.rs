@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The system-call drivers, each one file with its command table on top; and which of them a command
-//! goes to. What a driver is asked and answers is in [`call`], where a process keeps what it has given
-//! to each in [`crate::slots`].
+//! The system-call drivers, and the dispatch of commands to them. Each driver is one file, which begins with
+//! its command table. [`call`] defines commands and answers; [`crate::slots`] defines where a process keeps
+//! the subscriptions and buffers of each driver.
 
 pub mod alarm;
 pub mod call;
@@ -30,7 +30,7 @@ use console::Console;
 #[cfg(not(feature = "abi-v1"))]
 use {registry::Registry, relay::Relay};
 
-/// The drivers that keep something of their own between calls.
+/// The drivers that have state of their own.
 pub struct Drivers {
     pub alarm: Alarm,
     pub console: Console,
@@ -60,7 +60,7 @@ impl Drivers {
         }
     }
 
-    /// Drops what a process that has ended had under way.
+    /// Drops the state of a process that has ended.
     pub fn forget(&mut self, process: usize, processes: &mut Processes) {
         self.console.forget(process);
         self.alarm.forget(process);
@@ -82,8 +82,8 @@ impl Default for Drivers {
 }
 
 impl Kernel {
-    /// A command to a driver. Each driver's answer is dealt with where it is given: what
-    /// follows from it is then known, and costs nothing to find out.
+    /// Sends a command to its driver. Each arm handles its driver's answer itself: there the compiler knows
+    /// what follows, so it costs nothing to find out.
     #[inline]
     pub fn command(&mut self, driver: u32, call: Call) -> Next {
         let (drivers, processes) = (&mut self.drivers, &mut self.processes);
@@ -125,8 +125,8 @@ impl Kernel {
         }
     }
 
-    /// The words of the call are given one by one, in registers, so that commands to the drivers above
-    /// store none.
+    /// The call's words are separate parameters, so that they stay in registers: commands to the drivers
+    /// above then store none.
     #[cfg(not(feature = "abi-v1"))]
     #[inline(never)]
     fn command_to_others(&mut self, driver: u32, number: u32, arguments: [u32; 2]) -> Next {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Perf on this kernel: the adapter between the capsule, which has the command table, and the
-//! kernel's own types.
+//! Perf on this kernel: adapts the capsule, which has the command table, to the kernel's types.
 
 use super::call::Call;
 use crate::abi::{ErrorCode, Return, UpcallId};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Registries, drivers 0xA0000 (by a string) and 0xA0001 (by the name of an application's package):
-//! processes that serve others register, and others find them. What is found is an id, for
-//! [`super::relay`]. Version 2 only.
+//! Registries, drivers 0xA0000 (by a string) and 0xA0001 (by the name of an application's package): a
+//! service registers, and other processes find it. They get its id, for [`super::relay`]. Version 2 only.
 //!
 //! | command | reply | meaning |
 //! |---|---|---|
-//! | 0 | success | the driver is there |
-//! | 1 | success | registers the caller; upcall 0 says so: (0, 0, 0) |
-//! | 2 | success | finds another process that registered; upcall 1 says which: (0, id, 0), or (NODEVICE, 0, 0) |
+//! | 0 | success | the driver exists |
+//! | 1 | success | registers the caller; upcall 0 follows: (0, 0, 0) |
+//! | 2 | success | finds another process that has registered; upcall 1 follows: (0, id, 0), or (NODEVICE, 0, 0) |
 //!
-//! Read-only buffer 0 has the name: by string exactly 20 bytes, else SIZE, and not all of them zero, else
-//! INVAL. By package command 1 needs none. A string is one process's (ALREADY); a second one of the same
-//! process takes the first one's place. NOMEM: too much waits for the caller already, and nothing is done.
+//! Read-only buffer 0 has the name. A string has exactly 20 bytes, else SIZE, and not all of them are zero,
+//! else INVAL. By package, command 1 needs no name. A string can belong to one process only (ALREADY); a
+//! process's second string replaces its first. NOMEM: too many upcalls wait for the caller, and nothing is
+//! done.
 //!
-//! Where Tock does otherwise: there the upcall is lost if it finds no room.
+//! Difference from Tock: on Tock the upcall is lost if it does not fit into the queue.
 
 use super::call::Call;
 use super::ipc;
@@ -30,7 +30,7 @@ const STRING_BYTES: usize = 20;
 
 type Text = [u8; STRING_BYTES];
 
-/// What stands for no string.
+/// The value for "no string".
 const NONE: Text = [0; STRING_BYTES];
 
 pub struct Registry {
@@ -59,7 +59,7 @@ impl Registry {
         done.into()
     }
 
-    /// Drops what a process that has ended had registered.
+    /// Drops the registrations of a process that has ended.
     pub fn forget(&mut self, process: usize) {
         self.strings[process] = NONE;
         self.packages[process] = false;
@@ -101,7 +101,7 @@ impl Registry {
         discovered(BY_PACKAGE, caller, found, processes)
     }
 
-    /// Another process that has registered by this string.
+    /// Returns another process that has registered with this string.
     fn who_has(&self, string: &Text, caller: usize) -> Option<usize> {
         let is_it = |place: &usize| *place != caller && self.strings[*place] == *string;
         (0..MAX_PROCESSES).find(is_it)

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The relay of requests, driver 0xA0010: a client asks a service, which takes the request and responds;
-//! the kernel copies both ways, from the one's read-only buffer 0 to the other's read-write buffer 0, as
-//! much as both have. Version 2 only.
+//! The relay, driver 0xA0010: a client sends a request to a service, which takes it and responds. The kernel
+//! copies request and response, from the sender's read-only buffer 0 to the receiver's read-write buffer 0,
+//! as many bytes as both have. Version 2 only.
 //!
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
-//! | 0x10 | id | success | asks that service; ALREADY if the caller asks or owes an answer, NODEVICE if there is none such, UNINSTALLED if it takes no requests, NOMEM if too much waits for it |
-//! | 0x11 | - | success | asks no more; INVAL if it does not |
-//! | 0x20, 0x21 | - | success | from now on takes requests, or takes none: who asks is answered UNINSTALLED |
-//! | 0x22 | - | u32, u64 | takes the next request: its length, and whose it is; SIZE and whose, if it was longer than the caller's buffer; NODEVICE if there is none; ALREADY if the caller asks or owes an answer |
+//! | 0 | - | success | the driver exists |
+//! | 0x10 | id | success | sends a request to that service; ALREADY if the caller has sent one or owes a response, NODEVICE if there is no such process, UNINSTALLED if it accepts no requests, NOMEM if too many upcalls wait for it |
+//! | 0x11 | - | success | cancels the caller's request; INVAL if there is none |
+//! | 0x20, 0x21 | - | success | starts, stops accepting requests; stopping answers all clients with UNINSTALLED |
+//! | 0x22 | - | u32, u64 | takes the next request: its length and its client; SIZE and the client, if it was longer than the caller's buffer; NODEVICE if there is none; ALREADY if the caller has sent a request or owes a response |
 //! | 0x23 | id | u32, u64 | takes the request of that client |
-//! | 0x24 | - | success | responds to what was taken last; INVAL if nothing was, NODEVICE if nobody waits for it any more |
+//! | 0x24 | - | success | responds to the request that was taken last; INVAL if there is none, NODEVICE if its client no longer waits |
 //!
-//! An id is two words, of which the first is [`Process::id`] and the second 0. Upcall 0 brings a client its
-//! answer: (0, length, 0), SIZE in the first place if it was longer than the client's buffer, CANCEL or
-//! UNINSTALLED if it gets none. Upcall 1 tells a service whose request there is: (id, 0).
+//! An id is two words: [`Process::id`] and 0. Upcall 0 gives a client its response: (0, length, 0). Its
+//! first argument is SIZE if the response was longer than the client's buffer, CANCEL or UNINSTALLED if
+//! there is no response. Upcall 1 gives a service the client of a new request: (id, 0).
 //!
-//! Interrupts are off in the kernel, so it copies a part, and has the process make the command again until
-//! all is copied. Meanwhile others run, and may take buffers away, cancel or end: each part goes
-//! by what there is then.
+//! Interrupts are off in the kernel, so one command copies only a part; the process makes the command again
+//! until all is copied. Meanwhile other processes run, and may take buffers away, cancel or end: each part
+//! uses the state of that moment.
 //!
-//! Where Tock does otherwise: there who asks a service that ends is never answered; who cancels what was
-//! taken and asks anew is given the answer to the first request; and several upcalls may say that one client has a request.
+//! Differences from Tock: there a client of a service that ends is never answered; a client that cancels a
+//! taken request and sends another gets the response to the first one; and several upcalls may report the
+//! same request.
 //!
 //! [`Process::id`]: crate::process::Process::id
 
@@ -45,25 +46,25 @@ const REQUEST: UpcallId = UpcallId {
     number: 1,
 };
 
-/// What a process has under way.
+/// What a process is doing with the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Nothing,
-    /// It asks the service in this place.
+    /// It has sent a request to the service with this index.
     Asks(usize),
-    /// It takes the request of the client in this place, of which so many bytes are there.
+    /// It is taking the request of the client with this index; this many bytes are copied.
     Takes(usize, u32),
-    /// It owes that client an answer; none: the client does not wait for it any more.
+    /// It owes that client a response. None: the client no longer waits for it.
     Owes(Option<usize>),
-    /// It answers; so many bytes are there.
+    /// It is responding; this many bytes are copied.
     Responds(usize, u32),
 }
 
 pub struct Relay {
     doing: [Doing; MAX_PROCESSES],
-    /// Who takes requests.
+    /// Which processes accept requests.
     enabled: [bool; MAX_PROCESSES],
-    /// Where a service looks first for the next request: behind the last one's client.
+    /// The index at which each service starts its search for the next request: after the last client.
     next: [usize; MAX_PROCESSES],
 }
 
@@ -76,7 +77,7 @@ impl Relay {
         }
     }
 
-    /// None: there is more to be done for it.
+    /// Carries out a command. None: it is not finished, and the caller has to make it again.
     pub fn command(&mut self, call: Call, processes: &mut Processes) -> Option<Answer> {
         let caller = call.process;
         let id = call.arguments;
@@ -103,7 +104,7 @@ impl Relay {
         Some((result.into(), then))
     }
 
-    /// Drops what a process that has ended had under way.
+    /// Drops the request, and what it owed, of a process that has ended.
     pub fn forget(&mut self, process: usize, processes: &mut Processes) {
         self.disable(process, processes);
         self.leave(process);
@@ -138,13 +139,13 @@ impl Relay {
         processes[caller].schedule(ANSWER, [ErrorCode::Cancel as u32, 0, 0])
     }
 
-    /// This process asks nobody any more; who has its request owes no answer.
+    /// Cancels this client's request. The service that has it owes no response.
     fn leave(&mut self, client: usize) {
         if let Doing::Asks(service) = self.doing[client] {
             self.doing[client] = Doing::Nothing;
             let doing = &mut self.doing[service];
             match *doing {
-                // It makes the command again, which then takes another request.
+                // The service makes its command again, which then takes another request.
                 Doing::Takes(of, _) if of == client => *doing = Doing::Nothing,
                 Doing::Owes(Some(of)) | Doing::Responds(of, _) if of == client => {
                     *doing = Doing::Owes(None);
@@ -154,7 +155,7 @@ impl Relay {
         }
     }
 
-    /// Takes no more requests, and has nothing to answer.
+    /// Stops accepting requests, and drops the response that it owes.
     fn disable(&mut self, service: usize, processes: &mut Processes) {
         self.enabled[service] = false;
         if !matches!(self.doing[service], Doing::Asks(_)) {
@@ -168,12 +169,12 @@ impl Relay {
         }
     }
 
-    /// That client, if it asks this service.
+    /// Returns that client, if it has sent a request to this service.
     fn client(&self, service: usize, client: Option<usize>) -> Option<usize> {
         client.filter(|client| self.doing[*client] == Doing::Asks(service))
     }
 
-    /// The client whose turn it is.
+    /// Returns the next client of this service.
     fn next_client(&self, service: usize) -> Option<usize> {
         let first = self.next[service];
         let mut turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
@@ -246,13 +247,13 @@ impl Default for Relay {
     }
 }
 
-/// What has come of a request or an answer: all of it, or as much as there was room for.
+/// The length of a request or response that was copied: all of it, or only what the buffer had room for.
 enum Length {
     Whole(u32),
     Cut(u32),
 }
 
-/// Copies a part from one process to another, of what is not there yet; an error is how much of it is.
+/// Copies the next part from one process to another. An error is the number of bytes copied so far.
 fn carry(from: usize, to: usize, done: u32, processes: &Processes) -> Result<Length, u32> {
     let (out, room) = (
         processes[from].read_only[RELAY_OUT],
@@ -266,12 +267,12 @@ fn carry(from: usize, to: usize, done: u32, processes: &Processes) -> Result<Len
     }
 }
 
-/// Brings a client its answer. One that has filled its queue with upcalls of its own may lose it.
+/// Queues a client's response. A client that has filled its own queue may lose it.
 fn tell(client: usize, words: [u32; 3], processes: &mut Processes) {
     let _ = processes[client].schedule(ANSWER, words);
 }
 
-/// The place of the living process that an id names.
+/// Returns the index of the living process with this id.
 fn living([low, high]: [u32; 2], processes: &Processes) -> Option<usize> {
     place_of(low, processes).filter(|_| high == 0)
 }

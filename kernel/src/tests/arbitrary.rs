@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whatever applications call, in whatever order, with whatever interrupts between: the kernel keeps
-//! to its rules of who runs, and of what that one reaches.
+//! For any calls of applications, in any order and with any interrupts between them, the kernel follows its
+//! rules: which process runs, and which memory that process can access.
 
 use super::*;
 use crate::drivers::{alarm, console, debug, ipc, perf, registry, relay};
@@ -11,10 +11,10 @@ use crate::slots::MAX_PROCESSES;
 use crate::tbf::tests::Numbers;
 use proptest::prelude::*;
 
-/// The last process calls nothing that waits or ends, so that there is always one to run.
+/// The last process makes no call that waits or ends, so there is always a process to run.
 const LAST: usize = MAX_PROCESSES - 1;
 
-/// An argument: small, an address of the caller's or of anybody's, or anything.
+/// An argument: a small number, an address of the caller's or of another process, or any word.
 fn word(numbers: &mut Numbers, caller: u32) -> u32 {
     match numbers.below(8) {
         0..3 => numbers.below(8),
@@ -26,7 +26,7 @@ fn word(numbers: &mut Numbers, caller: u32) -> u32 {
     }
 }
 
-/// A system call of the current process, mostly one that means something.
+/// A system call of the current process, mostly a meaningful one.
 fn call(kernel: &mut Kernel, numbers: &mut Numbers) {
     let caller = kernel.current as u32;
     let may_wait = kernel.current != LAST;

@@ -111,7 +111,7 @@ fn yield_no_wait_says_whether_an_upcall_ran() {
     kernel.command_to(perf::NUMBER, 8, 0, 0);
     kernel.ecall(class::YIELD, [0, RAM + 63, 0, 0]);
     assert_eq!(host::with(|machine| machine.ram[63]), 1);
-    // A flag that is not the process's own memory is left alone.
+    // A flag outside the process's own memory is not written.
     kernel.ecall(class::YIELD, [0, RAM + 64, 0, 0]);
     kernel.ecall(class::YIELD, [0, u32::MAX, 0, 0]);
     host::with(|machine| assert!(machine.ram[64..].iter().all(|byte| *byte == 0)));
@@ -123,7 +123,7 @@ fn yield_wait_for_takes_its_own_upcall_and_calls_nothing() {
     kernel.subscribe_to(alarm::NUMBER, 0, FUNCTION, 0);
     let (before, ..) = kernel.registers();
     kernel.command_to(perf::NUMBER, 8, 1, 0);
-    // The alarm comes second, but is what is waited for; the core sleeps until it is due.
+    // The alarm is queued second, but the process waits for it; the core sleeps until it is due.
     kernel.command_to(alarm::NUMBER, 5, 500, 0);
     kernel.ecall(class::YIELD, [2, alarm::NUMBER, 0, 0]);
     let (pc, _, arguments) = kernel.registers();
@@ -147,14 +147,14 @@ fn too_many_upcalls_are_refused_not_lost_silently() {
 fn an_alarm_counts_from_its_reference() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(alarm::NUMBER, 0, FUNCTION, 0);
-    // The clock's low half has just carried; the reference lies before that.
+    // The clock's low half has just carried; the reference is before that.
     host::with(|machine| machine.now = 0x1_0000_0010);
     let set = kernel.command_to(alarm::NUMBER, 6, 0xFFFF_FFF0, 0x40);
     assert_eq!(set, Return::U32(0x30));
     assert_eq!(host::with(|machine| machine.timer), Some(0x1_0000_0030));
     kernel.wait();
     assert_eq!(kernel.registers().2[..2], [0x30, 0x30]);
-    // One that is already past is due at once.
+    // An alarm in the past is due at once.
     kernel.command_to(alarm::NUMBER, 6, 0x20, 0x8);
     kernel.wait();
     assert_eq!(kernel.registers().2[..2], [0x30, 0x28]);

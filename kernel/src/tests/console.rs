@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const FUNCTION: u32 = FLASH + 0x200;
 
-/// Starts a write of `text`, which is put at the start of the current process's RAM.
+/// Starts a write of `text`, from the start of the current process's RAM.
 fn write(kernel: &mut Kernel, text: &str) -> Return {
     let start = ram_of(kernel.current as u32);
     kernel.memory_operation(0, start + 1024);
@@ -133,8 +133,8 @@ fn the_write_of_an_app_that_ends_is_dropped() {
     assert!(printed().matches('1').count() < 130);
 }
 
-/// While one process's bytes go out, the next one's buffer is taken back: that write ends with nothing
-/// written, and whoever writes after it is heard, whether its process has ended or not.
+/// While the bytes of one process are sent, the next process's buffer is taken back. Its write ends with
+/// nothing written, and later writers are served, whether or not their process has ended.
 #[test]
 fn a_buffer_taken_back_before_its_turn_blocks_nobody() {
     for ends in [false, true] {
@@ -162,7 +162,7 @@ fn a_buffer_taken_back_before_its_turn_blocks_nobody() {
     }
 }
 
-/// One app prints without end; the other one's line comes after one of its.
+/// One app prints without end; the other one's line follows one of its lines.
 #[test]
 fn prints_without_buffer_take_turns_with_writes() {
     let mut kernel = boot(apps(&["one", "two"]));
@@ -198,7 +198,7 @@ fn a_line_of_an_app_is_out_before_it_goes_on() {
     }
 }
 
-/// The issue's finding: a write of a few bytes, whose turn was kept by lines that came behind it.
+/// The bug of the issue: later lines kept a short write from its turn.
 #[test]
 fn a_write_is_reported_before_any_line() {
     let mut kernel = boot(apps(&["one", "two", "three"]));
@@ -230,14 +230,14 @@ fn what_an_app_writes_and_prints_keeps_its_order() {
     assert!(printed().ends_with(&last), "{}", printed());
 }
 
-/// A turn: whose, and what it sent.
+/// A turn: its process, and the text that it sent.
 struct Turn {
     process: usize,
     text: String,
 }
 
-/// The turns that these pieces are of. A write has the letter of its process only, a line begins with the
-/// kernel's name and has the process's; one that the UART had no room for goes on in the next piece.
+/// Splits these pieces into turns. A write consists of its process's letter only; a line begins with the
+/// kernel's name and has the process's name. If the UART had no room, it continues in the next piece.
 fn turns(pieces: &[String], fifo_size: usize) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let process = |letter: u8| "abcd".bytes().position(|name| name == letter);
@@ -249,7 +249,7 @@ fn turns(pieces: &[String], fifo_size: usize) -> Vec<Turn> {
             .and_then(|rest| process(rest.as_bytes()[0]));
         match (writes.or(says), turns.last_mut()) {
             (None, Some(last)) => last.text += &text,
-            (None, None) => {} // of a turn before these
+            (None, None) => {} // of an earlier turn
             (Some(process), Some(last))
                 if last.process == process && last.text.len() == fifo_size && fifo_size < 64 =>
             {
@@ -261,7 +261,7 @@ fn turns(pieces: &[String], fifo_size: usize) -> Vec<Turn> {
     turns
 }
 
-/// Something that an attacker does, mostly to have the UART.
+/// Does something that an attacker might do, mostly to occupy the UART.
 fn attack(kernel: &mut Kernel, numbers: &mut Numbers) {
     let text = "abcd"[kernel.current..=kernel.current].repeat(300);
     let start = ram_of(kernel.current as u32);
@@ -280,8 +280,8 @@ fn attack(kernel: &mut Kernel, numbers: &mut Numbers) {
 }
 
 proptest! {
-    /// Whatever three processes do, between two turns of one that waits each of them has at most one; and a
-    /// write is reported as soon as its bytes are out.
+    /// For any calls of three processes: between two turns of a waiting process each other one has at most
+    /// one turn, and a write is reported as soon as its bytes have been sent.
     #[test]
     fn between_two_turns_of_one_that_waits_each_other_has_at_most_one(
         seed in 1..u64::MAX, fifo_size in prop_oneof![Just(128usize), Just(32)], victim in 0..4usize,
@@ -292,7 +292,7 @@ proptest! {
         the_uart_is_done(&mut kernel);
         host::with(|machine| machine.fifo_size = fifo_size);
         let mut numbers = Numbers(seed);
-        // How many bytes the victim waits to be sent, if it does, and whether the UART had others.
+        // How many bytes the victim waits for, if it waits, and whether the UART had other bytes.
         let mut wants = None;
         let mut ends = 0;
         for _ in 0..400 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The driver of crypto, on a fake machine whose crypto inverts a job's text.
+//! The crypto driver, on a fake machine whose crypto inverts a job's text.
 
 use super::*;
 use crate::drivers::crypto::{HEAD, NUMBER};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const START: u32 = 1;
 const DO: u32 = 2;
 const HEAD_BYTES: u32 = 4 * HEAD as u32;
-/// Where jobs are put in the process's RAM, all of which is filled with this besides.
+/// Offset of the job in the process's RAM. The rest of the RAM is `FILLED`.
 const AT: u32 = 256;
 const FILLED: u8 = 0x5a;
 
@@ -31,7 +31,8 @@ fn give(kernel: &mut Kernel, shift: u32, length: u32) -> Return {
     kernel.call(class::READ_WRITE_ALLOW, [NUMBER, 0, at, length])
 }
 
-/// How much of the process's RAM from `AT` on is inverted, if nothing else of it has changed but a head.
+/// How many bytes of the process's RAM from `AT` on are inverted. None if other bytes changed, apart from
+/// a head.
 fn inverted(kernel: &Kernel) -> Option<u32> {
     let start = (ram_of(kernel.current as u32) - RAM) as usize;
     host::with(|machine| {
@@ -82,7 +83,7 @@ fn a_buffer_taken_back_is_not_touched() {
     assert_eq!(inverted(&kernel), Some(0));
 }
 
-/// What another process had in a longer job is not what a shorter one gets.
+/// A shorter job does not get data from another process's longer job.
 #[test]
 fn nothing_of_another_job_is_handed_out() {
     let mut kernel = boot(apps(&["one", "two"]));
@@ -107,15 +108,15 @@ fn nothing_of_another_job_is_handed_out() {
 }
 
 proptest! {
-    /// Whatever an application says of its job, and wherever it lies: it is done whole, within the buffer,
-    /// or it is refused and nothing is written.
+    /// For any job at any address: it is done completely, within the buffer, or it is refused and nothing
+    /// is written.
     #[test]
     fn no_job_reaches_beyond_its_buffer(
         shift in 0..6u32,
         length in prop_oneof![0..2500u32, any::<u32>()],
         (around, off) in (any::<bool>(), 0..2500u32),
     ) {
-        // Any size, or one that is about what the job needs.
+        // Any size, or about the size that the job needs.
         let size = if around { HEAD_BYTES + length % 2500 + off % 9 - 4 } else { off };
         let mut kernel = boot(apps(&["one"]));
         put(&mut kernel, shift, 1, length);

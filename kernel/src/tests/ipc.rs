@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Processes that find, notify and share with each other. The client is process 0, the service 1.
+//! Processes that find, notify and share with each other. The client is process 0, the service process 1.
 
 use super::*;
 use crate::drivers::{ipc::NUMBER, perf};
@@ -26,7 +26,7 @@ fn client_and_service() -> Kernel {
     kernel
 }
 
-/// The current process's slice ends.
+/// Ends the current process's slice.
 fn pass_core_on(kernel: &mut Kernel) {
     host::with(|machine| machine.now = machine.timer.expect("a slice"));
     kernel.interrupt();
@@ -72,7 +72,7 @@ fn a_notification_comes_with_the_shared_buffer() {
     assert_eq!(pc, flash_of(1) + 0x300);
     assert_eq!(arguments, [CLIENT, 256, RAM + 64, 71]);
     assert_eq!(windows(), [Region::new(RAM + 64, RAM + 320)]);
-    // And back, where nothing is shared.
+    // And back, without a shared buffer.
     assert_eq!(kernel.command_to(NUMBER, 3, CLIENT, 0), Return::Success);
     kernel.wait();
     let (pc, _, arguments) = kernel.registers();
@@ -140,7 +140,7 @@ fn a_call_that_opens_a_buffer_tells_the_pmp() {
     assert_eq!(windows(), [Region::new(RAM + 128, RAM + 136)]);
 }
 
-/// The service wakes the client and is then preempted.
+/// Makes the service wake the client and be preempted.
 fn pass_core_on_from_service(kernel: &mut Kernel) {
     kernel.command_to(NUMBER, 3, CLIENT, 0);
     pass_core_on(kernel);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which applications the kernel takes from flash, and what it says of the others.
+//! The applications that the kernel loads from flash, and its messages about those that it refuses.
 
 use super::*;
 use crate::process::State;
@@ -17,7 +17,7 @@ fn running(kernel: &Kernel) -> Vec<&str> {
     ready.map(|process| process.app.name).collect()
 }
 
-/// One application with entries of the test's own, then an ordinary one.
+/// An application with these entries, then an ordinary one.
 fn before_an_ordinary(entries: &[(u16, Vec<u8>)], flags: u32) -> Vec<u8> {
     let mut flash = app(entries, FLASH_EACH, flags);
     let good = apps(&["pad", "good"]).split_off(FLASH_EACH as usize);
@@ -104,7 +104,7 @@ fn a_bad_header_ends_the_search() {
     assert!(printed().contains(line), "{}", printed());
 }
 
-/// Its size can be believed, so that what stands behind it is found.
+/// The header's size is reliable, so the next application is found.
 #[test]
 fn a_header_of_no_use_is_passed_over() {
     let good = |kind| (kind, value(&[0, 0, 64]));
@@ -143,8 +143,8 @@ fn a_name_cannot_break_the_line() {
 }
 
 proptest! {
-    /// Whatever flash holds, each process keeps to flash and RAM that are there for applications, and
-    /// to its own.
+    /// For any contents of flash, each process has flash and RAM that are meant for applications and that
+    /// no other process has.
     #[test]
     fn no_flash_gives_an_app_what_is_not_its_own(seed in 1..u64::MAX) {
         let mut numbers = Numbers(seed);

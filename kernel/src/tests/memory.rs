@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Memory operations, buffers, and what the PMP is told.
+//! Memory operations, buffers, and the settings of the PMP.
 
 use super::*;
 use crate::drivers::{alarm, perf};
@@ -82,7 +82,7 @@ fn a_buffer_must_be_the_apps_own() {
             let refused = Return::FailurePair(ErrorCode::Invalid, address, length);
             assert_eq!(result, refused, "{address:#x} {length:#x}");
         }
-        // An empty buffer may lie anywhere.
+        // An empty buffer may have any address.
         assert_eq!(kernel.allow(class, 1, 0xDEAD_BEEF, 0), Return::Pair(0, 0));
         let back = kernel.allow(class, 1, 0, 0);
         assert_eq!(back, Return::Pair(0xDEAD_BEEF, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The whole kernel on the fake machine: what applications see of it, call by call.
+//! The whole kernel on the fake machine, as applications see it, call by call.
 
 mod arbitrary;
 mod calls;
@@ -20,7 +20,7 @@ use crate::syscall::Next;
 use crate::tbf::tests::{app, usual};
 use crate::v2::class;
 
-/// Where applications are put: 1 KiB of flash each, and 4 KiB of RAM.
+/// Addresses of applications: 1 KiB of flash and 4 KiB of RAM each.
 const FLASH: u32 = 0x2003_0000;
 const FLASH_EACH: u32 = 1024;
 const RAM: u32 = 0x1000_2000;
@@ -34,7 +34,7 @@ fn ram_of(index: u32) -> u32 {
     RAM + index * RAM_EACH
 }
 
-/// Loads whatever stands in flash, as the start of the kernel does, and runs the first application.
+/// Loads the contents of flash, as the kernel does when it starts, and runs the first application.
 fn boot(flash: Vec<u8>) -> Kernel {
     let mut kernel = load(flash);
     kernel.schedule();
@@ -49,13 +49,13 @@ fn load(flash: Vec<u8>) -> Kernel {
     kernel
 }
 
-/// The UART has sent what it had, while a process runs.
+/// Lets the UART send its bytes while a process runs.
 fn the_uart_is_done(kernel: &mut Kernel) {
     Hardware::wait_for_interrupt();
     kernel.interrupt();
 }
 
-/// The UART sends all that anybody has for it.
+/// Lets the UART send the bytes of all processes.
 fn all_is_sent(kernel: &mut Kernel) {
     while host::with(|machine| !machine.fifo.is_empty()) {
         the_uart_is_done(kernel);
@@ -66,7 +66,7 @@ fn all_is_sent(kernel: &mut Kernel) {
 fn apps(names: &[&str]) -> Vec<u8> {
     let mut flash = Vec::new();
     for (name, index) in names.iter().zip(0..) {
-        // The header's size does not depend on the address, so a first try tells it.
+        // The header's size does not depend on the address, so a first try gives it.
         let entries = |start| usual(name, ram_of(index), start, RAM_EACH);
         let header_size = app_header_size(&app(&entries(0), FLASH_EACH, 1));
         flash.extend(app(&entries(flash_of(index) + header_size), FLASH_EACH, 1));
@@ -78,13 +78,13 @@ fn app_header_size(image: &[u8]) -> u32 {
     u32::from(u16::from_le_bytes([image[2], image[3]]))
 }
 
-/// All that was printed so far.
+/// All text that was printed so far.
 fn printed() -> String {
     host::with(|machine| machine.sent.clone() + &String::from_utf8_lossy(&machine.fifo))
 }
 
 impl Kernel {
-    /// An `ecall` of the current process, as the trap path carries it out.
+    /// Makes an `ecall` of the current process, as the trap path does.
     fn ecall(&mut self, class: u32, arguments: [u32; 4]) {
         let [a0, a1, a2, a3] = arguments;
         let words = [a0, a1, a2, a3, class];
@@ -93,7 +93,7 @@ impl Kernel {
         }
     }
 
-    /// An `ecall` that has a result, which is read from the registers.
+    /// Makes an `ecall` and reads its result from the registers.
     fn call(&mut self, class: u32, arguments: [u32; 4]) -> Return {
         self.ecall(class, arguments);
         let (.., [variant, a1, a2, a3]) = self.registers();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The registries and the relay: who finds whom, what is copied, and what becomes of a request whose
-//! client or service does not keep to it. The client is process 0, the service 1.
+//! The registries and the relay: what a process finds, what is copied, and what happens to a request whose
+//! client or service breaks the protocol. The client is process 0, the service process 1.
 
 use super::*;
 use crate::drivers::registry::{BY_PACKAGE, BY_STRING};
@@ -18,12 +18,12 @@ const RESPOND: u32 = 0x24;
 
 const STRING: &[u8] = b"twenty bytes of name";
 
-/// The id of a process that has begun once.
+/// The id of a process that was started once.
 fn id(place: u32) -> u32 {
     MAX_PROCESSES as u32 + place
 }
 
-/// Apps with 3 KiB of RAM; what is asked of one, it is made the current one for.
+/// Boots apps with 3 KiB of RAM each.
 fn several(names: &[&str]) -> Kernel {
     host::reset();
     let mut kernel = boot(apps(names));
@@ -41,7 +41,7 @@ fn pair() -> Kernel {
 }
 
 impl Kernel {
-    /// A command of a process to the relay, made again as long as the kernel wants it.
+    /// Makes a process send a command to the relay, again until the kernel has finished it.
     fn of(&mut self, place: usize, number: u32, id: u32) -> [u32; 4] {
         self.current = place;
         loop {
@@ -54,7 +54,7 @@ impl Kernel {
             assert_eq!(process.frame.pc(), before - 4, "it is at the ecall again");
             assert_eq!(process.frame.words()[10..14], [NUMBER, number, id, 0]);
             self.current = place;
-            self.frame().call(before, [0; 4]); // as the trap path does: behind the ecall
+            self.frame().call(before, [0; 4]); // continues after the ecall, as in the trap path
         }
     }
 
@@ -234,7 +234,7 @@ fn a_request_that_is_cancelled_gets_no_answer() {
     assert_eq!(kernel.of(0, CANCEL, 0), OK);
     let cancelled = ErrorCode::Cancel as u32;
     assert_eq!(kernel.told(0, NUMBER, 0), Some([cancelled, 0, 0]));
-    // A new request is not answered by the answer to the old one.
+    // The response to the old request does not answer the new one.
     assert_eq!(kernel.of(0, SEND, id(1)), OK);
     assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::NoDevice));
     assert_eq!(kernel.told(0, NUMBER, 0), None);
@@ -305,7 +305,7 @@ fn each_client_has_its_turn() {
     assert_eq!(served, [0, 2, 3, 0, 2, 3]);
 }
 
-/// The service has begun to take 2 KiB, of which 1 KiB is there.
+/// The service is taking 2 KiB, and 1 KiB is copied.
 fn half_taken() -> Kernel {
     let mut kernel = pair();
     write(RAM, &[7; 2048]);

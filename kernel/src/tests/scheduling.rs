@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who runs when, time slices, and how processes end.
+//! Which process runs when, time slices, and the end of processes.
 
 use super::*;
 use crate::drivers::{alarm, ipc, perf};
@@ -46,7 +46,7 @@ fn the_image_says_how_long_a_slice_is() {
     }
 }
 
-/// By fixed priority, the second process runs because the first waits for its alarm.
+/// Fixed priority: the second process runs because the first waits for its alarm.
 fn second_of_two_by_priority() -> Kernel {
     host::with(|machine| machine.slice_us = 0);
     let mut kernel = boot(apps(&["a", "b"]));
@@ -75,7 +75,7 @@ fn by_priority_a_notification_to_an_earlier_one_runs_before_the_call_returns() {
     let mut kernel = second_of_two_by_priority();
     kernel.ecall(class::COMMAND, [ipc::NUMBER, 2, 0, 0]);
     assert_eq!(kernel.current, 0);
-    // A later one has to wait.
+    // A process with a higher index has to wait.
     kernel.ecall(class::COMMAND, [ipc::NUMBER, 3, 1, 0]);
     assert_eq!(kernel.current, 0);
     kernel.wait();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Version 1 of the interface on the fake machine: what is different from version 2, whose tests cover
-//! all that the two share.
+//! Version 1 of the interface on the fake machine: only what differs from version 2, whose tests cover the
+//! rest.
 
 use crate::abi::PERF;
 use crate::arch::{Hardware, Machine, host};
@@ -21,7 +21,7 @@ const RAM: u32 = 0x1000_2000;
 const RAM_EACH: u32 = 4096;
 const FUNCTION: u32 = FLASH + 0x200;
 
-/// Boots two applications without a kernel version in their headers, as was usual. Each takes 1 KiB.
+/// Boots two applications without a kernel version in their headers, as was common. Each has 1 KiB of RAM.
 fn boot() -> Kernel {
     let mut flash = Vec::new();
     for (name, index) in [("client", 0), ("service", 1)] {
@@ -38,7 +38,7 @@ fn boot() -> Kernel {
 }
 
 impl Kernel {
-    /// An `ecall` of the current process, as the trap path carries it out. Returns a0.
+    /// Makes an `ecall` of the current process, as the trap path does, and returns a0.
     fn ecall(&mut self, class: u32, [a1, a2, a3, a4]: [u32; 4]) -> i32 {
         let words = [class, a1, a2, a3, a4];
         if self.system_call(words) == Next::Other {
@@ -104,7 +104,7 @@ fn perf_has_four_commands() {
 fn yield_waits() {
     let mut kernel = boot();
     kernel.subscribe_to(alarm::NUMBER, 0, FUNCTION);
-    // The old command: an alarm at a time.
+    // The old command sets an alarm at an absolute time.
     assert_eq!(kernel.command_to(alarm::NUMBER, 4, 500, 0), 500);
     kernel.ecall(class::YIELD, [0; 4]);
     assert_eq!(kernel.current, 1);
@@ -207,7 +207,7 @@ fn ipc_by_numbers_from_one() {
     }
     assert_eq!(kernel.command_to(ipc::NUMBER, 2, 0, 0), -1, "full");
     kernel.ecall(class::YIELD, [0; 4]);
-    // The service.
+    // The service runs.
     assert_eq!(kernel.current, 1);
     let function = FUNCTION + FLASH_EACH;
     assert_eq!(kernel.subscribe_to(ipc::NUMBER, 0, function), 0);
@@ -220,15 +220,15 @@ fn ipc_by_numbers_from_one() {
     for _ in 0..PER_SENDER {
         kernel.ecall(class::YIELD, [0; 4]);
     }
-    // The client again.
+    // The client runs again.
     assert_eq!(kernel.current, 0);
     assert_eq!(kernel.frame().pc(), FUNCTION);
     assert_eq!(kernel.registers(), [2, 0, 0, 7]);
 }
 
 proptest! {
-    /// Whatever the two call, what runs reaches its own memory and what the other one shares, no
-    /// more. (One waits only if the other does not, so that there is always a process to run.)
+    /// For any calls of the two, the running process can access its own memory and the other one's shared
+    /// buffer, nothing else. (Only one of them waits at a time, so there is always a process to run.)
     #[test]
     fn arbitrary_calls_open_nothing(seed in 1..u64::MAX) {
         host::reset();

@@ -25,19 +25,19 @@ from tockmark.result.model import Result
 from tockmark.suite.catalogue import named
 from tockmark.suite.selection import Selection, select
 from tockmark.target.run import RunOptions
-from tockmark.trees.builds import Builder, BuildError, Built
+from tockmark.trees.builds import Builder, BuildError, BuiltLinks
 from tockmark.trees.repository import Commit, Repository
 from tockmark_lab.over_time import history
 from tockmark_lab.over_time.commits import (
     COMMITS_VERSION,
     FORM,
-    ByCommit,
+    CampaignData,
     GapLine,
     Jump,
     LineCommit,
     MeasuredLine,
     append_line,
-    load_commits,
+    load_campaign,
 )
 
 PROBE = "loop.empty"  # the row of the shortest boot
@@ -99,12 +99,12 @@ class Campaign:
     print_line: Callable[[str], None]
     tries: int = TRIES
     cost: CampaignCost = field(default_factory=CampaignCost)
-    known: ByCommit = field(init=False)
+    known: CampaignData = field(init=False)
     torn: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read what is known. TockmarkError if that is of another line."""
-        self.known, self.torn = load_commits(self.path)
+        self.known, self.torn = load_campaign(self.path)
         for problem in self.torn:
             self.print_line(problem)
         for one in self.known.line:
@@ -203,7 +203,7 @@ class Campaign:
             structs.replace(result.provenance.kernel, file=None),
             boots,
             cycles,
-            history.run_of(result),
+            history.history_run(result),
             (gap.sha,) if gap else (),
             result.provenance.entries,
         )
@@ -242,8 +242,8 @@ class Campaign:
 
     def _simulated(self, commit: Commit, only: str) -> tuple[Result, int, int]:
         """Return what was measured of a commit, and how many boots and cycles it took."""
-        side = Built(commit, self.builder)
-        elf = side.upto(1)[0]
+        side = BuiltLinks(commit, self.builder)
+        elf = side.up_to(1)[0]
         one = Simulated(commit.short, side, self.options, elf.parent)
         probe = self._of_link(one, PROBE)
         if not probe.rows:
@@ -280,11 +280,11 @@ class Campaign:
         """Say in one line why there is nothing of a commit, without where this machine has it."""
         said = error.problem
         if isinstance(error, BuildError):
-            log = self.builder.kept(commit).with_name("build.log")
+            log = self.builder.elf_path(commit).with_name("build.log")
             lines = log.read_text(errors="replace").splitlines() if log.exists() else []
             errors = [line for line in lines if _ERROR.match(line)]
             said = f"does not build: {errors[0] if errors else said}"
-        for folder in (self.builder.worktree.path, self.builder.kept(commit).parent):
+        for folder in (self.builder.worktree.path, self.builder.elf_path(commit).parent):
             said = said.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
         return quoted(said.replace(str(Path.home()), "~"))
 

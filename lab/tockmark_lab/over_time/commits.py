@@ -234,7 +234,7 @@ class CommitTrail:
 
 
 @dataclass
-class ByCommit:
+class CampaignData:
     """What a campaign's file holds."""
 
     measured: dict[str, MeasuredCommit] = field(default_factory=dict)  # by sha
@@ -389,16 +389,16 @@ def same_entry(one: MeasuredCommit, other: MeasuredCommit, id_: str) -> bool:
     return first == second
 
 
-def is_by_commit(path: Path) -> bool:
+def is_campaign_file(path: Path) -> bool:
     """Return whether a file is one of a campaign."""
     with reading(path, "`tockmark-lab campaign` begins one"), path.open("rb") as file:
         return format_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
 
 
-def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
+def load_campaign(path: Path) -> tuple[CampaignData, list[str]]:
     """Return what a campaign's file holds, and what could not be read; nothing of a file that is
     not there."""
-    found = ByCommit()
+    found = CampaignData()
     if not path.exists():
         return found, []
     with reading(path):
@@ -408,7 +408,7 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
         what, todo = KINDS.get(kind or "", ("another file", TODO))
         raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
     lines: dict[int, AnyLine]
-    lines, problems = history.whole_lines(held, path, _line)
+    lines, problems = history.read_lines(held, path, _line)
     for line in lines.values():
         found.take(line)
     return found, problems

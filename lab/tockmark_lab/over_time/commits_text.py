@@ -10,14 +10,14 @@ from typing import Any
 
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark_lab.over_time.commits import ByCommit, CommitPoint, CommitTrail, Jump
+from tockmark_lab.over_time.commits import CampaignData, CommitPoint, CommitTrail, Jump
 from tockmark_lab.over_time.history_text import TRAIL, on_track, small_plot, track_column
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
-WITHOUT = "instructions only"
+INSTRUCTIONS_ONLY = "instructions only"
 
 
-def commits_text(held: ByCommit, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
+def commits_text(held: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
     """Show one row in full, several in a line each; above them the geometric mean."""
     lines = [*text.wrap(mean_line(mean, held), ""), ""]
     if len(trails) == 1:
@@ -34,7 +34,7 @@ def commits_text(held: ByCommit, mean: CommitTrail, trails: Sequence[CommitTrail
     return "\n".join([*lines, *_gaps(held)]).rstrip() + "\n"
 
 
-def mean_line(mean: CommitTrail, held: ByCommit) -> str:
+def mean_line(mean: CommitTrail, held: CampaignData) -> str:
     """Say how far all rows together went, and what could not be measured."""
     gaps = f", {len(held.gaps)} that could not be" if held.gaps else ""
     if not mean.points:
@@ -90,7 +90,7 @@ def cycles_words(jump: Jump) -> str:
     """Say what became of the cycles, if that is sure."""
     one = jump.judged
     if one is None or not one.sure:
-        return WITHOUT
+        return INSTRUCTIONS_ONLY
     ends = " … ".join(text.percent(end, sign="+") for end in (one.low, one.high))
     return f"cycles {text.percent(one.estimate, sign='+')} ({ends})"
 
@@ -122,7 +122,7 @@ def thinned(values: Sequence[float], most: int = TRAIL) -> list[float]:
     return [values[round(n * (len(values) - 1) / (most - 1))] for n in range(most)]
 
 
-def _gaps(held: ByCommit) -> list[str]:
+def _gaps(held: CampaignData) -> list[str]:
     if not held.gaps:
         return []
     lines = ["", "could not be measured:"]
@@ -132,7 +132,7 @@ def _gaps(held: ByCommit) -> list[str]:
     return lines
 
 
-def commits_json(mean: CommitTrail, trails: Sequence[CommitTrail], held: ByCommit) -> Any:
+def commits_json(mean: CommitTrail, trails: Sequence[CommitTrail], held: CampaignData) -> Any:
     """Return all of it for other programs."""
     return {
         "mean": mean,

@@ -124,7 +124,7 @@ class RowHistory:
         return [name for name in now if before.get(name) != now[name] and name != "i-cache"]
 
 
-def run_of(result: Result) -> HistoryRun:
+def history_run(result: Result) -> HistoryRun:
     """Return what the file keeps of a run."""
     return HistoryRun(
         format=FORMAT,
@@ -157,7 +157,7 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
 
 def add(path: Path, result: Result) -> bool:
     """Append a run; False if the file has it already."""
-    run = run_of(result)
+    run = history_run(result)
 
     def line(held: bytes) -> bytes | None:
         if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
@@ -218,16 +218,16 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
         kind = format_of(held.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
-    found, problems = whole_lines(held, path, _run)
+    found, problems = read_lines(held, path, _run)
     first: dict[str, int] = {}  # the lines of the runs
     for number, run in found.items():
         if (line := first.setdefault(run.result_sha256, number)) != number:
-            where = line_of(path, number)
+            where = line_name(path, number)
             raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
     return [*found.values()], problems
 
 
-def whole_lines(
+def read_lines(
     held: bytes, path: Path, read: Callable[[bytes, str], Held | None]
 ) -> tuple[dict[int, Held], list[str]]:
     """Return what `read` makes of each line, by its number from 1, and which lines are torn: it
@@ -237,7 +237,7 @@ def whole_lines(
     for number, raw in enumerate(held.split(b"\n"), 1):
         if not raw:
             continue
-        made = read(raw, where := line_of(path, number))
+        made = read(raw, where := line_name(path, number))
         if made is None:
             problems.append(f"{where} is torn; skipped")
         else:
@@ -245,7 +245,7 @@ def whole_lines(
     return found, problems
 
 
-def line_of(path: Path, number: int) -> str:
+def line_name(path: Path, number: int) -> str:
     """Name a line of a file."""
     return f"{shown(path)}: line {number}"
 
@@ -266,7 +266,7 @@ def _run(raw: bytes, where: str) -> HistoryRun | None:
         return None
 
 
-def rows_of(runs: Iterable[HistoryRun]) -> list[tuple[str, Params]]:
+def rows_in(runs: Iterable[HistoryRun]) -> list[tuple[str, Params]]:
     """Return the rows that any of the runs has."""
     return [(row.id, row.params) for run in runs for row in run.rows]
 

@@ -20,12 +20,12 @@ from tockmark.suite.catalogue import Catalogue, RowKey, row_key
 from tockmark.suite.selection import Selection, screen
 from tockmark_lab.over_time import commits_text, history, history_text, pictures
 from tockmark_lab.over_time.commits import (
-    ByCommit,
+    CampaignData,
     CommitTrail,
     Jump,
-    is_by_commit,
+    is_campaign_file,
     largest,
-    load_commits,
+    load_campaign,
 )
 from tockmark_lab.over_time.history import HistoryRun, RowHistory
 
@@ -42,8 +42,8 @@ def chapters(site: Site, files: Sequence[Path]) -> tuple[list[Chapter], list[str
         return f"{name}{f'-{several + 1}' if several else ''}.html"
 
     for path in files:
-        if is_by_commit(path):
-            held, torn = load_commits(path)
+        if is_campaign_file(path):
+            held, torn = load_campaign(path)
             found.append(_of_commits(held, site.catalogue, address("commits"), path.stem))
         else:
             runs, torn = history.load(path)
@@ -89,7 +89,7 @@ def _picture(rows: list[RowHistory], name: str) -> list[tuple[str, Markup]]:
 class CampaignPage:
     """What the page of a campaign shows."""
 
-    held: ByCommit
+    held: CampaignData
     mean: CommitTrail
     trails: list[CommitTrail]  # rows of the first screen first
     pictures: list[tuple[str, Markup]]  # the mean, and those that people ask for first
@@ -100,14 +100,14 @@ class CampaignPage:
         return largest(jump for trail in self.trails for jump in trail.jumps)
 
 
-def _of_commits(held: ByCommit, catalogue: Catalogue, path: str, name: str) -> Chapter:
+def _of_commits(held: CampaignData, catalogue: Catalogue, path: str, name: str) -> Chapter:
     ids = {row.id for one in held.line for row in one.rows.values()}
     title = f"Over {len(held.measured)} commits: {name}"
     body = _filled("commits.html", campaign=campaign_page(held, catalogue))
     return Chapter(path, title, body, dict.fromkeys(ids, "rows"))
 
 
-def campaign_page(held: ByCommit, catalogue: Catalogue) -> CampaignPage:
+def campaign_page(held: CampaignData, catalogue: Catalogue) -> CampaignPage:
     """Return what the page of a campaign shows."""
     first = {key: place for place, key in enumerate(_asked_first(catalogue))}
     trails = held.trails(lambda row: True)

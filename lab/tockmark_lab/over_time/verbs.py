@@ -28,8 +28,8 @@ from tockmark.suite.selection import select
 from tockmark.target import board as boards
 from tockmark.trees.builds import Builder
 from tockmark.trees.repository import repository, worktree
+from tockmark_lab.folders import DATA
 from tockmark_lab.over_time import campaign, commits, commits_text, history, history_text
-from tockmark_lab.places import DATA
 
 if TYPE_CHECKING:
     from tockmark.site.model import Site
@@ -84,7 +84,7 @@ def history_verb(
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
     if add and row is None:
         return
-    if commits.is_by_commit(file):
+    if commits.is_campaign_file(file):
         problems = _over_commits(file, row, output, as_json)
     else:
         problems = _over_runs(file, row, output, as_json)
@@ -96,7 +96,7 @@ def history_verb(
 def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
     """Show rows run by run; return what could not be read."""
     runs, problems = history.load(file)
-    found = history.series(runs, select(catalogue.load(), row, history.rows_of(runs)))
+    found = history.series(runs, select(catalogue.load(), row, history.rows_in(runs)))
     if row is None:
         found = [series for series in found if any(point.changed for point in series.points)]
     elif not found:
@@ -116,7 +116,7 @@ def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) 
 
 def _over_commits(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
     """Show rows commit by commit; return what could not be read."""
-    held, problems = commits.load_commits(file)
+    held, problems = commits.load_campaign(file)
     known = catalogue.load()
     every = [(one.id, one.params) for of in held.line for one in of.rows.values()]
     trails = held.trails(select(known, row, every).includes)
@@ -205,7 +205,7 @@ def campaign_verb(
         going = campaign.Campaign(
             repository=found,
             line=line,
-            places=found.places(line[-1]),
+            places=found.positions(line[-1]),
             path=file,
             builder=Builder(place, how_built, fresh),
             options=settings,

@@ -32,14 +32,14 @@ from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.target import board as boards
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image
-from tockmark.target.kernel import KernelElf, room_of, slots_of
+from tockmark.target.kernel import KernelElf, app_capacity, app_room
 from tockmark.target.protocol import Start
-from tockmark.target.results import kernel_of, simulator_of
+from tockmark.target.results import kernel_provenance, simulator_provenance
 
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
 WAKER = "waker"  # the app with the alarm
-BESIDE_ALARM = (1, 3)  # so many instances; a kernel has four slots
+WITH_ALARM = (1, 3)  # so many instances; a kernel has four slots
 MOST = 9  # one more than any kernel that is known runs
 STACK = 2048
 CYCLES_EACH = 8_000_000  # at most, for one instance's runs
@@ -128,9 +128,9 @@ class StoredInstances(Part, frozen=True):
     attempts: tuple[Attempt, ...]
 
 
-def beside_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
+def attempts_with_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
     """Run one instance, then as many as there is room for, beside an app with an alarm."""
-    found = [attempt(kernel, board, icache, count, alarm=True) for count in BESIDE_ALARM]
+    found = [attempt(kernel, board, icache, count, alarm=True) for count in WITH_ALARM]
     for one in found:
         if one.refused is not None or not one.tick:
             raise TockmarkError(
@@ -163,7 +163,7 @@ def attempt(
     """Run so many; with an alarm longer ones, behind the app that has it."""
     out = paths.WRITTEN / "instances" / kernel.sha256[:8]
     apps = AppBuild.built(2, catalogue="ladder")
-    room = room_of(kernel, board)
+    room = app_room(kernel, board)
     program, first = (LONG, (WAKER,)) if alarm else (PROGRAM, ())
     boots = [
         Boot(f"{program}s-{n}-{stack}", program, first + (program,) * n, ())
@@ -204,7 +204,7 @@ def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: 
         if found := _REFUSED.search(line):
             full: Full = "process slots" if "takes" in found[2] else "RAM"
             return Refusal(number, full, "the kernel", found[2], flash, ram)
-    slots = slots_of(kernel)
+    slots = app_capacity(kernel)
     if slots and slots.by != "its name" and slots.apps == number - 1:
         return Refusal(number, "process slots", slots.by, slots.said, flash, ram)
     return Refusal(number, "not said", "nobody", "", flash, ram)
@@ -257,9 +257,9 @@ def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
         FORM,
         VERSION,
         # How much flash and RAM it takes the attempts say.
-        msgspec.structs.replace(kernel_of(kernel, None), flash_bytes=None),
+        msgspec.structs.replace(kernel_provenance(kernel, None), flash_bytes=None),
         board.name,
-        simulator_of(board),
+        simulator_provenance(board),
         paths.commit_of_checkout(),
         tuple(found),
     )
@@ -344,7 +344,9 @@ def instances_verb(
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     found = []
     for one in stack or [STACK]:
-        tried = beside_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        tried = (
+            attempts_with_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+        )
         found += tried
         if not as_json:
             print(text(tried, cached), flush=True)

@@ -25,7 +25,14 @@ from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.profile.run import Codes, ProfileOptions, kernel_of, run_both, runs_of, simulators
+from tockmark.profile.run import (
+    Codes,
+    ProfileOptions,
+    load_kernel_program,
+    run_both,
+    runs_of,
+    simulators,
+)
 from tockmark.profile.sample import (
     INSN,
     MODE,
@@ -34,8 +41,8 @@ from tockmark.profile.sample import (
     S4,
     Sampler,
     Step,
+    find_contexts,
     parse,
-    places,
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
@@ -47,20 +54,20 @@ from tockmark.suite.selection import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import results
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.image import AppBuild, build_image, with_early_stop
 from tockmark.target.kernel import KernelElf
-from tockmark.target.run import enough
+from tockmark.target.run import default_samples
 from tockmark.target.rv32 import ECALL
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark_lab.places import STUDIES
+from tockmark_lab.folders import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1
 MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
 TRAP, HANDLER = " trap", " handler"  # effects
 
 
-class Meanwhile(Part, frozen=True):
+class ProgramActivity(Part, frozen=True):
     """One run of a program, and what happened in it."""
 
     id: str
@@ -96,7 +103,7 @@ class StoredIsolation(Part, frozen=True):
     board: str
     simulator: dict[str, str]
     tool: str | None  # the commit of the checkout
-    rows: tuple[Meanwhile, ...]
+    rows: tuple[ProgramActivity, ...]
 
 
 @dataclass
@@ -114,8 +121,8 @@ class _Run:
         if not self.steps:
             return {}
         steps = [step for step, _ in self.steps]
-        codes.study((step.user, step.pc) for step in steps)
-        there = places(
+        codes.look_up((step.user, step.pc) for step in steps)
+        there = find_contexts(
             steps,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
@@ -205,30 +212,30 @@ def meanwhile(
     icache: bool,
     catalogue: Catalogue,
     boot: Boot,
-) -> Iterator[Meanwhile]:
+) -> Iterator[ProgramActivity]:
     """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
     in its first layout. TockmarkError if the kernel does not run it."""
     out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
-    words = {"tm_most_samples": enough(boot, catalogue)}
+    words = {"tm_most_samples": default_samples(boot, catalogue)}
     image = build_image(boot, apps, kernel, board, out, words)
     if not icache:
-        image = stopping_early(image, board, out / f"{boot.name}.early.flash")
+        image = with_early_stop(image, board, out / f"{boot.name}.early.flash")
     options = ProfileOptions(kernel, board, apps, icache, boot.name, {}, out)
-    code = kernel_of(kernel)
+    code = load_kernel_program(kernel)
     codes = Codes(code, image)
     app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
     watcher = Watcher(Sampler.in_app(app), codes.owner)
     log = run_both(options, simulators(board), image.flash, watcher.watch, None)
     every = assemble(decode(log.split("\n"))).each()
     rows, why = next(
-        ((one.rows, one.no_rows) for _, one in every if one.name == boot.group), ((), ())
+        ((one.rows, one.absent_rows) for _, one in every if one.name == boot.group), ((), ())
     )
     for at, row in enumerate(rows):
         if row.id in OF_BOOT:
             continue
         steady = watcher.runs[runs_of(rows[: at + 1], [one.cycles for one in watcher.runs])][-1]
         phases = steady.phases(codes)
-        yield Meanwhile(
+        yield ProgramActivity(
             row.id,
             row.params,
             apps.lang,
@@ -244,14 +251,14 @@ def meanwhile(
         )
 
 
-def stored(found: Sequence[Meanwhile], kernel: KernelElf, board: BoardProfile) -> str:
+def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProfile) -> str:
     """Return the file of what was counted."""
     kept = StoredIsolation(
         FORM,
         VERSION,
-        results.kernel_of(kernel, None),
+        results.kernel_provenance(kernel, None),
         board.name,
-        results.simulator_of(board),
+        results.simulator_provenance(board),
         paths.commit_of_checkout(),
         tuple(found),
     )
@@ -277,7 +284,7 @@ HEADS = {
 }
 
 
-def table(found: Iterable[Meanwhile]) -> Table:
+def table(found: Iterable[ProgramActivity]) -> Table:
     """Show all of it: counts, then cycles."""
     shown = Table([TableColumn("program", 40, 0, left=True), *figures(HEADS)])
     for one in found:
@@ -286,7 +293,7 @@ def table(found: Iterable[Meanwhile]) -> Table:
     return shown
 
 
-def text(found: Iterable[Meanwhile], icache: bool) -> str:
+def text(found: Iterable[ProgramActivity], icache: bool) -> str:
     """Show it in a terminal."""
     title = f"One run of each program, i-cache {ICACHE[icache]}; program, others, kernel: cycles"
     return "\n".join(table(found).text(title, ""))
@@ -315,7 +322,7 @@ def isolation_verb(
     board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found: list[Meanwhile] = []
+    found: list[ProgramActivity] = []
     for lang in catalogues.LANGS:
         apps = AppBuild.built(2, lang, catalogue="programs")
         for boot in boots(select(known, only), lang):

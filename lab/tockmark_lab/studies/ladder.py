@@ -46,7 +46,7 @@ Moment = Literal["asked", "taken", "done", "answered", "ready"]
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
-class Served(NamedTuple):
+class ServedRequest(NamedTuple):
     """One request: whose, and when it was asked, taken by the server, done, answered, held against
     the known answer (ready), in cycles from the first on. `due` is when the client's alarm was due,
     with the cycles asleep; 0 in a closed loop. A row has a series of each field."""
@@ -75,14 +75,14 @@ class TimedReading(NamedTuple):
 
     time: int
     moment: Moment
-    of: Served
+    of: ServedRequest
 
 
 @dataclass(frozen=True)
 class Rung:
     """All requests of a row, in the order in which they were answered."""
 
-    requests: tuple[Served, ...]
+    requests: tuple[ServedRequest, ...]
     closed: bool  # clients ask as soon as they can
 
     @cached_property
@@ -91,7 +91,7 @@ class Rung:
         return len({one.client for one in self.requests})
 
     @cached_property
-    def last(self) -> Served:
+    def last(self) -> ServedRequest:
         """The request that ended the window: the first client had all its answers."""
         by_client = {one.client: one for one in self.requests}
         return min(by_client.values(), key=lambda one: one.answered)
@@ -140,7 +140,7 @@ class Rung:
         return sorted(every, key=lambda one: (one.time, place[one.moment]))
 
     @cached_property
-    def interrupted(self) -> set[Served]:
+    def interrupted(self) -> set[ServedRequest]:
         """The requests on which the server worked while others took readings."""
         return {
             before.of
@@ -200,15 +200,17 @@ def rung(row: Row) -> Rung | None:
     """Return the requests of a row; None if it has none."""
     if not row.extra:
         return None
-    series = [row.extra[name] for name in Served._fields]
-    return Rung(tuple(map(Served._make, zip(*series, strict=True))), row.id.endswith(".closed"))
+    series = [row.extra[name] for name in ServedRequest._fields]
+    return Rung(
+        tuple(map(ServedRequest._make, zip(*series, strict=True))), row.id.endswith(".closed")
+    )
 
 
 def wrong(row: Row) -> str | None:
     """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
     which each asked as many. None: nothing is."""
-    if set(row.extra) not in (set(), set(Served._fields)):
-        return f"its requests have not the series {', '.join(Served._fields)}"
+    if set(row.extra) not in (set(), set(ServedRequest._fields)):
+        return f"its requests have not the series {', '.join(ServedRequest._fields)}"
     found = rung(row)
     if found is None:
         return "there are no requests"

@@ -31,7 +31,7 @@ from tockmark_lab.studies import crypto
 
 BARE = "bare"  # how the name begins of what is in a kernel's place
 ERROR, BY_CACHE = "!", "~"  # behind a ratio below 1
-ALONE, BESIDE = "none", "alarm"  # values of the parameter `beside`
+ALONE, WITH_ALARM = "none", "alarm"  # values of the parameter `beside`
 BY_SIZE = "Cost by size"  # a section of the catalogue
 LABEL, CYCLES, RATIO = 26, 12, 8
 DIGITS = 3  # of a ratio, behind the point
@@ -78,7 +78,7 @@ class ProgramKey:
 
 
 @dataclass(frozen=True)
-class OnKernel:
+class KernelResults:
     """What was measured of programs on one kernel, or without one, in some results."""
 
     name: str
@@ -104,7 +104,9 @@ class OnKernel:
         row = self.rows.get((key, beside, icache))
         return row.cycles.nets if row is not None and row.cycles is not None and row.sound else ()
 
-    def saves(self, bare: "OnKernel", key: ProgramKey, beside: str, icache: bool | None) -> bool:
+    def saves(
+        self, bare: "KernelResults", key: ProgramKey, beside: str, icache: bool | None
+    ) -> bool:
         """Tell whether fewer instructions were retired than bare, or there is no cache to explain
         fewer cycles: an error."""
         own, base = self.rows.get((key, beside, icache)), bare.rows.get((key, ALONE, icache))
@@ -113,7 +115,7 @@ class OnKernel:
         return (own.instructions or 0) < (base.instructions or 0) - STRAY
 
     def by(
-        self, bare: "OnKernel", key: ProgramKey, beside: str, icache: bool | None
+        self, bare: "KernelResults", key: ProgramKey, beside: str, icache: bool | None
     ) -> Ratios | None:
         """Return how many times the cycles of the bare program it takes here; None: not known."""
         own, base = self.nets(key, beside, icache), bare.nets(key, ALONE, icache)
@@ -127,7 +129,7 @@ def key_of(row: Row) -> ProgramKey:
     return ProgramKey(row.id, more, row.lang)
 
 
-def by_kernel(results: Iterable[Result]) -> list[OnKernel]:
+def group_by_kernel(results: Iterable[Result]) -> list[KernelResults]:
     """Put results of one kernel together; what is bare leads, our own kernel stands last."""
     found: dict[str, list[Result]] = {}
     for result in results:
@@ -139,7 +141,7 @@ def by_kernel(results: Iterable[Result]) -> list[OnKernel]:
             one[1][0].provenance.kernel.is_baseline,
         ),
     )
-    return [OnKernel(short(name), tuple(some)) for name, some in order]
+    return [KernelResults(short(name), tuple(some)) for name, some in order]
 
 
 def short(title: str) -> str:
@@ -148,7 +150,7 @@ def short(title: str) -> str:
     return "baseline" if title.startswith("tockmark-baseline") else title
 
 
-def programs(some: Sequence[OnKernel], catalogue: Catalogue) -> list[ProgramKey]:
+def programs(some: Sequence[KernelResults], catalogue: Catalogue) -> list[ProgramKey]:
     """Return the programs that were measured, in the catalogue's order."""
     place = {id_: i for i, id_ in enumerate(catalogue.benchmarks)}
     found = dict.fromkeys(key for one in some for key, _, _ in one.rows)
@@ -171,7 +173,7 @@ def ratio(found: Ratios | None, below: str = "") -> str:
     return f"{found.median:.{DIGITS}f}{below if found.below else ''}"
 
 
-def table_of(some: Sequence[OnKernel], catalogue: Catalogue, icache: bool | None) -> Table:
+def table_of(some: Sequence[KernelResults], catalogue: Catalogue, icache: bool | None) -> Table:
     """Return the table of one cache setting: programs, bare cycles, ratios of each kernel."""
     bare = next((one for one in some if one.is_bare), None)
     kernels = [one for one in some if not one.is_bare]
@@ -179,7 +181,7 @@ def table_of(some: Sequence[OnKernel], catalogue: Catalogue, icache: bool | None
     base = bare or kernels[0]
     lead = "bare" if bare else base.name
     heads = [TableColumn("program", LABEL, 0, left=True), *figures({lead: CYCLES})]
-    shown = [(one, beside) for one in kernels for beside in (ALONE, BESIDE)]
+    shown = [(one, beside) for one in kernels for beside in (ALONE, WITH_ALARM)]
     for one, beside in shown:
         name = one.name if beside == ALONE else "+ alarm"
         heads += figures({name: max(RATIO, len(name))})
@@ -197,7 +199,7 @@ def table_of(some: Sequence[OnKernel], catalogue: Catalogue, icache: bool | None
     return table
 
 
-def sizes(some: Sequence[OnKernel], catalogue: Catalogue) -> Table:
+def sizes(some: Sequence[KernelResults], catalogue: Catalogue) -> Table:
     """Return what each program takes as an app: flash and RAM by its ELF, harness among them, and
     the most that it ever used of its stack."""
     table = Table(
@@ -239,7 +241,7 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
     """Show the screen of the study: a table for each cache setting, and what programs take; of
     crypto and of sizes what results have of them."""
     catalogue = catalogue_of(result for _, result in named)
-    some = by_kernel(result for _, result in named)
+    some = group_by_kernel(result for _, result in named)
     icaches = dict.fromkeys(icache for _, result in named for icache in result.icaches)
     out: list[str] = []
     if any(one.rows for one in some):

@@ -37,7 +37,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select, single_row, split_names
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
-from tockmark.target.protocol import Ability, require
+from tockmark.target.protocol import Ability, require_ability
 from tockmark.target.run import RunOptions, Suite
 from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
@@ -49,8 +49,8 @@ from tockmark.trees.builds import (
     pair_of_commits,
     pair_of_kernels,
 )
-from tockmark.trees.patch import Done, put_in, release, take_out
-from tockmark.trees.repository import repository, tried, worktree
+from tockmark.trees.patch import PatchResult, apply_patch, remove_patch, tock_release
+from tockmark.trees.repository import repository, run_git, worktree
 
 WIDEST = 120  # columns of a table
 LINKS = 4  # of each commit, where bisect looks at cycles
@@ -93,7 +93,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
     of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
     options cannot be meant, or nothing is known."""
-    known = builds.recall(tree)
+    known = builds.load_build_command(tree)
     if build is None and known is None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise TockmarkError(
@@ -101,14 +101,14 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
                 "give the command once with --build; later it is remembered",
             )
         build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
-    how = builds.HowBuilt(build, elf or "") if build is not None else known
+    how = builds.BuildCommand(build, elf or "") if build is not None else known
     assert how is not None
     if elf is not None:
         how = replace(how, elf=elf)
     found = Recipe(
         how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
     )
-    builds.remember(tree, how)
+    builds.store_build_command(tree, how)
     return found
 
 
@@ -119,7 +119,7 @@ def our_patch() -> Patch:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
-    return Patch(digest.hexdigest(), put_in)
+    return Patch(digest.hexdigest(), apply_patch)
 
 
 @verb(
@@ -148,7 +148,9 @@ def patch_verb(
     ] = None,
     board: Annotated[
         str | None,
-        options.name_option(patch.names, "The board to wire; default: the one with Earl Grey."),
+        options.name_option(
+            patch.board_names, "The board to wire; default: the one with Earl Grey."
+        ),
     ] = None,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
@@ -161,13 +163,15 @@ def patch_verb(
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
     given = split_names("counter", counter, PUT_IN) if counter is not None else []
     counters = [PUT_IN[name] for name in given]
-    if board is not None and board not in (known := patch.names()):
+    if board is not None and board not in (known := patch.board_names()):
         raise TockmarkError(
             f"the patch knows no board '{board}'", f"choose one of: {', '.join(known)}"
         )
-    done = take_out(tree, check, board) if reverse else put_in(tree, check, counters, board)
+    done = (
+        remove_patch(tree, check, board) if reverse else apply_patch(tree, check, counters, board)
+    )
     commit = _commit(tree)
-    print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
+    print(f"{tree}: {tock_release(tree)}{f', at {commit[:9]}' if commit else ''}")
     if not done.changed:
         print(f"It is {'not patched' if reverse else 'patched already'}; nothing was changed.")
     elif check:
@@ -183,20 +187,20 @@ def patch_verb(
             print(_next(tree, done))
 
 
-def _wired(done: Done) -> str:
+def _wired(done: PatchResult) -> str:
     """Return the parts that a tree takes."""
     *others, last = done.wired
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _what_is_in(done: Done) -> str:
+def _what_is_in(done: PatchResult) -> str:
     """Say what was put into the tree."""
     copies = [file for name in done.wired for file in done.family.parts[name].copies]
     added = " Added:" + "".join(f"\n  {file}" for file in copies) if copies else ""
     return f"{_wired(done)} wired into {done.family.board}.{added}"
 
 
-def _next(tree: Path, done: Done) -> str:
+def _next(tree: Path, done: PatchResult) -> str:
     """Say what to do with the tree now."""
     command = ["tockmark", "run", *done.family.run, "--kernel", str(done.family.elf(tree))]
     return (
@@ -210,7 +214,7 @@ def _commit(tree: Path) -> str | None:
     if not (tree / ".git").exists():
         return None
     try:
-        done = tried(tree, "rev-parse", "--verify", "HEAD")
+        done = run_git(tree, "rev-parse", "--verify", "HEAD")
     except TockmarkError:  # there is no git, and none is needed
         return None
     return done.text.strip() or None
@@ -228,7 +232,7 @@ def parallel_options(
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
     profiled = boards.load(board).configured({"dask": dask})
-    require(profiled.target, Ability.PARALLEL, name, profiled.name)
+    require_ability(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
         board=profiled,
@@ -325,7 +329,7 @@ def judge_verb(
     waits: Annotated[
         str | None,
         options.names_option(
-            lambda: [load.name for load in latency.known_loads()],
+            lambda: [load.name for load in latency.read_loads()],
             "How long an alarm waits beside these loads of `tockmark latency`, too, before and"
             " after.",
         ),
@@ -428,7 +432,7 @@ def bisect_verb(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
     found = repository(tree)
-    line = found.line(found.commit(good), found.commit(bad))
+    line = found.commits_between(found.commit(good), found.commit(bad))
     with run_options.interruptible_once(), worktree(found) as place:
         search = CommitSearch(
             row=row,

@@ -18,8 +18,8 @@ from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.latency.chain import alarm_tracks
 from tockmark.profile import file as profile_file
-from tockmark.profile.calls import costs, costs_json, costs_text
-from tockmark.profile.diff import are_profiles, diff_json, diff_of_kernels, diff_text, profile_diff
+from tockmark.profile.calls import costs_json, costs_text, count_costs
+from tockmark.profile.diff import are_profiles, diff_json, diff_kernels, diff_profiles, diff_text
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
 from tockmark.show import text
@@ -29,7 +29,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import single_row
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import named, read_kernel
+from tockmark.target.kernel import read_kernel, with_origin
 
 
 class Around(StrEnum):
@@ -100,7 +100,7 @@ class ProfiledRun:
         cached = board.target.icache if self.icache is None else self.icache is options.Switch.ON
         apps = AppBuild.built(self.abi, run_options.single_language(self.lang))
         read = read_kernel(self.kernel or board.kernels[self.abi])
-        kernel = named(read, self.kernel_name, manifest=self.kernel_manifest)
+        kernel = with_origin(read, self.kernel_name, manifest=self.kernel_manifest)
         out = out or default_out(*row, kernel, board, cached, apps.lang)
         return ProfileOptions(kernel, board, apps, cached, *row, out, self.fresh)
 
@@ -173,10 +173,10 @@ def profile_verb(
     window, known, sizes = seen.window(), catalogues.load(), None
     if compared is not None:
         if are_profiles(compared, benchmark):
-            found = profile_diff(*map(profile_file.load, compared))
+            found = diff_profiles(*map(profile_file.load, compared))
         else:
             base, new = (measured.on(one).options(known, benchmark, output) for one in compared)
-            found, sizes = diff_of_kernels(base, new, known)
+            found, sizes = diff_kernels(base, new, known)
         options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
         return
     if callgrind is not None:
@@ -185,7 +185,7 @@ def profile_verb(
     if seen.perfetto is not None:
         print(write_timeline(asked, known, window, alarm_tracks, seen.perfetto))
     elif functions:
-        counted = costs(asked, known, names or (), whole)
+        counted = count_costs(asked, known, names or (), whole)
         options.show(costs_json(counted) if as_json else f"{costs_text(counted)}\n")
     else:
         kept, text = profile(asked, known)
@@ -221,7 +221,7 @@ def latency_verb(
     loads: Annotated[
         str | None,
         options.names_option(
-            lambda: [load.name for load in latency.known_loads()],
+            lambda: [load.name for load in latency.read_loads()],
             "What runs beside, separated by commas; default: all that the kernel can bear.",
         ),
     ] = None,
@@ -255,9 +255,9 @@ def latency_verb(
         chosen = latency.loads_for(elf, names, chain)
         asked = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
         found = latency.measure(asked, print_message)
-    options.show(latency_report.as_json(found) if as_json else latency_report.text(found))
+    options.show(latency_report.as_json(found) if as_json else latency_report.format_report(found))
     if output is not None:
-        write_whole({output: latency_report.text_of(found)})
+        write_whole({output: latency_report.format_file(found)})
     if before is not None:
         judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, found)))
         if not as_json:

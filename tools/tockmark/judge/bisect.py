@@ -14,7 +14,7 @@ from tockmark.result.build import merge_layouts
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import select, single_row
 from tockmark.target.run import RunOptions
-from tockmark.trees.builds import LINK_ARGS, Builder, Built
+from tockmark.trees.builds import LINK_ARGS, Builder, BuiltLinks
 from tockmark.trees.repository import Commit
 
 _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -86,8 +86,8 @@ class CommitSearch:
 
     def measure(self, commit: Commit) -> float:
         """Return the row's figure. TockmarkError if there is none."""
-        side = Built(commit, self.builder)
-        elves = side.upto(self.links)
+        side = BuiltLinks(commit, self.builder)
+        elves = side.up_to(self.links)
         if len(elves) < self.links:
             raise TockmarkError(
                 f"--cycles needs {self.links} links that differ in layout; {commit.short} gives"

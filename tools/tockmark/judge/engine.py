@@ -24,9 +24,9 @@ from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, committed_spread, paired_spread
 from tockmark.compare.verdict import MOVED, Judgement, RowVerdict, judge_comparison
 from tockmark.latency.chain import check_points
-from tockmark.latency.report import StoredLatency, text_of, wait_verdicts
+from tockmark.latency.report import StoredLatency, format_file, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
-from tockmark.profile.run import kernel_of
+from tockmark.profile.run import load_kernel_program
 from tockmark.result import file
 from tockmark.result.build import merge_layouts
 from tockmark.result.model import ABSENT_LISTS, Result
@@ -34,7 +34,7 @@ from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.kernel import KernelElf
-from tockmark.target.results import by_layout
+from tockmark.target.results import results_by_layout
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
@@ -163,8 +163,8 @@ class Simulated:
             ran = run.run(options)
             jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
-            self.taken += sum(job.taken is not None for job in jobs)
-            made, log = by_layout(ran, options, wanted)
+            self.taken += sum(job.source is not None for job in jobs)
+            made, log = results_by_layout(ran, options, wanted)
             self._said.append(log)
             # What came of one link is there also if nothing comes of the rest.
             self.keep(made[0] if self._kept is None or not first else self._kept)
@@ -187,7 +187,7 @@ class Simulated:
     def _log(self) -> Path:
         return self.folder / f"{self.name}.log"
 
-    def _check(self, ran: run.Ran) -> None:
+    def _check(self, ran: run.FinishedRun) -> None:
         """TockmarkError if the run was interrupted or lost its workers, or a kernel panicked."""
         if ran.lost is not None:
             raise ran.lost
@@ -234,7 +234,7 @@ def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, 
     if names is None:
         return ()
     for kernel in kernels:
-        check_points(kernel_of(kernel))
+        check_points(load_kernel_program(kernel))
     loads, _ = (loads_for(kernel, names.split(",")) for kernel in kernels)
     return loads
 
@@ -262,5 +262,5 @@ def _measured(
         print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
         asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
         one = measure(asked, lambda text: print_message(f"  {text}"))
-        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": text_of(one)})
+        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(one)})
         yield one

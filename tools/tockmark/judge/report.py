@@ -22,8 +22,8 @@ from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.compare.verdict import Judgement, RowVerdict
 from tockmark.judge.engine import LINKS, PAIRS, JudgeRun, Simulated, compared_waits, judge, loads_of
 from tockmark.profile import diff
-from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
-from tockmark.profile.run import ProfileOptions, lines_of, profile, simulators
+from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
+from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
 from tockmark.profile.symbols import Program, readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
@@ -33,7 +33,7 @@ from tockmark.suite.catalogue import Catalogue, RowName
 from tockmark.suite.selection import Selection
 from tockmark.target.elf import Elf, pieces, read_elf
 from tockmark.target.image import build_image
-from tockmark.target.kernel import KernelElf, beyond, read_kernel
+from tockmark.target.kernel import KernelElf, exceeds_limits, read_kernel
 from tockmark.target.progress import task
 from tockmark.target.protocol import Start
 from tockmark.target.run import RunOptions
@@ -105,7 +105,7 @@ def exceeds_linker_noise(one: Growth) -> bool:
     if one.base.pieces != one.new.pieces and one.name != UNNAMED:
         return True
     sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
-    return any(beyond(side, LINKED) for side in sides)
+    return any(exceeds_limits(side, LINKED) for side in sides)
 
 
 def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[SectionChange]:
@@ -226,7 +226,7 @@ def between(row: RowName, sides: Sequence[ProfileOptions], catalogue: Catalogue)
     cached = row.icache is not False
     # Functions that are inlined have a name by line tables alone: these count if both sides have
     # them.
-    known = [lines_of(one.kernel, Program(one.kernel.path)) is not None for one in sides]
+    known = [program_with_lines(one.kernel, Program(one.kernel.path)) is not None for one in sides]
     wanted = [
         replace(one, id=row.id, params=row.params, icache=cached, by_symbol=not all(known))
         for one in sides
@@ -234,7 +234,7 @@ def between(row: RowName, sides: Sequence[ProfileOptions], catalogue: Catalogue)
     base, head = (
         profile(replace(one, out=one.out / file_name(row.name)), catalogue)[0] for one in wanted
     )
-    return profile_diff(base, head)
+    return diff_profiles(base, head)
 
 
 @dataclass(frozen=True)
@@ -287,11 +287,11 @@ def of_pairs(pairs: Pairs, judged: JudgeRun) -> list[str]:
     links, made = pairs.links, pairs.made
     code = [slot for slot in links.slots if slot.is_code]
     moved = dict.fromkeys(name for pair in made for name in pair.moved)
-    astray = dict.fromkeys(name for pair in made for name in pair.elsewhere if name not in moved)
+    astray = dict.fromkeys(name for pair in made for name in pair.retargeted if name not in moved)
     changed = [slot.title for slot in links.changed if slot.is_code]
     found = [
-        f"paired links: {sum(slot.shared for slot in code) - len(moved)} of {len(code)} functions"
-        f" begin at the same address on both sides; {_named(changed)} changed"
+        f"paired links: {sum(slot.is_shared for slot in code) - len(moved)} of {len(code)}"
+        f" functions begin at the same address on both sides; {_named(changed)} changed"
     ]
     if moved:
         found.append(f"not at the same address: {_named(list(moved))}")
@@ -482,7 +482,7 @@ class JudgeOptions:
 def judge_change(pair: KernelPair, options: JudgeOptions, start: float) -> Report:
     """Judge a change, and report on it. `start` is when that began, by time.monotonic."""
     # A build that fails shall do so before anything is simulated.
-    kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
+    kernels = [read_kernel(links.up_to(1)[0]) for links in pair.links]
     loads = loads_of(kernels, options.waits)
     hashes = "-".join(kernel.sha256[:DIGITS] for kernel in kernels)
     folder = options.folder or paths.JUDGED / hashes

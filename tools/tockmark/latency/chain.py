@@ -39,7 +39,7 @@ from tockmark.base.documents import Count, Part
 from tockmark.base.errors import INCOMPLETE, TockmarkError, print_message
 from tockmark.base.paths import make_command, shown
 from tockmark.profile.symbols import Program, Scope
-from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, moments
+from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, timed_steps
 from tockmark.target.image import Image
 from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
@@ -100,7 +100,7 @@ class KernelFamily(Part, frozen=True):
     chain: tuple[OtherChain, ...] = ()
     begins: Stage | None = None  # where the driver of the chain's event begins
 
-    def of(self, chain: str) -> "KernelFamily":
+    def for_chain(self, chain: str) -> "KernelFamily":
         """Return the family with the stages of a chain."""
         if chain == ALARM:
             return self
@@ -111,34 +111,34 @@ class KernelFamily(Part, frozen=True):
         return msgspec.structs.replace(self, stage=stages, begins=begins)
 
     @property
-    def asks(self) -> Stage:
+    def look_stage(self) -> Stage:
         """The stage whose point is where the kernel asks what is pending."""
         return next(stage for stage in self.stage if stage.name == self.looks)
 
     @property
-    def served_at(self) -> int:
+    def served_number(self) -> int:
         """The number of the stage whose point only alarms come by."""
         return [stage.name for stage in self.stage].index(self.served)
 
     @property
-    def by_turn(self) -> int:
+    def first_process_stage(self) -> int:
         """The number of the first stage that is the process's own."""
         return [stage.name for stage in self.stage].index(self.by_process)
 
 
-def families(path: Path = FAMILIES) -> list[KernelFamily]:
+def load_families(path: Path = FAMILIES) -> list[KernelFamily]:
     """Read the list."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return msgspec.convert(data["family"], list[KernelFamily])
 
 
-def family_of(program: Program, chain: str = ALARM) -> KernelFamily:
+def find_family(program: Program, chain: str = ALARM) -> KernelFamily:
     """Return the family of a kernel, with the stages of a chain. TockmarkError if there is none."""
-    names = set(program.code().values())
-    known = families()
+    names = set(program.code_names().values())
+    known = load_families()
     for family in known:
         if family.known_by in names:
-            return family.of(chain)
+            return family.for_chain(chain)
     raise TockmarkError(
         f"{shown(program.path)} is of no kernel whose stages are known"
         f" ({', '.join(family.name for family in known)})",
@@ -157,18 +157,18 @@ def mark_options(
         if stage.app is not None:
             marks.append(f"{stage.mark}={app[stage.app]:#x}")
         elif stage.symbol is not None:
-            marks += [f"{stage.mark}={at:#x}" for at in addresses(program, stage)]
+            marks += [f"{stage.mark}={at:#x}" for at in stage_addresses(program, stage)]
     return tuple(word for mark in marks for word in ("--mark", mark))
 
 
 def check_points(program: Program) -> None:
     """TockmarkError unless the family of a kernel is known, and all of its points are there."""
-    for stage in family_of(program).stage:
+    for stage in find_family(program).stage:
         if stage.symbol is not None:
-            addresses(program, stage)
+            stage_addresses(program, stage)
 
 
-def addresses(program: Program, stage: Stage) -> list[int]:
+def stage_addresses(program: Program, stage: Stage) -> list[int]:
     """Return where a stage's point is in a kernel. TockmarkError if it is gone."""
     assert stage.symbol is not None
     own, others = _named(program, stage.symbol), _named(program, stage.also_in)
@@ -191,13 +191,13 @@ def _named(program: Program, pattern: str | None) -> list[int]:
     """Return where the functions begin whose names a pattern fits."""
     if pattern is None:
         return []
-    return [at for at, name in program.code().items() if re.fullmatch(pattern, name)]
+    return [at for at, name in program.code_names().items() if re.fullmatch(pattern, name)]
 
 
 def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
     """Return where the last of these functions, each within the one before, begins in some."""
     inside = [at for one in functions for at in range(one, one + program.size(one), HALFWORD)]
-    program.study(inside)
+    program.look_up(inside)
     held = {at for at in inside if _holds(program.scopes(at), path)}
     # Unrolled loops have it several times: it begins wherever it does not go on.
     return [at for at in inside if at in held and at - HALFWORD not in held]
@@ -272,7 +272,7 @@ class Clock:
         return self.cycle + apart * self.per_tick
 
 
-def clock(dues: Sequence[int], rises: Sequence[int]) -> Clock:
+def clock_from(dues: Sequence[int], rises: Sequence[int]) -> Clock:
     """Return the clock by alarms that nothing disturbed: their ticks, and when the line rose.
     TockmarkError if these do not agree."""
     (first, *_, last), ticks = rises, (dues[-1] - dues[0]) % WORD
@@ -316,18 +316,18 @@ class Passings:
         return max((one for one in found if one >= start), default=None)
 
 
-def alarm(family: KernelFamily, passings: Passings, due: int, upcall: int) -> Alarm:
+def find_stages(family: KernelFamily, passings: Passings, due: int, upcall: int) -> Alarm:
     """Return the stages of an alarm, from its two ends."""
     names = [stage.own or (stage.mark,) for stage in family.stage]
     found: list[int | None] = [None] * len(names)
     found[-1] = bound = upcall
-    for number in reversed(range(family.by_turn, len(names) - 1)):
+    for number in reversed(range(family.first_process_stage, len(names) - 1)):
         found[number] = passings.last(names[number], due, bound)
         bound = bound if found[number] is None else found[number]  # type: ignore[assignment]
-    served = passings.first(names[family.served_at], due, bound)
+    served = passings.first(names[family.served_number], due, bound)
     at, most = due, bound if served is None else served
-    for number in range(family.by_turn):
-        most = bound if number > family.served_at else most
+    for number in range(family.first_process_stage):
+        most = bound if number > family.served_number else most
         found[number] = passings.first(names[number], at, most)
         at = at if found[number] is None else found[number]  # type: ignore[assignment]
     ends, at = [], due
@@ -337,7 +337,7 @@ def alarm(family: KernelFamily, passings: Passings, due: int, upcall: int) -> Al
     return Alarm(due, tuple(ends), tuple(one is not None for one in found))
 
 
-def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]:
+def alarms_in_log(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]:
     """Return the alarms of a boot's log but for the first, undisturbed ones. TockmarkError if the
     log has not all, or a point was never passed."""
     items, passings = _decoded(lines, load)
@@ -354,15 +354,15 @@ def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]
         passings.first([IRQ], start, end)
         for start, end in zip(passings.all(ARM), upcalls[: len(quiet)], strict=False)
     ]
-    ticking = clock(quiet, [rise or 0 for rise in rises])
+    ticking = clock_from(quiet, [rise or 0 for rise in rises])
     found = [
-        alarm(family, passings, ticking.cycle_of(due), upcall)
+        find_stages(family, passings, ticking.cycle_of(due), upcall)
         for due, upcall in zip(dues, upcalls[-len(dues) :], strict=True)
     ]
     return _all_passed(family, found, load)
 
 
-def lines_sent(
+def lines_in_log(
     family: KernelFamily, lines: Iterable[str], load: str, count: int, takes: range
 ) -> list[Alarm]:
     """Return the last so many lines of a boot's log, of which each takes so many cycles from when
@@ -376,7 +376,7 @@ def lines_sent(
             INCOMPLETE,
         )
     assert family.begins is not None
-    served_by, begun_by = family.stage[family.served_at].mark, family.begins.mark
+    served_by, begun_by = family.stage[family.served_number].mark, family.begins.mark
     found = []
     for arm, upcall in zip(arms, upcalls, strict=True):
         served = passings.last([served_by], arm, upcall) or upcall
@@ -388,7 +388,7 @@ def lines_sent(
                 "leave out this load",
                 INCOMPLETE,
             )
-        found.append(alarm(family, passings, due, upcall))
+        found.append(find_stages(family, passings, due, upcall))
     return _all_passed(family, found, load)
 
 
@@ -420,7 +420,7 @@ def _all_passed(family: KernelFamily, found: list[Alarm], load: str) -> list[Ala
     return found
 
 
-def never_came(family: KernelFamily, lines: Iterable[str], end: int, load: str) -> tuple[int, str]:
+def lost_alarm(family: KernelFamily, lines: Iterable[str], end: int, load: str) -> tuple[int, str]:
     """Return of a boot that was ended at a cycle how long its last alarm has waited, and which was
     the last stage that surely ended for it. TockmarkError if none waits."""
     passings = Passings(item for item in decode(lines) if isinstance(item, Mark))
@@ -429,14 +429,16 @@ def never_came(family: KernelFamily, lines: Iterable[str], end: int, load: str) 
     if at is None or (upcalls and upcalls[-1] > at):
         raise TockmarkError(f"{load}: the boot ended, and no alarm waited", TODO, INCOMPLETE)
     rise, ended = at, IRQ
-    for stage in family.stage[: family.by_turn]:  # whose the passings behind are, nothing tells
+    for stage in family.stage[
+        : family.first_process_stage
+    ]:  # whose the passings behind are, nothing tells
         if (passed := passings.first(stage.own or (stage.mark,), at, end)) is None:
             break
         at, ended = passed, stage.name
     return end - rise, ended
 
 
-def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSpread]:
+def stage_spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSpread]:
     """Return how long each stage took, and for how many alarms its point was passed."""
     return {
         stage.name: spread(
@@ -461,7 +463,7 @@ def alarm_tracks(traced: TracedSteps) -> list[Slice]:
     the kernel are not known, or its points are not found. Alarms that overlap are on a further
     track."""
     try:
-        family = family_of(traced.kernel)
+        family = find_family(traced.kernel)
         points = _points(family, traced.kernel, traced.image)
     except TockmarkError as error:
         print_message(f"the trace has no stages of alarms: {error.problem}")
@@ -484,7 +486,7 @@ def _points(
     found: dict[tuple[bool, int], list[str]] = {}
     for stage in family.stage:
         if stage.symbol is not None:
-            for at in addresses(kernel, stage):
+            for at in stage_addresses(kernel, stage):
                 found.setdefault((False, at), []).append(stage.mark)
         for slot in image.slots:
             if stage.app is not None and (place := slot.symbols.get(stage.app)) is not None:
@@ -500,7 +502,7 @@ def _passed(traced: TracedSteps, points: dict[tuple[bool, int], list[str]]) -> I
         for at in traced.upcalls:
             yield Mark(0, at, UPCALL)
     before = None
-    for moment in moments(traced.steps):
+    for moment in timed_steps(traced.steps):
         step, at = moment.step, moment.end
         if moment.slept:
             yield Mark(0, at, WAKE)
@@ -514,7 +516,7 @@ def _passed(traced: TracedSteps, points: dict[tuple[bool, int], list[str]]) -> I
 def _alarms(family: KernelFamily, passings: Passings) -> Iterator[Alarm]:
     """Yield the alarms that were served, in order, each with its own upcall."""
     rises = passings.all(IRQ)
-    point = [family.stage[family.served_at].mark]
+    point = [family.stage[family.served_number].mark]
     found = [
         (rise, at)
         for rise, after in zip(rises, [*rises[1:], NEVER], strict=False)
@@ -528,7 +530,7 @@ def _alarms(family: KernelFamily, passings: Passings) -> Iterator[Alarm]:
         upcall = passings.first([UPCALL], max(queued, came + 1), NEVER)
         if upcall is not None:
             came = upcall
-            yield alarm(family, passings, due, upcall)
+            yield find_stages(family, passings, due, upcall)
 
 
 def _slices(family: KernelFamily, one: Alarm, track: str) -> Iterator[Slice]:

@@ -72,7 +72,7 @@ class LongestStretch(Part, frozen=True):
     parts: tuple[StackPart, ...]
 
 
-class LoadFound(Part, frozen=True):
+class LoadWaits(Part, frozen=True):
     """The alarms beside a load: the whole, and each stage by its name, in order."""
 
     name: str
@@ -114,7 +114,7 @@ class StoredLatency(Part, frozen=True):
     family: str
     cycles: Count  # that were simulated
     stages: dict[str, str]  # what each is
-    loads: tuple[LoadFound, ...]
+    loads: tuple[LoadWaits, ...]
     worst: WorstAlarm
     stretches: tuple[LongestStretch, ...]
     tool: str | None = None  # the commit of the checkout
@@ -122,12 +122,12 @@ class StoredLatency(Part, frozen=True):
     chain: str = ALARM
 
     @property
-    def by(self) -> str:
+    def longest_stage(self) -> str:
         """The stage that took most of the worst alarm."""
         return max(self.worst.stages, key=self.worst.stages.__getitem__)
 
 
-def text_of(found: StoredLatency) -> str:
+def format_file(found: StoredLatency) -> str:
     """Return the file."""
     return documents.text_of(found, ("loads", "stretches"))
 
@@ -137,9 +137,9 @@ def load(path: Path) -> StoredLatency:
     return documents.read(path, StoredLatency, FORM, VERSION, TODO)
 
 
-def answer(found: StoredLatency) -> str:
+def format_answer(found: StoredLatency) -> str:
     """Return the answer in words."""
-    worst, by, noun = found.worst, found.by, NOUN[found.chain]
+    worst, by, noun = found.worst, found.longest_stage, NOUN[found.chain]
     beside = {one.name: one for one in found.loads}
     never = "; ".join(
         f"beside {one.what} its upcall never came within {_time(one.cycles, found.clock_hz)}, the"
@@ -162,11 +162,11 @@ def _time(cycles: int, clock_hz: int) -> str:
     return f"{cycles:,} cycles ({cycles * 1e6 / clock_hz:,.0f} µs)"
 
 
-def text(found: StoredLatency) -> str:
+def format_report(found: StoredLatency) -> str:
     """Return all of it for its reader."""
     about = f"{found.kernel.title}, {found.board}, i-cache {ICACHE[found.icache]}"
     lines = [
-        answer(found),
+        format_answer(found),
         "",
         f"kernel  {about}",
         f"took    {found.cycles:,} simulated cycles",
@@ -249,8 +249,8 @@ def _verdicts(base: StoredLatency, new: StoredLatency) -> Iterator[RowVerdict]:
 
 def judge_wait(
     name: RowName,
-    old: LoadFound,
-    new: LoadFound,
+    old: LoadWaits,
+    new: LoadWaits,
     value: Callable[[WaitSpread], int],
     worst: tuple[WorstAlarm, WorstAlarm] | None = None,
 ) -> RowVerdict:

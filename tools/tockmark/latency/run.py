@@ -31,14 +31,14 @@ from tockmark.latency.chain import (
     UART,
     Alarm,
     KernelFamily,
-    addresses,
-    alarms,
-    family_of,
-    lines_sent,
+    alarms_in_log,
+    find_family,
+    lines_in_log,
+    lost_alarm,
     mark_options,
-    never_came,
     spread,
-    spreads,
+    stage_addresses,
+    stage_spreads,
 )
 from tockmark.latency.report import (
     CALL,
@@ -50,15 +50,24 @@ from tockmark.latency.report import (
     NOUN,
     OFF,
     VERSION,
-    LoadFound,
+    LoadWaits,
     LongestStretch,
     NeverCame,
     StackPart,
     StoredLatency,
     WorstAlarm,
 )
-from tockmark.profile.run import Codes, instructions, kernel_of, simulators
-from tockmark.profile.sample import HEADING, INSN, MODE, PC, Step, charged, parse, places
+from tockmark.profile.run import Codes, instructions, load_kernel_program, simulators
+from tockmark.profile.sample import (
+    HEADING,
+    INSN,
+    MODE,
+    PC,
+    Step,
+    charge_cycles,
+    find_contexts,
+    parse,
+)
 from tockmark.profile.symbols import Frame, Program
 from tockmark.suite.catalogue import Boot
 from tockmark.target import cache
@@ -66,8 +75,8 @@ from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild, Image, build_image
 from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.target.protocol import Start
-from tockmark.target.results import kernel_of as stored_kernel
-from tockmark.target.results import simulator_of
+from tockmark.target.results import kernel_provenance as stored_kernel
+from tockmark.target.results import simulator_provenance
 from tockmark.target.run import SYMBOL
 from tockmark.target.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.wire.records import ARM
@@ -141,7 +150,7 @@ class RanBoot:
     never: NeverCame | None = None
 
 
-def known_loads() -> list[RunLoad]:
+def read_loads() -> list[RunLoad]:
     """Read the list of loads."""
     data = tomllib.loads(LOADS.read_text(encoding="utf-8"))
     return msgspec.convert(data["load"], list[RunLoad])
@@ -152,8 +161,8 @@ def loads_for(
 ) -> tuple[RunLoad, ...]:
     """Return the loads of these names, or all of a chain's that a kernel can bear. TockmarkError if
     there is no such load, or the kernel cannot bear it."""
-    known = {load.name: load for load in known_loads()}
-    functions = kernel_of(kernel).code().values()
+    known = {load.name: load for load in read_loads()}
+    functions = load_kernel_program(kernel).code_names().values()
 
     def bears(load: RunLoad) -> bool:
         return load.needs is None or any(re.fullmatch(load.needs, name) for name in functions)
@@ -185,8 +194,8 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
             continue
         one = [alarm for boot in boots for alarm in boot.alarms]
         whole = spread(alarm.whole for alarm in one)
-        stages = dict(spreads(measurement.family, one))
-        loads.append(LoadFound(load.name, load.what, whole, stages))
+        stages = dict(stage_spreads(measurement.family, one))
+        loads.append(LoadWaits(load.name, load.what, whole, stages))
         say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
         ran += boots
         if options.chain != ALARM:  # stretches are the same, whatever waits
@@ -206,7 +215,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         options.board.name,
         options.board.clock_hz,
         options.icache,
-        simulator_of(options.board),
+        simulator_provenance(options.board),
         measurement.family.name,
         measurement.cycles,
         {stage.name: stage.what for stage in measurement.family.stage},
@@ -227,8 +236,8 @@ class _Measurement:
         """TockmarkError if a simulator is not built, or the kernel's stages are not known."""
         self.options = options
         _, self._tracing = simulators(options.board)
-        self.kernel = kernel_of(options.kernel)
-        self.family = family_of(self.kernel, options.chain)
+        self.kernel = load_kernel_program(options.kernel)
+        self.family = find_family(self.kernel, options.chain)
         self.cycles = 0
 
     def boots(self, load: RunLoad) -> list[RanBoot]:
@@ -257,7 +266,7 @@ class _Measurement:
         last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
         lines = self._trace(ran.image, first, last)
         codes = _Codes(self.kernel, ran.image)
-        for kind, span in longest(self.family, self.kernel, codes.owner, lines).items():
+        for kind, span in longest_spans(self.family, self.kernel, codes.owner, lines).items():
             if span.cycles:
                 parts = codes.stacks(lines[span.start : span.end])
                 yield LongestStretch(kind, span.cycles, ran.load.name, parts)
@@ -284,19 +293,19 @@ class _Measurement:
         marks = mark_options(self.family, self.kernel, app, own)
         target = options.board.target.configured(self._limits(load.most))
         start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-        session = cache.default(options.fresh).begin(target, start)
+        session = cache.default_cache(options.fresh).begin(target, start)
         lines = list(session.lines())
         ending = session.ending()
         self.cycles += ending.cycles
         if ending.idle and (load.most < MOST_CYCLES or options.chain == UART):
-            lost = never_came(self.family, lines, ending.cycles, load.name)
+            lost = lost_alarm(self.family, lines, ending.cycles, load.name)
             return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
         if ending.why:
             raise TockmarkError(f"{load.name}: {ending.why}", "ask for fewer --loads", INCOMPLETE)
         if options.chain == UART:
             takes = range(LINE * PACE, (LINE + 1) * PACE)
-            return RanBoot(load, image, lines_sent(self.family, lines, load.name, count, takes))
-        return RanBoot(load, image, alarms(self.family, lines, load.name))
+            return RanBoot(load, image, lines_in_log(self.family, lines, load.name, count, takes))
+        return RanBoot(load, image, alarms_in_log(self.family, lines, load.name))
 
     def _limits(self, limit: int) -> dict[str, int]:
         if self.options.chain == UART:
@@ -333,8 +342,8 @@ class _Codes:
     def stacks(self, lines: list[str]) -> tuple[StackPart, ...]:
         """Return where the cycles of these lines went."""
         codes = self._codes
-        codes.study((line[MODE] == "U", int(line[PC], 16)) for line in lines)
-        return stacks(
+        codes.look_up((line[MODE] == "U", int(line[PC], 16)) for line in lines)
+        return hottest_stacks(
             lines,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
@@ -351,7 +360,7 @@ class Span:
 
 
 @dataclass
-class Longest:
+class LongestSoFar:
     """The longest span so far of a kind, and the one that is open."""
 
     best: Span = Span(0, 0, 0)
@@ -378,7 +387,9 @@ class Follower:
     asks: Set[int]  # addresses that ask for a deferred call
     serves: Set[int]
     owner: Callable[[int], int]  # of an address in user mode
-    longest: dict[str, Longest] = field(default_factory=lambda: {kind: Longest() for kind in KINDS})
+    longest: dict[str, LongestSoFar] = field(
+        default_factory=lambda: {kind: LongestSoFar() for kind in KINDS}
+    )
     _registers: list[int] = field(default_factory=lambda: [0] * 32)
 
     def follow(self, lines: Sequence[str]) -> dict[str, Span]:
@@ -441,16 +452,16 @@ class Follower:
                 off.close(line, cycle)
 
 
-def longest(
+def longest_spans(
     family: KernelFamily, kernel: Program, owner: Callable[[int], int], lines: Sequence[str]
 ) -> dict[str, Span]:
     """Return the longest span of each kind in a trace without its heading; `owner` tells whose an
     address in user mode is."""
-    looks = {*addresses(kernel, family.asks)}
+    looks = {*stage_addresses(kernel, family.look_stage)}
     asks, serves = set[int](), set[int]()
     if (deferred := family.deferred) is not None:
         ran = {int(line[PC], 16) for line in lines if line[MODE] != "U"}
-        kernel.study(ran)
+        kernel.look_up(ran)
         for at in ran:
             paths = [scope.path for scope in kernel.scopes(at)]
             if deferred.set in paths:
@@ -470,13 +481,13 @@ def _shown(stack: Sequence[Frame]) -> tuple[str, ...]:
     return tuple(frame.name for frame in own if not _WRAPS.search(frame.name))[:SHOWN_FRAMES]
 
 
-def stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart, ...]:
+def hottest_stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart, ...]:
     """Return where the cycles of some lines went, the stacks with most first; what is left of them
     is under one name. They add up to the cycles of the lines."""
     steps = [parse(line) for line in lines]
     found: Counter[tuple[str, ...]] = Counter()
-    there = places(steps, where, owner)
-    for (_, charges), place in zip(charged(steps), there, strict=True):
+    there = find_contexts(steps, where, owner)
+    for (_, charges), place in zip(charge_cycles(steps), there, strict=True):
         found[_shown(place.stack)] += sum(cycles for _, cycles in charges)
     most = found.most_common(MOST_STACKS)
     rest = found.total() - sum(cycles for _, cycles in most)

@@ -15,7 +15,7 @@ from tockmark.profile import callgrind
 from tockmark.profile.file import hashed_title
 from tockmark.profile.follow import Function, Graph, follow
 from tockmark.profile.report import RULE, NamedTable
-from tockmark.profile.run import Codes, ProfileOptions, kept_lines, kernel_of, traced
+from tockmark.profile.run import Codes, ProfileOptions, load_kernel_program, read_trace, trace_row
 from tockmark.profile.sample import MODE, PC, Step, parse
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
@@ -44,48 +44,48 @@ class Costs:
     functions: Sequence[Function]
 
 
-def costs(
+def count_costs(
     options: ProfileOptions, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
 ) -> Costs:
     """Count the calls of all functions, and choose those that `names` mean. TockmarkError as for a
     profile, or if a name means no function that ran."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.gz" if whole else None
-        run = traced(options, catalogue, file)
-        kernel = kernel_of(options.kernel)
+        run = trace_row(options, catalogue, file)
+        kernel = load_kernel_program(options.kernel)
         codes = Codes(kernel, run.image)
         steps: Iterable[Step] = run.sample.steps[run.sample.first + 1 : run.sample.last + 1]
         if file is None:
-            codes.study((step.user, step.pc) for step in steps)
+            codes.look_up((step.user, step.pc) for step in steps)
         else:
-            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in kept_lines(file)})
-            steps = map(parse, kept_lines(file))
+            codes.look_up({(line[MODE] == "U", int(line[PC], 16)) for line in read_trace(file)})
+            steps = map(parse, read_trace(file))
         graph = Graph()
         found = follow(steps, codes.code_of, graph).values()
     cycles = sum(function.cycles for function in found)
-    shown = Costs(options, whole, cycles, kernel.lines, chosen(found, names))
+    shown = Costs(options, whole, cycles, kernel.lines, select_functions(found, names))
     if options.callgrind is not None:
         callgrind.write(options.callgrind, graph, _title(shown))
     return shown
 
 
-def chosen(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
+def select_functions(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
     """Return those that a name means, the costly ones first; without names all but those of
     libraries. TockmarkError if a name means none."""
     everything = sorted(functions, key=lambda one: (-one.cycles, one.path))
     if not names:
         return [one for one in everything if not one.in_library]
     for name in names:
-        if not any(means(name, one.path) for one in everything):
+        if not any(matches(name, one.path) for one in everything):
             raise TockmarkError(
                 f"no function that ran is called {name!r}",
                 "names are paths or parts of them, as grant or '*::enter'; without one all are"
                 " shown",
             )
-    return [one for one in everything if any(means(name, one.path) for name in names)]
+    return [one for one in everything if any(matches(name, one.path) for name in names)]
 
 
-def means(name: str, path: str) -> bool:
+def matches(name: str, path: str) -> bool:
     """Return whether a name means a path: as a pattern of all of it, or as some of its parts that
     follow one another."""
     if re.search(r"[*?\[]", name):

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
-from tockmark.profile.file import Share, StoredProfile, hashed_title, merged
-from tockmark.profile.report import RULE, NamedTable, first_of
+from tockmark.profile.file import Share, StoredProfile, hashed_title, sum_shares
+from tockmark.profile.report import RULE, NamedTable, first_rows
 from tockmark.profile.run import ProfileOptions, profile
 from tockmark.profile.symbols import readable, without_types
 from tockmark.show import text
@@ -142,17 +142,17 @@ def are_profiles(files: Sequence[Path], benchmark: str | None) -> bool:
     return stored[0]
 
 
-def diff_of_kernels(
+def diff_kernels(
     base: ProfileOptions, new: ProfileOptions, catalogue: Catalogue
 ) -> tuple[Diff, tuple[Growth, ...]]:
     """Profile a row on two kernels, in folders of their own below the first one's, and compare the
     profiles and the sizes. TockmarkError as for a profile."""
     sides = replace(base, out=base.out / "base"), replace(new, out=base.out / "new")
-    found = profile_diff(*(profile(side, catalogue)[0] for side in sides))
+    found = diff_profiles(*(profile(side, catalogue)[0] for side in sides))
     return found, growth(*(read_elf(side.kernel.path) for side in sides))
 
 
-def profile_diff(base: StoredProfile, new: StoredProfile) -> Diff:
+def diff_profiles(base: StoredProfile, new: StoredProfile) -> Diff:
     """Compare two profiles. TockmarkError if they are of different rows, languages or cache
     settings."""
     for what, one, other in (
@@ -276,12 +276,15 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
 
 def _table(what: str, changes: Sequence[ShareChange], total: str) -> list[str]:
     def together(some: Sequence[ShareChange], name: str) -> ShareChange:
-        sides = merged((one.base for one in some), name), merged((one.new for one in some), name)
+        sides = (
+            sum_shares((one.base for one in some), name),
+            sum_shares((one.new for one in some), name),
+        )
         return ShareChange(name, *sides)
 
     table = NamedTable(what, COLUMNS)
     whole = together(changes, total)
-    for one in (*first_of(changes, SHOWN, together), whole):
+    for one in (*first_rows(changes, SHOWN, together), whole):
         if one is whole:
             table.add(RULE)
         table.add_named(
@@ -303,7 +306,7 @@ def _sizes(growth: Sequence[Growth]) -> list[str]:
         return Growth(name, SymbolSize(), SymbolSize(0, *grown))
 
     whole = together(growth, "sum")
-    for one in (*first_of(growth, SHOWN, together), whole):
+    for one in (*first_rows(growth, SHOWN, together), whole):
         if one is whole:
             table.add(RULE)
         # Only one name has sizes; what several have together is by how much they grew.

@@ -16,14 +16,14 @@ from tockmark.base import documents
 from tockmark.base.documents import Count, Part, Positive
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
-from tockmark.profile.sample import CAUSES, Cause, Place, Spent
+from tockmark.profile.sample import CAUSES, Cause, ChargedStep, CodeContext
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, label, lang_suffix
 
 FORMAT: Literal["tockmark-profile"] = "tockmark-profile"
 VERSION: Literal[2] = 2  # 1 had no format, and every sum beside what it is of
 DEEPEST = 256  # callers of a function: what draws them goes as deep itself
-ANEW = "make it anew with `tockmark profile --json`"
+MAKE_AGAIN = "make it anew with `tockmark profile --json`"
 
 
 class Share(Part, frozen=True):
@@ -84,7 +84,7 @@ class StoredProfile(Part, frozen=True):
         """The cycles that the benchmark's body took: the others are the readings' around it."""
         return sum(phase.in_body for phase in self.phases)
 
-    def caused(self, cause: Cause) -> int:
+    def cycles_of_cause(self, cause: Cause) -> int:
         """Return the cycles of the sample that went to one cause."""
         return sum(phase.causes.get(cause, 0) for phase in self.phases)
 
@@ -94,7 +94,7 @@ def hashed_title(kernel: Kernel) -> str:
     return kernel.title + (f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else "")
 
 
-def merged(shares: Iterable[Share], name: str) -> Share:
+def sum_shares(shares: Iterable[Share], name: str) -> Share:
     """Return what these took together."""
     causes: Counter[Cause] = Counter()
     instructions = in_body = 0
@@ -105,8 +105,8 @@ def merged(shares: Iterable[Share], name: str) -> Share:
     return Share(name, dict(causes), instructions, in_body)
 
 
-def stored(
-    sample: Sequence[Spent],
+def stored_profile(
+    sample: Sequence[ChargedStep],
     id_: str,
     params: Params,
     icache: bool,
@@ -136,8 +136,8 @@ def stored(
     )
 
 
-def _shares(sample: Sequence[Spent], name: Callable[[Place], str]) -> tuple[Share, ...]:
-    groups: dict[str, list[Spent]] = {}
+def _shares(sample: Sequence[ChargedStep], name: Callable[[CodeContext], str]) -> tuple[Share, ...]:
+    groups: dict[str, list[ChargedStep]] = {}
     for one in sample:
         groups.setdefault(name(one.place), []).append(one)
     found = []
@@ -153,18 +153,23 @@ def _shares(sample: Sequence[Spent], name: Callable[[Place], str]) -> tuple[Shar
 
 def load(path: Path) -> StoredProfile:
     """Read and check a profile."""
-    found = documents.read(path, StoredProfile, FORMAT, VERSION, ANEW)
-    phases, functions = merged(found.phases, ""), merged(found.functions, "")
+    found = documents.read(path, StoredProfile, FORMAT, VERSION, MAKE_AGAIN)
+    phases, functions = sum_shares(found.phases, ""), sum_shares(found.functions, "")
     for of in ("cycles", "instructions", "in_body"):
         by_phase, by_function = getattr(phases, of), getattr(functions, of)
         if by_phase != by_function:
             raise TockmarkError(
-                f"{shown(path)}: {by_phase} {of} by phase, but {by_function} by function", ANEW
+                f"{shown(path)}: {by_phase} {of} by phase, but {by_function} by function",
+                MAKE_AGAIN,
             )
     if found.stacks and sum(chain.cycles for chain in found.stacks) != found.cycles:
-        raise TockmarkError(f"{shown(path)}: the stacks have not the cycles of the sample", ANEW)
+        raise TockmarkError(
+            f"{shown(path)}: the stacks have not the cycles of the sample", MAKE_AGAIN
+        )
     if any(place >= len(found.frames) for chain in found.stacks for place in chain.frames):
-        raise TockmarkError(f"{shown(path)}: a stack has a frame that is not in the list", ANEW)
+        raise TockmarkError(
+            f"{shown(path)}: a stack has a frame that is not in the list", MAKE_AGAIN
+        )
     return found
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median_low
 
-from tockmark.profile.sample import Step, charged
+from tockmark.profile.sample import Step, charge_cycles
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
 from tockmark.target.rv32 import Kind
 
@@ -179,7 +179,7 @@ def follow(
     """Follow a trace, and return the functions that ran, by their paths, with their calls; `graph`
     takes who called whom."""
     tracker = _Tracker(code_of, graph)
-    for step, charges in charged(steps):
+    for step, charges in charge_cycles(steps):
         tracker.follow(step, sum(cycles for _, cycles in charges))
     tracker.close()
     return tracker.functions

@@ -17,8 +17,8 @@ from typing import TypeVar
 from xml.sax.saxutils import escape
 
 from tockmark.base import paths, processes
-from tockmark.profile.file import Share, StoredProfile, merged
-from tockmark.profile.sample import CAUSES, PHASES, Spent
+from tockmark.profile.file import Share, StoredProfile, sum_shares
+from tockmark.profile.sample import CAUSES, PHASES, ChargedStep
 from tockmark.show import text
 from tockmark.suite.catalogue import OVERHEAD
 
@@ -49,12 +49,12 @@ Shown = TypeVar("Shown")
 def tables(profile: StoredProfile) -> str:
     """Return both tables: by phase in their order, by function the costly ones first."""
     phases = sorted(profile.phases, key=lambda share: PHASES.index(share.name))
-    functions = first_of(profile.functions, SHOWN, merged)
+    functions = first_rows(profile.functions, SHOWN, sum_shares)
     by_phase = _table("phase", phases, profile.cycles)
     return "\n".join([*by_phase, "", *_table("function", functions, profile.cycles)])
 
 
-def first_of(
+def first_rows(
     every: Sequence[Shown], most: int, together: Callable[[Sequence[Shown], str], Shown]
 ) -> list[Shown]:
     """Return what fits into a table of so many lines; what does not stands `together` in one."""
@@ -66,7 +66,7 @@ def first_of(
 
 def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
     table = NamedTable(what, COLUMNS, gap=0)
-    total = merged(shares, "sum")
+    total = sum_shares(shares, "sum")
     assert total.cycles == whole
     for share in (*shares, total):
         if share is total:
@@ -111,7 +111,7 @@ def without_folders(name: str, room: int) -> str:
     return name
 
 
-def listing(sample: Sequence[Spent], elves: list[Path]) -> Iterator[str]:
+def listing(sample: Sequence[ChargedStep], elves: list[Path]) -> Iterator[str]:
     """Yield a line for each instruction of the sample: its charges, its address, what it is, where
     it belongs."""
     instructions = _disassembly(elves)

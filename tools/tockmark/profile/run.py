@@ -23,11 +23,11 @@ from tockmark.profile.sample import (
     Sample,
     Sampler,
     Step,
-    attributed,
-    between,
-    paired,
+    attribute_cycles,
+    mcycle_read,
     parse,
-    reading,
+    sample_between,
+    sample_readings,
 )
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
@@ -44,12 +44,12 @@ from tockmark.suite.catalogue import (
 )
 from tockmark.target import cache, sim
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
+from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, with_early_stop
 from tockmark.target.kernel import KernelElf
-from tockmark.target.protocol import Ability, Start, require
+from tockmark.target.protocol import Ability, Start, require_ability
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.rows import StoredRow, series_samples
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
@@ -93,13 +93,13 @@ class Codes:
         self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
         self._starts = [slot.flash_start for slot in image.slots]
 
-    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
+    def look_up(self, addresses: Iterable[tuple[bool, int]]) -> None:
         """Look all code up that runs: in user mode or not, and where."""
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
             ran.setdefault(self.owner(user, address), set()).add(address)
         for owner, there in ran.items():
-            self._programs[owner].study(there)
+            self._programs[owner].look_up(there)
 
     def code_of(self, step: Step) -> tuple[int, Program]:
         """Return whose stack an instruction is of, and its code."""
@@ -131,19 +131,19 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     """Profile one benchmark, write the files, and return what is kept and the text for its reader.
     TockmarkError if the kernel does not measure it, or the simulator with the retirement port is
     not built."""
-    run = traced(options, catalogue)
+    run = trace_row(options, catalogue)
     found = run.sample
-    kernel = kernel_of(options.kernel, options.by_symbol)
+    kernel = load_kernel_program(options.kernel, options.by_symbol)
     codes = Codes(kernel, run.image)
-    codes.study((step.user, step.pc) for step in found.steps)
+    codes.look_up((step.user, step.pc) for step in found.steps)
 
     def where(step: Step) -> tuple[Frame, ...]:
         return codes.code_of(step)[1].frames(step.pc)
 
-    spent = attributed(found, where, lambda step: codes.code_of(step)[0])
+    spent = attribute_cycles(found, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
-    kept = file.stored(spent, *row, options.measured, options.board.name, options.apps.lang)
-    counted = samples_of(run.row, "instret")[run.number]
+    kept = file.stored_profile(spent, *row, options.measured, options.board.name, options.apps.lang)
+    counted = series_samples(run.row, "instret")[run.number]
     at_once = options.apps.abi != 1  # there by another command, in samples of their own
     if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
@@ -154,7 +154,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     instructions = f" and {counted} instructions" if at_once else ""
     text = "\n".join(
         [
-            f"{options.label}: sample {run.number + 1} of {len(samples_of(run.row, 'cycles'))},"
+            f"{options.label}: sample {run.number + 1} of {len(series_samples(run.row, 'cycles'))},"
             f" {found.cycles} cycles",
             f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
@@ -195,7 +195,7 @@ def default_out(
 
 def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     """Return the plain simulator, and the one with the retirement port beside it."""
-    require(board.target, Ability.RETIREMENT, "profile", board.name)
+    require_ability(board.target, Ability.RETIREMENT, "profile", board.name)
     assert isinstance(board.target, sim.SimTarget)  # no other kind can
     plain = board.target.binary
     binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
@@ -207,14 +207,14 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def kernel_of(kernel: KernelElf, by_symbol: bool = False) -> Program:
+def load_kernel_program(kernel: KernelElf, by_symbol: bool = False) -> Program:
     """Return the kernel's symbols: from the build with line tables, if it is of the same code and
     not only symbols are asked for."""
     program = Program(kernel.path)
-    return program if by_symbol else lines_of(kernel, program) or program
+    return program if by_symbol else program_with_lines(kernel, program) or program
 
 
-def lines_of(kernel: KernelElf, program: Program) -> Program | None:
+def program_with_lines(kernel: KernelElf, program: Program) -> Program | None:
     """Return the build with line tables beside a kernel, if there is one of the same code."""
     beside = kernel.path.absolute().parents[1] / LINES / kernel.path.name
     if not beside.exists():
@@ -223,7 +223,7 @@ def lines_of(kernel: KernelElf, program: Program) -> Program | None:
     return better if better.same_code(program) else None
 
 
-def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
+def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
     """Run a benchmark's app, and find a steady sample of its row; all of the trace goes into
     `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
     the simulator with the retirement port is not built."""
@@ -239,14 +239,14 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
     symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
+        image = with_early_stop(image, options.board, image.flash)
     with tempfile.TemporaryDirectory() as folder:
         kept = trace or Path(folder) / "trace.gz"
         finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
         to = kept if trace or by == "reading" else None
         log = run_both(options, targets, image.flash, finder.watch, to)
         rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
-        number = _steady(samples_of(rows[-1], "cycles"))
+        number = _steady(series_samples(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
     return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
 
@@ -286,16 +286,16 @@ class _ByReadings:
 
     def watch(self, lines: Iterator[str]) -> None:
         """Look at all of a trace."""
-        self._readings = [value for value in map(reading, lines) if value is not None]
+        self._readings = [value for value in map(mcycle_read, lines) if value is not None]
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
         """Return a sample of the last row."""
-        taken = samples_of(rows[-1], "cycles")
-        first, last = paired(self._readings, taken)[number]
-        return between(kept_lines(self._trace), first, last, taken[number])
+        taken = series_samples(rows[-1], "cycles")
+        first, last = sample_readings(self._readings, taken)[number]
+        return sample_between(read_trace(self._trace), first, last, taken[number])
 
 
-def kept_lines(trace: Path) -> Iterator[str]:
+def read_trace(trace: Path) -> Iterator[str]:
     """Yield the lines of a trace that was kept."""
     with gzip.open(trace, "rt", encoding="ascii") as lines:
         yield from lines
@@ -311,7 +311,7 @@ def run_both(
     """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
     or the plain simulator printed another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
-    plain = cache.default(options.fresh).begin(targets[0], start)
+    plain = cache.default_cache(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
@@ -350,7 +350,7 @@ def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow
     for at, row in enumerate(rows):
         if (row.id, row.params) == (options.id, options.params) and row.cycles_runs:
             return rows[: at + 1]
-    why = [gone.why for _, gone in app.no_rows if gone.id == options.id] if app else []
+    why = [gone.why for _, gone in app.absent_rows if gone.id == options.id] if app else []
     raise TockmarkError(
         f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
         "`tockmark run` shows what was",
@@ -361,7 +361,7 @@ def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow
 def _reading(rows: Sequence[StoredRow], overhead: str) -> float | None:
     """Return the median of the steady samples of what a reading costs; of itself there is nothing
     to take off."""
-    found = [samples_of(row, "cycles") for row in rows[:-1] if row.id == overhead]
+    found = [series_samples(row, "cycles") for row in rows[:-1] if row.id == overhead]
     stats = summarise(found[-1]) if found else None
     return stats.median if stats else None
 
@@ -372,7 +372,7 @@ def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
     have left others between them."""
     start = end = 0
     for row in rows:
-        cycles = samples_of(row, "cycles")
+        cycles = series_samples(row, "cycles")
         start = end
         while tuple(measured[start : start + len(cycles)]) != cycles:
             start += 1

@@ -163,7 +163,7 @@ class Sampler:
         return Sample(steps, first, last, difference)
 
 
-def reading(line: str) -> int | None:
+def mcycle_read(line: str) -> int | None:
     """Return what a line reads from mcycle; None if it does not."""
     if not _READ.match(line, INSN.start):
         return None
@@ -171,7 +171,7 @@ def reading(line: str) -> int | None:
     return step.value if step.reads_mcycle() else None
 
 
-def paired(readings: Sequence[int], taken: Sequence[int]) -> list[tuple[int, int]]:
+def sample_readings(readings: Sequence[int], taken: Sequence[int]) -> list[tuple[int, int]]:
     """Return between which two of all readings each sample of a row lies: of each the same ones,
     so many readings after those of the one before. Of several such series the last is returned.
     TockmarkError if there is none."""
@@ -191,7 +191,7 @@ def paired(readings: Sequence[int], taken: Sequence[int]) -> list[tuple[int, int
     raise TockmarkError("the trace has no readings that give the row's samples", "report this")
 
 
-def between(lines: Iterable[str], first: int, last: int, cycles: int) -> Sample:
+def sample_between(lines: Iterable[str], first: int, last: int, cycles: int) -> Sample:
     """Return the sample between two readings, by their number in the trace, from the call of the
     first one on. Its body is what runs between the return of the first and the call of the last."""
     held: list[str] | None = None
@@ -201,7 +201,7 @@ def between(lines: Iterable[str], first: int, last: int, cycles: int) -> Sample:
             held = []
         if held is not None:
             held.append(line)
-        if reading(line) is not None:
+        if mcycle_read(line) is not None:
             number += 1
             if held is not None and number == first:
                 at = len(held) - 1
@@ -288,7 +288,7 @@ def writes_pmp(word: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeContext:
     """What an instruction of the run was part of."""
 
     stack: Stack  # callers first
@@ -297,11 +297,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class ChargedStep:
     """An instruction of a sample, and the cycles that it is charged, by cause."""
 
     step: Step
-    place: Place
+    place: CodeContext
     charges: list[tuple[Cause, int]]
 
     @property
@@ -317,23 +317,27 @@ class _Site:
     trap: bool
 
 
-def one_app(step: Step) -> int:
+def single_app_owner(step: Step) -> int:
     """Tell an app, where it is alone, from the kernel."""
     return 0 if step.user else -1
 
 
-def attributed(sample: Sample, where: Where, owner: Owner = one_app) -> list[Spent]:
+def attribute_cycles(
+    sample: Sample, where: Where, owner: Owner = single_app_owner
+) -> list[ChargedStep]:
     """Return the instructions of a sample with all of its cycles; `where` tells the functions that
     an instruction is in, `owner` whose stack it is of."""
     inside = slice(sample.first + 1, sample.last + 1)
-    charges = charged(sample.steps[inside], sample.steps[sample.first])
-    there = places(sample.steps, where, owner, sample.body)[inside]
-    found = [Spent(step, place, own) for (step, own), place in zip(charges, there, strict=True)]
+    charges = charge_cycles(sample.steps[inside], sample.steps[sample.first])
+    there = find_contexts(sample.steps, where, owner, sample.body)[inside]
+    found = [
+        ChargedStep(step, place, own) for (step, own), place in zip(charges, there, strict=True)
+    ]
     assert sum(one.cycles for one in found) == sample.cycles
     return found
 
 
-def charged(
+def charge_cycles(
     steps: Iterable[Step], before: Step | None = None
 ) -> Iterator[tuple[Step, list[tuple[Cause, int]]]]:
     """Yield each instruction with the cycles that it is charged. At the first one nobody is there
@@ -367,14 +371,14 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
         yield to_last, cause, left.get(kind, 0)
 
 
-def places(
-    steps: list[Step], where: Where, owner: Owner = one_app, body: range | None = None
-) -> list[Place]:
+def find_contexts(
+    steps: list[Step], where: Where, owner: Owner = single_app_owner, body: range | None = None
+) -> list[CodeContext]:
     """Follow calls, returns and traps through a sample; each app has a stack of its own."""
     sites: list[_Site] = []
     app = next((owner(step) for step in steps if step.user), 0)  # whose stack that is
     away: dict[int, list[_Site]] = {}  # the others'
-    found: list[Place] = []
+    found: list[CodeContext] = []
     for at, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
         frames = where(step)
         stack = [frame for site in sites for frame in where(site.step)]
@@ -382,7 +386,7 @@ def places(
         # What a trap interrupted is no caller of what handles it.
         callers = takewhile(lambda site: not site.trap, reversed(sites))
         phase = phase_of(frames, step.user, (where(site.step) for site in callers))
-        found.append(Place((*stack, *frames), phase, in_body))
+        found.append(CodeContext((*stack, *frames), phase, in_body))
         if after is not None:
             _follow(sites, step, after)
             if after.user and owner(after) != app:

@@ -102,16 +102,10 @@ class Program:
         for section in self._elf.sections:
             at = address - section.address
             if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
-                return self._elf.held(section)[at : at + size]
+                return self._elf.section_bytes(section)[at : at + size]
         raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
-    def functions(self) -> dict[int, str]:
-        """Return the readable names of all functions by their addresses, without types."""
-        found = {one.address: one.name for one in self._elf.symbols if one.kind == IS_FUNCTION}
-        known = readable(found.values())
-        return {address: without_types(known[name]) for address, name in found.items()}
-
-    def code(self) -> dict[int, str]:
+    def code_names(self) -> dict[int, str]:
         """Return the readable names of all code by its address, without types, labels of assembly
         among them."""
         known = readable(name for _, _, name in self._symbols)
@@ -125,7 +119,7 @@ class Program:
         """Return whether both files load the same bytes."""
         return self._elf.segments == other._elf.segments
 
-    def study(self, addresses: Iterable[int]) -> None:
+    def look_up(self, addresses: Iterable[int]) -> None:
         """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
         debugging information cannot be read."""
         wanted = sorted(set(addresses) - self._scopes.keys())

@@ -29,30 +29,30 @@ from tockmark.profile.run import (
     ProfileOptions,
     boot_of,
     instructions,
-    kernel_of,
+    load_kernel_program,
     rows_of,
     simulators,
 )
 from tockmark.profile.sample import (
     Sampler,
     Step,
-    paired,
+    find_contexts,
+    mcycle_read,
     parse,
-    places,
-    reading,
+    sample_readings,
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target import cache, sim
-from tockmark.target.image import NO_CONTROLS, Image, build_image, stopping_early
+from tockmark.target.image import NO_CONTROLS, Image, build_image, with_early_stop
 from tockmark.target.progress import ProgressLine
 from tockmark.target.protocol import Start
 from tockmark.target.run import mark_options
 from tockmark.target.rv32 import ECALL, MRET
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
-from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.rows import StoredRow, series_samples
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
@@ -85,7 +85,7 @@ _CALLS = {
 }
 _OF_DRIVER = ("subscribe", "command", "allow", "allow-rw", "allow-ro")
 Args = dict[str, int | str]
-Counted = Mapping[str, Sequence[int]]  # by counter: the cycle of each of what it counts
+CounterEvents = Mapping[str, Sequence[int]]  # by counter: the cycle of each of what it counts
 Which = Literal["worst", "median"]
 MOST_CYCLES = 500_000  # of a window: its events are kept in memory, and shown by a browser
 MOST_SAMPLES = 32  # of a row that the core's counters measure
@@ -130,20 +130,20 @@ class Timeline:
     tracks: Sequence[str]  # from top to bottom
     slices: Sequence[Slice]
     instants: Sequence[Instant]
-    counted: Counted
+    counted: CounterEvents
 
 
 @dataclass(frozen=True)
-class Happened:
+class TraceEvents:
     """What a trace tells, each kind in the order in which it ended."""
 
     slices: list[Slice]
     instants: list[Instant]
-    counted: Counted
+    counted: CounterEvents
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimedStep:
     """One retired instruction, in which cycle of the simulation it left the decode stage, and since
     when it, or what came before it, held the core."""
 
@@ -153,34 +153,34 @@ class Moment:
     slept: int = 0  # cycles before
 
 
-def moments(steps: Sequence[tuple[int, Step]]) -> Iterator[Moment]:
+def timed_steps(steps: Sequence[tuple[int, Step]]) -> Iterator[TimedStep]:
     """Yield the instructions of a trace with their times; what is between them is sleep."""
     before = steps[0][0] - steps[0][1].cycles if steps else 0
     for cycle, step in steps:
         begin = max(cycle - step.cycles, before)
-        yield Moment(step, begin, cycle, begin - before)
+        yield TimedStep(step, begin, cycle, begin - before)
         before = cycle
 
 
-def of_steps(
+def trace_events(
     steps: Sequence[tuple[int, Step]],
     codes: Codes,
     processes: Sequence[str],
     abi: int,
     end: int,
     raised: Sequence[int] = (),
-) -> Happened:
+) -> TraceEvents:
     """Return what happened in a trace up to a cycle. `raised` are the cycles in which the interrupt
     line rose."""
-    codes.study({(step.user, step.pc) for _, step in steps})
+    codes.look_up({(step.user, step.pc) for _, step in steps})
 
     def owner(step: Step) -> int:
         return codes.code_of(step)[0]
 
     only = [step for _, step in steps]
-    there = places(only, lambda step: codes.code_of(step)[1].frames(step.pc), owner)
+    there = find_contexts(only, lambda step: codes.code_of(step)[1].frames(step.pc), owner)
     builder = _Builder(processes, abi)
-    for moment, place in zip(moments(steps), there, strict=True):
+    for moment, place in zip(timed_steps(steps), there, strict=True):
         name = place.phase if not moment.step.user else processes[owner(moment.step)]
         track = f"app {name}" if moment.step.user else KERNEL
         code = codes.code_of(moment.step)[1]
@@ -189,7 +189,7 @@ def of_steps(
     end = max(end, steps[-1][0])
     builder.close(end)
     waits = _waits([at for at in raised if at < end], builder.taken, end)
-    return Happened(builder.slices + waits, builder.instants, builder.counted)
+    return TraceEvents(builder.slices + waits, builder.instants, builder.counted)
 
 
 class _Builder:
@@ -209,7 +209,7 @@ class _Builder:
         self._left: dict[str, Step] = {}  # the last instruction of an app before the kernel ran
         self._handling: tuple[int, str] | None = None
 
-    def add(self, moment: Moment, track: str, name: str, function: str, starts: bool) -> None:
+    def add(self, moment: TimedStep, track: str, name: str, function: str, starts: bool) -> None:
         """Go on by an instruction of a function, on its track; `starts`: it is its first."""
         step, last = moment.step, self._last
         if moment.slept:
@@ -259,7 +259,7 @@ class _Builder:
         self._open, self._instructions = None, 0
         self._functions.clear()
 
-    def _take(self, moment: Moment) -> None:
+    def _take(self, moment: TimedStep) -> None:
         number = (moment.step.pc & VECTOR) // 4
         cause = CAUSES.get(number, f"interrupt {number}")
         self.taken.append((moment.end, cause))
@@ -309,7 +309,7 @@ def _waits(rises: Sequence[int], taken: Sequence[tuple[int, str]], end: int) -> 
     return found
 
 
-def clipped(found: Iterable[Slice], begin: int, end: int) -> list[Slice]:
+def clip(found: Iterable[Slice], begin: int, end: int) -> list[Slice]:
     """Return those slices, or parts of slices, that lie in a window; their arguments tell the whole
     of them."""
     return [
@@ -319,7 +319,7 @@ def clipped(found: Iterable[Slice], begin: int, end: int) -> list[Slice]:
     ]
 
 
-def chrome(found: Timeline) -> str:
+def format_chrome_trace(found: Timeline) -> str:
     """Return a timeline as trace events: a line each."""
     threads = {track: FIRST_THREAD + i for i, track in enumerate(found.tracks)}
 
@@ -382,7 +382,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampleSpan:
     """One sample of the row, from 0, and the cycles of the simulation in which it was taken."""
 
     number: int
@@ -403,11 +403,11 @@ class TracedSteps:
     upcalls: Sequence[int]
 
 
-More = Callable[[TracedSteps], list[Slice]]  # tells what stands on further tracks
+ExtraSlices = Callable[[TracedSteps], list[Slice]]  # tells what stands on further tracks
 
 
 def timeline(
-    options: ProfileOptions, catalogue: Catalogue, window: Window, more: More = lambda _: []
+    options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices = lambda _: []
 ) -> Timeline:
     """Simulate a row again, and return what happened in the window, with what `more` says of it.
     TockmarkError if the kernel does not measure it, the simulator with the retirement port is not
@@ -421,12 +421,12 @@ def timeline(
     symbols["tm_only"] = boot.only | NO_CONTROLS
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
+        image = with_early_stop(image, options.board, image.flash)
     run = _TracedBoot(options, boot, image, plain, tracing)
     log = run.log(_marks(image, by == "sampler"))
     row = rows_of(log, boot.group, options)[-1]
     items = [*decode(log.split("\n"))]
-    samples: list[Sampled] = []
+    samples: list[SampleSpan] = []
     if by != "reading":
         samples = _by_marks(row, boot.group, items)
     elif window.by_sample:  # which takes a trace of all
@@ -438,14 +438,14 @@ def timeline(
         raise TockmarkError(
             f"the run is over before cycle {begin}", "give an earlier --from", INCOMPLETE
         )
-    kernel = kernel_of(options.kernel)
+    kernel = load_kernel_program(options.kernel)
     codes = Codes(kernel, image)
     processes = [slot.name for slot in image.slots]
     steps = [(int(line[:10]), parse(line)) for line in lines]
     raised = [one.cycle for one in items if isinstance(one, Mark) and one.name == IRQ]
     raised = [at for at in raised if steps[0][0] <= at]
     end = min(end, steps[-1][0]) if run.over else end
-    found = of_steps(steps, codes, processes, options.apps.abi, end, raised)
+    found = trace_events(steps, codes, processes, options.apps.abi, end, raised)
     upcalls = [one.at for one in found.instants if one.name == UPCALL]
     further = more(TracedSteps(kernel, image, steps, raised, upcalls))
     slices = [*found.slices, *further, *map(_shown, samples)]
@@ -456,7 +456,7 @@ def timeline(
         window=(begin, end),
         clock_hz=options.board.clock_hz,
         tracks=[*own, *(f"app {name}" for name in processes)],
-        slices=sorted(clipped(slices, begin, end), key=lambda one: (one.begin, -one.end)),
+        slices=sorted(clip(slices, begin, end), key=lambda one: (one.begin, -one.end)),
         instants=[one for one in found.instants if begin <= one.at < end],
         counted={
             name: [at for at in cycles if begin <= at < end]
@@ -466,12 +466,12 @@ def timeline(
 
 
 def write_timeline(
-    options: ProfileOptions, catalogue: Catalogue, window: Window, more: More, path: Path
+    options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices, path: Path
 ) -> str:
     """Write the timeline of a row as trace events, and return what is in them, in words."""
     check_writable([path], FORM)
     found = timeline(options, catalogue, window, more)
-    events = chrome(found)
+    events = format_chrome_trace(found)
     write_whole({path: events})
     counts = "".join(f", {len(cycles)} {name}" for name, cycles in found.counted.items())
     size = f"{len(events.encode()) / 1000:,.0f} kB"
@@ -483,7 +483,7 @@ def write_timeline(
     )
 
 
-def _shown(one: Sampled) -> Slice:
+def _shown(one: SampleSpan) -> Slice:
     args: dict[str, int | str] = {"cycle": one.begin, "cycles": one.value}
     return Slice(SAMPLES, f"sample {one.number + 1}: {one.value} cycles", one.begin, one.end, args)
 
@@ -498,7 +498,7 @@ def _check(begin: int, end: int) -> None:
         )
 
 
-def window_of(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
+def window_of(asked: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
     """Return the first cycle and the one behind the last, and what is there."""
     if not asked.by_sample:
         begin = asked.begin if asked.begin is not None else max((asked.end or 0) - MOST_CYCLES, 0)
@@ -534,14 +534,14 @@ def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
     return tuple(options)
 
 
-def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[Sampled]:
+def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[SampleSpan]:
     """Return the samples of a row, by the marks between its record and the one before; none if
     there are not as many."""
     marks = Marks()
     for item in items:
         if isinstance(item, Mark):
             marks.append(item)
-    taken = samples_of(row, "cycles")
+    taken = series_samples(row, "cycles")
     params = {(name, str(value)) for name, value in row.params.items()}
     before = 0
     for item in items:
@@ -560,20 +560,20 @@ def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[Sampled
     return []
 
 
-def _by_readings(row: StoredRow, lines: Iterable[str]) -> list[Sampled]:
+def _by_readings(row: StoredRow, lines: Iterable[str]) -> list[SampleSpan]:
     """Return the samples of a row that begins and ends at different places, by a whole trace; none
     if its readings are not told from others."""
-    found = [(int(line[:10]), value) for line in lines if (value := reading(line)) is not None]
-    taken = samples_of(row, "cycles")
+    found = [(int(line[:10]), value) for line in lines if (value := mcycle_read(line)) is not None]
+    taken = series_samples(row, "cycles")
     with suppress(TockmarkError):
-        pairs = paired([value for _, value in found], taken)
+        pairs = sample_readings([value for _, value in found], taken)
         return _numbered(taken, [(found[first][0], found[last][0]) for first, last in pairs])
     return []
 
 
-def _numbered(taken: Sequence[int], found: Sequence[tuple[int, int]]) -> list[Sampled]:
+def _numbered(taken: Sequence[int], found: Sequence[tuple[int, int]]) -> list[SampleSpan]:
     both = zip(taken, found, strict=True) if len(found) == len(taken) else ()
-    return [Sampled(number, value, *when) for number, (value, when) in enumerate(both)]
+    return [SampleSpan(number, value, *when) for number, (value, when) in enumerate(both)]
 
 
 class _TracedBoot:
@@ -601,7 +601,7 @@ class _TracedBoot:
     def log(self, marks: tuple[str, ...]) -> str:
         """Return what the plain simulator prints, with marks."""
         start = replace(self._start, marks=marks)
-        session = cache.default(self._options.fresh).begin(self._plain, start)
+        session = cache.default_cache(self._options.fresh).begin(self._plain, start)
         shown, said = ProgressLine(QUIET), []
         try:
             for line in session.lines():

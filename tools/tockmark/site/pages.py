@@ -17,7 +17,7 @@ from markupsafe import Markup
 from tockmark.compare.pairs import Comparison, Mean
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
 from tockmark.profile import report
-from tockmark.profile.file import Share, StoredProfile, merged
+from tockmark.profile.file import Share, StoredProfile, sum_shares
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.result.provenance import Timing
 from tockmark.show import table, text
@@ -432,7 +432,7 @@ def functions(profile: StoredProfile) -> Iterator[Share]:
     """Yield the dearest functions of a profile, and the others as one."""
     yield from profile.functions[:FUNCTIONS]
     if rest := profile.functions[FUNCTIONS:]:
-        yield merged(rest, f"{len(rest)} more functions")
+        yield sum_shares(rest, f"{len(rest)} more functions")
 
 
 def share(part: Share, profile: StoredProfile, digits: int) -> str:

@@ -131,7 +131,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
 
 
-def simulated(machine: str) -> str:
+def simulated_board(machine: str) -> str:
     """Return the name of the first profile that simulates this machine."""
     boards = [board for board in map(load, names()) if board.kind == "sim"]
     machines = {board.machine: board.name for board in reversed(boards)}
@@ -177,7 +177,7 @@ def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
         raise ValueError(str(error).replace("$.", where)) from error
 
 
-def boot_unsuited(boot: Boot, known: Catalogue, target: Target) -> str | None:
+def unmeasurable_reason(boot: Boot, known: Catalogue, target: Target) -> str | None:
     """Say why a boot gives no row of its own on this target; None: it gives some."""
     marked = all(known.benchmarks[id_].by == "mark" for id_ in boot.measures)
     return NO_MARKS if marked and Ability.MARKS not in target.can else None

@@ -25,7 +25,7 @@ from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import parses_whole
 
-PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
+VARIABLE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
 LIMIT = 1 << 30  # bytes of all files together, counted in blocks
 BLOCK = 4096  # bytes, which most disks give to a file as a whole
 WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
@@ -116,9 +116,9 @@ class Cache:
         data = _sealed(key, zlib.compress(plain))
         with self._lock:
             try:
-                if on_disk(len(data)) > self._room:
+                if disk_size(len(data)) > self._room:
                     self._room = int(self.limit * LEFT) - self._bound()
-                self._room -= on_disk(len(data))
+                self._room -= disk_size(len(data))
                 replace_unsynced(self.folder / key, data)
             except OSError as error:
                 if not self._failed:
@@ -126,7 +126,7 @@ class Cache:
                     why = one_line(f"{paths.shown(self.folder)}: {error.strerror}")
                     print_message(f"boots are not kept in {why}; results lose nothing")
 
-    def held(self) -> list[tuple[float, int, Path]]:
+    def entries(self) -> list[tuple[float, int, Path]]:
         """Return of each file when it was used last, its bytes on disk, and its path. One that may
         still be under way is left to its writer. OSError if the folder cannot be read."""
         found, now = [], time.time()
@@ -137,19 +137,19 @@ class Cache:
                         about = entry.stat(follow_symlinks=False)
                         if entry.name.startswith(".") and about.st_mtime > now - WRITTEN:
                             continue
-                        found.append((about.st_mtime, on_disk(about.st_size), Path(entry.path)))
+                        found.append((about.st_mtime, disk_size(about.st_size), Path(entry.path)))
         return found
 
     def clear(self) -> list[tuple[float, int, Path]]:
         """Remove all; return what was held. OSError if it cannot be done."""
-        gone = self.held()
+        gone = self.entries()
         for _, _, path in gone:
             path.unlink(missing_ok=True)
         return gone
 
     def _bound(self) -> int:
         """Remove what was not used for longest, if there is too much; return the bytes left."""
-        held = sorted(self.held(), reverse=True)
+        held = sorted(self.entries(), reverse=True)
         total = sum(size for _, size, _ in held)
         if total <= self.limit * LEFT:
             return total
@@ -160,15 +160,15 @@ class Cache:
         return total
 
 
-def default(fresh: bool = False) -> Cache:
+def default_cache(fresh: bool = False) -> Cache:
     """Return the cache that the environment names, or the checkout's."""
-    place = os.environ.get(PLACE) or paths.CACHE
+    place = os.environ.get(VARIABLE) or paths.CACHE
     if place == "off":
         return Cache(None, fresh)
     return Cache(Path(place).absolute(), fresh)
 
 
-def on_disk(size: int) -> int:
+def disk_size(size: int) -> int:
     """Return the bytes that a file of this size takes."""
     return -(-size // BLOCK) * BLOCK
 

@@ -16,7 +16,7 @@ import msgspec
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
-from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BOOT_MARKS
@@ -35,18 +35,18 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def can(self) -> frozenset[Ability]:
         return frozenset({Ability.CYCLES})
 
-    def ready(self) -> None:
-        settled(self.log)
-        read(self.log)
+    def check_ready(self) -> None:
+        check_settled(self.log)
+        read_log(self.log)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "log"))
+        return msgspec.structs.replace(self, **target_fields(options, {"log": "log"}, "log"))
 
     def key(self, start: Start) -> None:
         """Return None: the log is there, and a cache would be a copy of it."""
 
     def start(self, start: Start) -> "FileSession":
-        return FileSession(start, read(self.log).split("\n"))
+        return FileSession(start, read_log(self.log).split("\n"))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         return {}
@@ -88,7 +88,7 @@ class FileSession:
         return Ending(why, panicked=self._panicked)
 
 
-def settled(log: Path) -> None:
+def check_settled(log: Path) -> None:
     """TockmarkError if somebody is writing a log right now: half of it would pass for the whole.
     One that was last written to a while ago costs no time."""
     try:
@@ -100,7 +100,7 @@ def settled(log: Path) -> None:
         return  # reading it says so
 
 
-def read(log: Path) -> str:
+def read_log(log: Path) -> str:
     """Return all of a log. TockmarkError if it cannot be read, or grows meanwhile."""
     with reading(log), log.open("rb") as file:
         before = os.fstat(file.fileno())

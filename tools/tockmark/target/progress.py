@@ -47,7 +47,7 @@ class ProgressLine:
         self.show(f"{done} of {total} {what}")
 
 
-def counted(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
+def show_count(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
     """Yield the things, and show how many there were."""
     line = ProgressLine()
     for count, thing in enumerate(things, 1):
@@ -75,7 +75,7 @@ def task(what: str) -> Iterator[Callable[[str], None]]:
         line.show(f"{so_far()}{early}", last=True)
 
 
-def bars(*columns: ProgressColumn) -> Progress:
+def progress_bars(*columns: ProgressColumn) -> Progress:
     """Return bars for a terminal; where stderr is none, they show nothing."""
     return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
@@ -113,7 +113,7 @@ class Status:
         """Say how far it is."""
         return (
             f"{self.state}, {min(self.rows, self.rows_expected)} of {self.rows_expected} rows,"
-            f"{millions(self.cycles)} {self.seconds:.0f} s"
+            f"{format_cycles(self.cycles)} {self.seconds:.0f} s"
         )
 
 
@@ -125,7 +125,7 @@ class Display:
         self.statuses = statuses
         self.line = ProgressLine()
         name, line = TextColumn("{task.description:16}"), TextColumn("{task.fields[line]}")
-        self.bars = bars(name, BarColumn(bar_width=24), line)
+        self.bars = progress_bars(name, BarColumn(bar_width=24), line)
         total = sum(status.rows_expected for status in statuses)
         self.all = self.bars.add_task("all", total=total, line="")
         self.tasks = [
@@ -154,20 +154,20 @@ class Display:
 
     def _all(self) -> str:
         done = sum(one.done for one in self.statuses)
-        cycles = millions(sum(one.cycles for one in self.statuses))
+        cycles = format_cycles(sum(one.cycles for one in self.statuses))
         wall = time.monotonic() - self.line.began
         return (
             f"{done} of {len(self.statuses)} boots done,{cycles} {wall:.0f} s"
-            f"{left(self.statuses, wall)}"
+            f"{format_time_left(self.statuses, wall)}"
         )
 
 
-def millions(cycles: int) -> str:
+def format_cycles(cycles: int) -> str:
     """Return cycles for people, with a comma; nothing on a board, which does not tell them."""
     return f" {cycles / 1e6:.1f} M cycles," if cycles else ""
 
 
-def left(statuses: Sequence[Status], seconds: float) -> str:
+def format_time_left(statuses: Sequence[Status], seconds: float) -> str:
     """Return the time left of the whole run, from what is done of it by weight."""
     whole = sum(status.weight for status in statuses)
     done = sum(status.weight * status.share for status in statuses) / whole if whole else 1.0

@@ -99,7 +99,7 @@ class Target(Protocol):
     def can(self) -> frozenset[Ability]:
         """What it can do."""
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         """TockmarkError, with what to do, if it cannot be used now."""
 
     def configured(self, options: Mapping[str, object]) -> Self:
@@ -118,13 +118,15 @@ class Target(Protocol):
         result/provenance.py."""
 
 
-def core_of(target: Target) -> Core | None:
+def target_core(target: Target) -> Core | None:
     """Return the core of a target; None: the machine's own, as of all but some simulators."""
     found: Core | None = getattr(target, "core", None)
     return found
 
 
-def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -> dict[str, object]:
+def target_fields(
+    options: Mapping[str, object], known: Mapping[str, str], kind: str
+) -> dict[str, object]:
     """Return the fields of a target that options of the command line set; `known` says which option
     sets which. TockmarkError for an option that is given and not known."""
     given = {option: value for option, value in options.items() if value is not None}
@@ -136,7 +138,7 @@ def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -
     return {known[option]: value for option, value in given.items()}
 
 
-def require(target: Target, ability: Ability, verb: str, board: str) -> None:
+def require_ability(target: Target, ability: Ability, verb: str, board: str) -> None:
     """TockmarkError where a verb needs what this target cannot do."""
     if ability not in target.can:
         raise TockmarkError(

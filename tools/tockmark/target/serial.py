@@ -20,7 +20,7 @@ import serial
 
 from tockmark.base.errors import TockmarkError
 from tockmark.target import sim
-from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
@@ -122,9 +122,9 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return frozenset({Ability.CYCLES})
         return self.simulator.can - {Ability.MARKS, Ability.RETIREMENT}
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         if self.simulator is not None:
-            self.simulator.ready()
+            self.simulator.check_ready()
         elif self.port is None:
             raise TockmarkError("no port is named", "give the board's with --port /dev/tty…")
         else:
@@ -135,7 +135,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             simulator = self.simulator.configured(options)
             return msgspec.structs.replace(self, simulator=simulator)
         return msgspec.structs.replace(
-            self, **fields(options, {"port": "port", "baud": "baud"}, "serial")
+            self, **target_fields(options, {"port": "port", "baud": "baud"}, "serial")
         )
 
     def key(self, start: Start) -> None:
@@ -146,7 +146,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             simulation = self.simulator.start_here(start, "--uart", "pty")
             path = simulation.terminal()
             return SerialSession(self, start, Port(path, self.baud), self.silence_s, simulation)
-        assert self.port is not None  # ready() says so
+        assert self.port is not None  # check_ready() ensures it
         port = Port(self.port, self.baud)
         try:
             by_hand = start.load is not None and not start.load()

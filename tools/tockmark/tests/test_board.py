@@ -26,7 +26,7 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
 
 def test_each_machine_has_a_simulator_that_can_all() -> None:
     for machine in ("cw310", "nexysvideo"):
-        board = boards.load(boards.simulated(machine))
+        board = boards.load(boards.simulated_board(machine))
         assert board.machine == machine
         assert board.target.can == frozenset(Ability)
 

@@ -9,7 +9,7 @@ import pytest
 from tockmark.base import paths
 from tockmark.cli.checkout import recipe
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides
+from tockmark.trees.builds import Builder, BuildError, BuiltLinks, Pairs, Patch, Recipe, build_sides
 from tockmark.trees.pairing import UnpairedError
 from tockmark.trees.repository import repository, worktree
 
@@ -60,8 +60,8 @@ def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
         (tree / "added").write_bytes(b"")
 
     recipe = Recipe("test -e added && " + COPY, ELF, Patch("p", put))
-    with sides(user.tree, ["HEAD~1", "HEAD"], recipe) as (base, new):
-        assert base.upto(1)[0].read_bytes() == elf(8, 0, 4)
+    with build_sides(user.tree, ["HEAD~1", "HEAD"], recipe) as (base, new):
+        assert base.up_to(1)[0].read_bytes() == elf(8, 0, 4)
         place = base.builder.worktree
         place.check_out(new.commit)
         assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
@@ -73,12 +73,16 @@ def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:
     sha = head(user).short
     with (
         pytest.raises(BuildError, match=f"{sha} cannot be built: .*Tock"),
-        sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=False)) as (side,),
+        build_sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=False)) as (
+            side,
+        ),
     ):
-        side.upto(1)
+        side.up_to(1)
     assert user.builds == []
-    with sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=True)) as (side,):
-        assert side.upto(1)
+    with build_sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=True)) as (
+        side,
+    ):
+        assert side.up_to(1)
 
 
 def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder) -> None:
@@ -89,7 +93,7 @@ def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder)
         failing.build(head(user))
     said = str(caught.value)
     assert f"{head(user).short} failed with code 3: the  [1mlast" in said
-    log = failing.kept(head(user)).with_name("build.log")
+    log = failing.elf_path(head(user)).with_name("build.log")
     assert log.read_bytes() == b"first\nthe \x1b[1mlast\n\n"
     assert paths.shown(log) in said
     assert kept.read_bytes() == elf(0, 8, 4)
@@ -98,17 +102,17 @@ def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder)
 # Links
 
 
-def side(user: User, builder: Builder, command: str = COPY) -> Built:
-    return Built(head(user), Builder(builder.worktree, Recipe(command, ELF)))
+def side(user: User, builder: Builder, command: str = COPY) -> BuiltLinks:
+    return BuiltLinks(head(user), Builder(builder.worktree, Recipe(command, ELF)))
 
 
 def test_links_are_built_when_they_are_asked_for(user: User, builder: Builder) -> None:
     one = side(user, builder)
-    assert len(one.upto(1)) == 1
+    assert len(one.up_to(1)) == 1
     assert user.builds == ["0"]
-    plain, shuffled = one.upto(2)
+    plain, shuffled = one.up_to(2)
     assert (plain.read_bytes(), shuffled.read_bytes()) == (elf(0, 8, 4), elf(8, 4, 0))
-    assert one.upto(1) == [plain]
+    assert one.up_to(1) == [plain]
     assert user.builds == ["0", "1"]
 
 
@@ -127,7 +131,7 @@ def test_commits_that_cannot_be_paired_say_why(
     user: User, command: str, why: str, tmp_path: Path
 ) -> None:
     with (
-        sides(user.tree, ["HEAD~1", "HEAD"], Recipe(command, ELF)) as both,
+        build_sides(user.tree, ["HEAD~1", "HEAD"], Recipe(command, ELF)) as both,
         pytest.raises(UnpairedError, match=why),
     ):
         Pairs.of(both, tmp_path / "pairs")

@@ -38,7 +38,7 @@ def names(path: Path) -> set[tuple[str, ...]]:
     """The functions at each instruction of _start."""
     program = Program(path)
     start, size = program.symbol("_start")
-    program.study(range(start, start + size, 2))
+    program.look_up(range(start, start + size, 2))
     return {tuple(f.name for f in program.frames(at)) for at in range(start, start + size, 2)}
 
 

@@ -17,7 +17,7 @@ from tockmark.compare.verdict import JUDGED, Verdict
 from tockmark.judge import engine, report
 from tockmark.judge.engine import JudgeRun
 from tockmark.judge.report import Depth, SectionChange, Sizes
-from tockmark.profile.diff import Growth, SymbolSize, profile_diff
+from tockmark.profile.diff import Growth, SymbolSize, diff_profiles
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
@@ -108,7 +108,7 @@ def test_links_that_are_not_there_end_it() -> None:
 def full_report(found: JudgeRun) -> report.Report:
     """Make a report with all parts."""
     phase = "kernel", "scheduler"
-    moved = profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
+    moved = diff_profiles(stored(phase, (10, 5)), stored(phase, (43, 5)))
     where = {"syscall.command icache=on": moved}
     grown = (
         Growth("kernel::new", None, SymbolSize(1, 40)),

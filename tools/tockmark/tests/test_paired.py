@@ -23,9 +23,9 @@ from tockmark.trees.pairing import (
     MARK,
     InputSection,
     PairedLinks,
-    digest,
     match,
-    plain,
+    set_digests,
+    without_numbers,
 )
 
 TEXT, BSS = (1, 6), (8, 3)  # sh_type and sh_flags
@@ -46,7 +46,7 @@ ORIGIN = 0x2000_0000
     ],
 )
 def test_names_lose_what_compilers_number(name: str, known_as: str) -> None:
-    assert plain(name) == known_as
+    assert without_numbers(name) == known_as
 
 
 def section(
@@ -57,8 +57,8 @@ def section(
 
 
 def matched(base: Sequence[InputSection], head: Sequence[InputSection]) -> set[tuple[str, str]]:
-    digest([*base])
-    digest([*head])
+    set_digests([*base])
+    set_digests([*head])
     return {(old.mark, new.mark) for old, new in match(base, head)}
 
 
@@ -78,7 +78,7 @@ class Stand:
     calls: Mapping[str, str] = field(default_factory=dict)
     links: int = 0
 
-    def in_order(self) -> list[InputSection]:
+    def ordered_sections(self) -> list[InputSection]:
         return self.parts
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
@@ -115,7 +115,7 @@ def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Elf, Elf]]:
     """The kernels that would be written."""
     kept: list[tuple[Elf, Elf]] = []
-    monkeypatch.setattr(engine, "unmarked", lambda elf: elf)
+    monkeypatch.setattr(engine, "without_marks", lambda elf: elf)
     monkeypatch.setattr(engine, "replace_whole", lambda files: kept.append(tuple(files.values())))
     return kept
 

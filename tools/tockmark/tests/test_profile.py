@@ -83,7 +83,7 @@ def test_a_trace_that_does_not_add_up_is_refused() -> None:
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
     found = {
         (step, cause): cycles
-        for step, one in enumerate(sample.attributed(run, where), run.first + 1)
+        for step, one in enumerate(sample.attribute_cycles(run, where), run.first + 1)
         for cause, cycles in one.charges
     }
     assert sum(found.values()) == CYCLES
@@ -102,7 +102,7 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
 
 
 def test_places_follow_calls_and_traps(run: Sample) -> None:
-    places = sample.places(run.steps, where)
+    places = sample.find_contexts(run.steps, where)
     assert [".".join(f.name for f in place.stack) for place in places[3:16]] == [
         *["tm_sample.read"] * 3,
         *["tm_sample"] * 2,
@@ -118,8 +118,10 @@ def test_places_follow_calls_and_traps(run: Sample) -> None:
 
 
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
-    made = sample.attributed(run, where)
-    return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
+    made = sample.attribute_cycles(run, where)
+    return file.stored_profile(
+        made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang
+    )
 
 
 def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> N
     path.write_text(file.text(made), encoding="utf-8")
     assert file.load(path) == made
     assert (made.label, made.cycles, made.instructions) == ("call.args n=3", CYCLES, 11)
-    assert made.caused("mul/div") == 36
+    assert made.cycles_of_cause("mul/div") == 36
     assert [(share.name, share.cycles, share.in_body) for share in made.phases] == [
         ("app", 51, 46),
         ("capsule", 6, 0),
@@ -174,7 +176,7 @@ def test_each_app_has_a_stack_of_its_own() -> None:
         step(True, 0x1004, 0x1),
     ]
     names = {0x1000: "main", 0x1010: "ask", 0x1014: "ask", 0x1004: "main", 0x2000: "server"}
-    made = sample.places(
+    made = sample.find_contexts(
         steps,
         lambda step: (Frame(names.get(step.pc, "kernel")),),
         lambda step: step.pc >> 12 if step.user else -1,

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.profile import diff, file
-from tockmark.profile.diff import Growth, SymbolSize, growth, profile_diff
+from tockmark.profile.diff import Growth, SymbolSize, diff_profiles, growth
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.provenance import Kernel
 from tockmark.target.elf import Elf, pieces, read_elf
@@ -55,7 +55,7 @@ NEW = profile(
 
 
 def test_instructions_are_kept_apart_from_what_only_moved() -> None:
-    found = profile_diff(BASE, NEW)
+    found = diff_profiles(BASE, NEW)
     assert (found.instructions, found.cycles, found.layout) == (34, 79, 4)
     assert [(c.name, c.instructions, c.cycles) for c in found.changed] == [
         ("grew (a/k.rs)", 33, 70),
@@ -68,7 +68,7 @@ def test_instructions_are_kept_apart_from_what_only_moved() -> None:
 
 
 def test_a_profile_does_not_differ_from_itself() -> None:
-    found = profile_diff(BASE, BASE)
+    found = diff_profiles(BASE, BASE)
     assert (found.instructions, found.cycles, found.changed, found.moved) == (0, 0, (), ())
     assert "+0 instructions, +0 cycles" in diff.diff_text(found)
 
@@ -98,7 +98,7 @@ def test_functions_come_go_and_grow(tmp_path: Path) -> None:
     )
     was, now = (sum(one.size for one in pieces(side) if one.in_flash) for side in (base, new))
     assert sum(one.flash for one in found) == now - was
-    shown = diff.diff_text(profile_diff(BASE, BASE), found)
+    shown = diff.diff_text(diff_profiles(BASE, BASE), found)
     assert "came (came)" in shown
     assert "went (went)" in shown
 

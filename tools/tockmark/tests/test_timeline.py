@@ -16,8 +16,8 @@ from tockmark.profile.timeline import (
     PMP_WRITES,
     RAISED,
     TAKEN,
-    Counted,
-    of_steps,
+    CounterEvents,
+    trace_events,
 )
 from tockmark.target.rv32 import ECALL, MRET, WFI
 
@@ -52,7 +52,7 @@ class Two(Codes):
     def __init__(self) -> None:
         self._known = Known()
 
-    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
+    def look_up(self, addresses: Iterable[tuple[bool, int]]) -> None:
         pass
 
     def code_of(self, step: Step) -> tuple[int, Program]:
@@ -78,8 +78,8 @@ class Run:
 
     def told(
         self, abi: int = 2, end: int = 0, raised: tuple[int, ...] = ()
-    ) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, str, int]], Counted]:
-        found = of_steps(self.steps, Two(), ("one", "two"), abi, end, raised)
+    ) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, str, int]], CounterEvents]:
+        found = trace_events(self.steps, Two(), ("one", "two"), abi, end, raised)
         shown = [(one.track, one.name, one.begin, one.end) for one in found.slices]
         return shown, [(one.track, one.name, one.at) for one in found.instants], found.counted
 

@@ -29,7 +29,7 @@ WHOLE = (TIMER, SERVE, QUEUE, CHOOSE, UPCALL)
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "family_of", lambda kernel: FAMILY)
+    monkeypatch.setattr(chain, "find_family", lambda kernel: FAMILY)
     monkeypatch.setattr(chain, "_points", lambda *about: POINTS)
 
 
@@ -73,7 +73,7 @@ def test_a_kernel_of_no_family_has_no_such_track(
     def unknown(kernel: Program) -> KernelFamily:
         raise TockmarkError("k.elf is of no kernel whose stages are known", "do this")
 
-    monkeypatch.setattr(chain, "family_of", unknown)
+    monkeypatch.setattr(chain, "find_family", unknown)
     assert told(OTHER, *WHOLE, raised=(12,)) == []
     said = "tockmark: the trace has no stages of alarms: k.elf is of no kernel whose stages"
     assert capsys.readouterr().err.startswith(said)

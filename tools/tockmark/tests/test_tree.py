@@ -13,7 +13,7 @@ import pytest
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
-from tockmark.trees.builds import Recipe, sides
+from tockmark.trees.builds import Recipe, build_sides
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
 def refused(user: User, *revisions: str) -> str:
     with (
         pytest.raises(TockmarkError) as caught,
-        sides(user.tree, revisions or ["HEAD"], Recipe(COPY, ELF)),
+        build_sides(user.tree, revisions or ["HEAD"], Recipe(COPY, ELF)),
     ):
         pass
     assert "\n" not in str(caught.value)
@@ -37,9 +37,9 @@ def refused(user: User, *revisions: str) -> str:
 
 def test_both_sides_are_built_and_the_users_repository_is_as_it_was(user: User) -> None:
     before = user.state()
-    with sides(user.tree, ["HEAD~1", "main"], Recipe(COPY, ELF)) as (base, new):
-        assert [path.read_bytes() for path in base.upto(1)] == [elf(0, 4, 8)]
-        assert [path.read_bytes() for path in new.upto(1)] == [elf(0, 8, 4)]
+    with build_sides(user.tree, ["HEAD~1", "main"], Recipe(COPY, ELF)) as (base, new):
+        assert [path.read_bytes() for path in base.up_to(1)] == [elf(0, 4, 8)]
+        assert [path.read_bytes() for path in new.up_to(1)] == [elf(0, 8, 4)]
         assert (base.commit.subject, new.commit.subject) == ("first", "second")
         assert "worktrees" in os.listdir(user.tree / ".git")  # or the test would see nothing
     assert user.state() == before
@@ -87,9 +87,9 @@ def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
     process.kill()
     process.communicate()
     assert user.state() != before
-    with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
+    with build_sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
         assert not runs(child)  # or it would write to the same path
-        assert side.upto(1)
+        assert side.up_to(1)
     assert user.state() == before
 
 

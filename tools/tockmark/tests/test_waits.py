@@ -21,7 +21,7 @@ from tockmark.latency.report import (
     CORE,
     LOOK,
     OFF,
-    LoadFound,
+    LoadWaits,
     LongestStretch,
     StackPart,
     StoredLatency,
@@ -55,7 +55,7 @@ def passings(*seen: tuple[str, int]) -> Passings:
 
 
 def stages(due: int, *seen: tuple[str, int]) -> tuple[int, ...]:
-    return chain.alarm(FAMILY, passings(*seen), due, max(at for _, at in seen)).stages
+    return chain.find_stages(FAMILY, passings(*seen), due, max(at for _, at in seen)).stages
 
 
 WHOLE = (("trap", 103), ("served", 110), ("queued", 130), ("chosen", 190), ("upcall", 200))
@@ -68,7 +68,7 @@ def test_each_stage_ends_at_its_point() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from([name for name, _ in WHOLE]), st.integers(0, 300))))
 def test_stages_add_up_to_the_whole_whatever_is_passed(seen: list[tuple[str, int]]) -> None:
-    found = chain.alarm(FAMILY, passings(*sorted(seen, key=lambda one: one[1])), 100, 250)
+    found = chain.find_stages(FAMILY, passings(*sorted(seen, key=lambda one: one[1])), 100, 250)
     assert sum(found.stages) == found.whole == 150
     assert min(found.stages) >= 0
 
@@ -92,10 +92,10 @@ def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
 
 
 def test_the_alarms_of_a_log() -> None:
-    found = chain.alarms(FAMILY, log(), "nothing")
+    found = chain.alarms_in_log(FAMILY, log(), "nothing")
     assert [alarm.due for alarm in found] == [3000, 4000, 5000]
     assert {alarm.stages for alarm in found} == {(10, 10, 10, 10, 10)}
-    assert chain.spreads(FAMILY, found)["served"] == chain.WaitSpread(10, 10, 10, 3)
+    assert chain.stage_spreads(FAMILY, found)["served"] == chain.WaitSpread(10, 10, 10, 3)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,16 @@ def test_the_alarms_of_a_log() -> None:
 )
 def test_a_log_that_lacks_something_is_refused_by_name(lines: Sequence[str], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        chain.alarms(FAMILY, lines, "beside ipc")
+        chain.alarms_in_log(FAMILY, lines, "beside ipc")
 
 
 def test_the_stages_of_each_family_can_be_marks() -> None:
-    both = [one.of(of) for one in chain.families() for of in (chain.ALARM, chain.UART)]
-    for one in chain.families():
+    both = [
+        family.for_chain(name)
+        for family in chain.load_families()
+        for name in (chain.ALARM, chain.UART)
+    ]
+    for one in chain.load_families():
         (other,) = one.chain
         assert {stage.name for stage in other.stage} < {stage.name for stage in one.stage}
     for family in both:
@@ -122,7 +126,7 @@ def test_the_stages_of_each_family_can_be_marks() -> None:
         assert len({*names}) == len(names)
         assert family.stage[-1].app == "tm_mark_upcall"
         assert names[-1] == chain.UPCALL
-        assert family.served_at < family.by_turn
+        assert family.served_number < family.first_process_stage
         assert all(re.fullmatch("[a-z0-9_]+", name) for name in names)
 
 
@@ -180,11 +184,11 @@ def test_a_process_has_the_core_until_another_runs() -> None:
     assert found[CORE] == 44
 
 
-def beside(worst: int, name: str = "nothing", count: int = 9) -> LoadFound:
+def beside(worst: int, name: str = "nothing", count: int = 9) -> LoadWaits:
     """What was found beside a load, whose stage `served` takes all but 100 cycles."""
     taken = WaitSpread(90, 95, 100, count)
     stages = {"taken": taken, "served": WaitSpread(10, 20, worst - 100, count)}
-    return LoadFound(name, name, WaitSpread(100, 110, worst, count), stages)
+    return LoadWaits(name, name, WaitSpread(100, 110, worst, count), stages)
 
 
 def stored(worst: int = 500, **changes: Any) -> StoredLatency:
@@ -211,7 +215,7 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "waits.json"
-    path.write_text(report.text_of(stored()))
+    path.write_text(report.format_file(stored()))
     assert report.load(path) == stored()
     path.write_text("{}")
     with pytest.raises(TockmarkError, match="`tockmark latency -o` made"):

@@ -3,17 +3,17 @@
 
 from pathlib import Path
 
-from tockmark.trees.patch import families
+from tockmark.trees.patch import load_families
 
 # With Earl Grey, by the board: the newest family of each; those before it by their versions, too.
-EARL_GREY = [family for family in families() if family.perf]
+EARL_GREY = [family for family in load_families() if family.perf]
 NEWEST = {Path(family.board).name: family for family in EARL_GREY}
 KNOWN = {
     name if NEWEST[name] == family else f"{name}, {family.versions}": family
     for family in EARL_GREY
     for name in [Path(family.board).name]
 }
-OTHERS = {family.name: family for family in families() if not family.perf}
+OTHERS = {family.name: family for family in load_families() if not family.perf}
 NAMES = {"earlgrey-nexysvideo": "EarlGreyNexysVideo", "earlgrey-cw310": "EarlGrey"}
 NO_IPC = {
     "earlgrey-nexysvideo": "None::<&kernel::ipc::IPC<NUM_PROCS>>",
@@ -93,7 +93,7 @@ def make(tree: Path, known: str) -> Path:
     board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
 
-    library = next(edit.file for edit in family.main.edits if edit.file.endswith("lib.rs"))
+    library = next(edit.file for edit in family.required_part.edits if edit.file.endswith("lib.rs"))
     made = {
         **dict.fromkeys(family.needs, "// it is there\n"),
         **family.holds,

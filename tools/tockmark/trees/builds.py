@@ -24,13 +24,13 @@ from tockmark.base.files import replace_whole, temporary_folder, toml, write_who
 from tockmark.base.paths import shown
 from tockmark.base.processes import STDOUT, Bounds, Child
 from tockmark.target.elf import read_elf
-from tockmark.target.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
+from tockmark.target.kernel import KernelElf, RunLayout, origin_facts, read_kernel, run_layouts
 from tockmark.target.progress import task
-from tockmark.trees.pairing import Linked, LinkPair, PairedLinks, UnpairedError, linkers
+from tockmark.trees.pairing import LinkPair, PairedLinks, RelinkInputs, UnpairedError, find_linkers
 from tockmark.trees.repository import (
     Commit,
     Worktree,
-    outside_git,
+    environment_without_git,
     repository,
     worktree,
 )
@@ -98,7 +98,7 @@ class Builder:
         """Return the ELF of a commit's kernel, linked with these arguments besides; `more` is a
         file that they have the linker write, which is kept beside it. BuildError if the patch does
         not fit, the command fails, or makes no ELF or nothing more; TockmarkError after Ctrl-C."""
-        kept = self.kept(commit, link_args)
+        kept = self.elf_path(commit, link_args)
         if kept.is_file() and (kept in self.built or not self.fresh):
             return kept
         start = time.monotonic()
@@ -115,7 +115,7 @@ class Builder:
         self.built.add(kept)
         return kept
 
-    def reproduced(self, commit: Commit) -> tuple[Path, Path]:
+    def build_with_inputs(self, commit: Commit) -> tuple[Path, Path]:
         """Return the ELF of a commit's kernel, and all that lld got to link it. BuildError as
         `build` says."""
         # One name for both sides: it is among the flags, which may enter the names of symbols.
@@ -136,7 +136,7 @@ class Builder:
             return found
         return {**found, "opt_level": level} if re.fullmatch("[0-3sz]", level) else found
 
-    def kept(self, commit: Commit, link_args: str = "") -> Path:
+    def elf_path(self, commit: Commit, link_args: str = "") -> Path:
         """Return where a commit's kernel is, or will be."""
         recipe = self.recipe
         patch = recipe.patch.digest if recipe.patch else ""
@@ -185,7 +185,7 @@ class Builder:
                 ["/bin/sh", "-c", self.recipe.command],
                 tick=lambda: show(_last_line(log)),
                 cwd=self.worktree.path,
-                env=outside_git() | {LINK_ARGS: link_args},
+                env=environment_without_git() | {LINK_ARGS: link_args},
                 stdout=out,
                 stderr=STDOUT,
                 hold=[self.worktree.lock],
@@ -221,18 +221,18 @@ def _last_line(log: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenLinks:
     """Links of one source that the user built: the first is the plain one."""
 
     elves: tuple[Path, ...]
 
-    def upto(self, count: int) -> list[Path]:
+    def up_to(self, count: int) -> list[Path]:
         """Return the first `count` ELF files, or as many as there are."""
         return list(self.elves[:count])
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
         """Return them as they are run."""
-        return run_layouts([read_kernel(elf) for elf in self.upto(count)], 1)
+        return run_layouts([read_kernel(elf) for elf in self.up_to(count)], 1)
 
     @property
     def plain(self) -> Path:
@@ -241,7 +241,7 @@ class Given:
 
 
 @dataclass
-class Built:
+class BuiltLinks:
     """Links that are built of a commit when they are asked for, each with another seed for the
     order of its functions: the first is the plain one."""
 
@@ -251,7 +251,7 @@ class Built:
     _seed: int = 0  # the last that was tried; 0 is the plain link
     _tries: int = 0  # that gave no new link since the last that did
 
-    def upto(self, count: int) -> list[Path]:
+    def up_to(self, count: int) -> list[Path]:
         """Return the first `count` ELF files, and never none; fewer if the user's command does
         nothing with TOCKMARK_LINK_ARGS, or if there are no more orders. TockmarkError if the first
         cannot be had, or a further link differs in more than its layout, so that it would be
@@ -266,12 +266,12 @@ class Built:
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
         """Return them as they are run."""
         origin = self.builder.origin(self.commit)
-        return run_layouts([_of(read_kernel(elf), origin) for elf in self.upto(count)], 1)
+        return run_layouts([_of(read_kernel(elf), origin) for elf in self.up_to(count)], 1)
 
     @property
     def plain(self) -> Path:
         """The kernel as it is linked without us."""
-        return self.upto(1)[0]
+        return self.up_to(1)[0]
 
     def _add(self, seed: int) -> bool:
         """Build the link of a seed; whether it is a new one."""
@@ -304,26 +304,26 @@ class Pairs:
     ended: str = ""  # why there are no more
 
     @staticmethod
-    def of(sides: Sequence[Built], folder: Path) -> "Pairs":
+    def of(sides: Sequence[BuiltLinks], folder: Path) -> "Pairs":
         """Build both commits, and link the first pair. UnpairedError if that cannot be."""
         try:
-            built = [side.builder.reproduced(side.commit) for side in sides]
+            built = [side.builder.build_with_inputs(side.commit) for side in sides]
         except BuildError as error:
             raise UnpairedError(str(error)) from error
-        known = linkers()
+        known = find_linkers()
         base, head = (
-            Linked.unpacked(tar, folder / str(n), known) for n, (_, tar) in enumerate(built)
+            RelinkInputs.unpacked(tar, folder / str(n), known) for n, (_, tar) in enumerate(built)
         )
         for side, (elf, _) in zip((base, head), built, strict=True):
-            if side.again().segments != read_elf(elf).segments:
+            if side.link_again().segments != read_elf(elf).segments:
                 raise UnpairedError(f"linking {shown(elf)} again gives another kernel")
         old, new = (side.builder.origin(side.commit) for side in sides)
         found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder, (old, new))
-        if not found.upto(1):
+        if not found.up_to(1):
             raise UnpairedError(found.ended)
         return found
 
-    def upto(self, count: int) -> list[LinkPair]:
+    def up_to(self, count: int) -> list[LinkPair]:
         """Return the first `count` pairs; fewer if the next one cannot be linked, for which flash
         may be too small."""
         while len(self.made) < count and not self.ended:
@@ -337,22 +337,22 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedSide:
     """One side of the pairs."""
 
     pairs: Pairs
     side: int
 
-    def upto(self, count: int) -> list[Path]:
+    def up_to(self, count: int) -> list[Path]:
         """Return the first `count` ELF files."""
-        return [pair.elves[self.side] for pair in self.pairs.upto(count)]
+        return [pair.elves[self.side] for pair in self.pairs.up_to(count)]
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
         """Return them as they are run: with each pair the apps lie elsewhere, too."""
         origin = self.pairs.origins[self.side]
         return tuple(
             replace(layout, seed=seed)
-            for seed, elf in enumerate(self.upto(count))
+            for seed, elf in enumerate(self.up_to(count))
             for layout in run_layouts([_of(read_kernel(elf), origin)], 1)
         )
 
@@ -362,12 +362,12 @@ class Paired:
         return self.pairs.plain[self.side]
 
 
-Links = Given | Built | Paired  # of one side of a judgement
+Links = GivenLinks | BuiltLinks | PairedSide  # of one side of a judgement
 
 
 def _of(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
     """Return a kernel with what is known of its origin beside what its ELF says."""
-    return replace(kernel, **{**origin, **known_facts(kernel)})  # type: ignore[arg-type]
+    return replace(kernel, **{**origin, **origin_facts(kernel)})  # type: ignore[arg-type]
 
 
 def link_args(seed: int) -> str:
@@ -377,9 +377,9 @@ def link_args(seed: int) -> str:
 
 
 @contextmanager
-def sides(
+def build_sides(
     tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
-) -> Iterator[list[Built]]:
+) -> Iterator[list[BuiltLinks]]:
     """Give the links of commits of the user's checkout, a side each, as long as the worktrees stand
     in which they are built. TockmarkError, before anything is built, if the checkout or a revision
     will not do."""
@@ -389,7 +389,7 @@ def sides(
         # One each: in the same one each turn to the other side would compile most of it anew.
         places = [stack.enter_context(worktree(found, side)) for side, _ in enumerate(commits)]
         yield [
-            Built(commit, Builder(place, recipe, fresh))
+            BuiltLinks(commit, Builder(place, recipe, fresh))
             for commit, place in zip(commits, places, strict=True)
         ]
 
@@ -410,7 +410,7 @@ def pair_of_kernels(base: Sequence[Path], head: Sequence[Path]) -> KernelPair:
     for path in (*base, *head):
         if not path.exists():
             raise TockmarkError(f"{shown(path)} is not there", "give a kernel's ELF")
-    links = Given(tuple(base)), Given(tuple(head))
+    links = GivenLinks(tuple(base)), GivenLinks(tuple(head))
     titles = _title(base), _title(head)
     return KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
 
@@ -428,7 +428,10 @@ def pair_of_commits(
     they can be built; and say how long that may take."""
     print_message(_expected(tree))
     start = time.monotonic()
-    with sides(tree, revisions, recipe, fresh) as (old, new), temporary_folder(paths.PAIRS) as to:
+    with (
+        build_sides(tree, revisions, recipe, fresh) as (old, new),
+        temporary_folder(paths.PAIRS) as to,
+    ):
         found = KernelPair(
             (str(old.commit), str(new.commit)), (old, new), (old.builder, new.builder)
         )
@@ -437,21 +440,21 @@ def pair_of_commits(
         except UnpairedError as error:
             found = replace(found, unpaired=str(error))
         else:
-            found = replace(found, links=(Paired(pairs, 0), Paired(pairs, 1)), pairs=pairs)
+            found = replace(found, links=(PairedSide(pairs, 0), PairedSide(pairs, 1)), pairs=pairs)
         yield found
-    took(tree, time.monotonic() - start)
+    store_duration(tree, time.monotonic() - start)
 
 
 def _expected(tree: Path) -> str:
     """Say how long a judgement takes."""
-    known = recall(tree)
+    known = load_build_command(tree)
     if known is not None and known.seconds:
         return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
     return "builds two commits and runs them: some ten minutes on two cores"
 
 
 @dataclass(frozen=True)
-class HowBuilt:
+class BuildCommand:
     """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
     last judgement took, builds with it (0: there was none)."""
 
@@ -460,18 +463,18 @@ class HowBuilt:
     seconds: float = 0.0
 
 
-def recall(checkout: Path) -> HowBuilt | None:
+def load_build_command(checkout: Path) -> BuildCommand | None:
     """Return what was said of a checkout; None if nothing was, or it cannot be read."""
     found = _known().get(str(checkout.resolve()))
     if not isinstance(found, dict):
         return None
     try:
-        return HowBuilt(str(found["command"]), str(found["elf"]), float(found["seconds"]))
+        return BuildCommand(str(found["command"]), str(found["elf"]), float(found["seconds"]))
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def remember(checkout: Path, how: HowBuilt) -> None:
+def store_build_command(checkout: Path, how: BuildCommand) -> None:
     """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
     known = _known() | {str(checkout.resolve()): vars(how)}
     try:
@@ -481,10 +484,10 @@ def remember(checkout: Path, how: HowBuilt) -> None:
         return
 
 
-def took(checkout: Path, seconds: float) -> None:
+def store_duration(checkout: Path, seconds: float) -> None:
     """Keep how long a judgement of a checkout took."""
-    if how := recall(checkout):
-        remember(checkout, replace(how, seconds=round(seconds)))
+    if how := load_build_command(checkout):
+        store_build_command(checkout, replace(how, seconds=round(seconds)))
 
 
 def _file() -> Path:

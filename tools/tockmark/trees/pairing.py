@@ -50,8 +50,8 @@ from tockmark.target.elf import (
     SYMBOLS,
     Elf,
     Symbol,
-    archived,
-    parsed,
+    archive_members,
+    parse_elf,
     read_elf,
 )
 
@@ -76,7 +76,7 @@ _NUMBERED = (
 _UNNAMED = re.compile(r"OUTLINED_FUNCTION|anon$|L__unnamed|\.rodata\.(?:str|cst)\d*|^\.[a-z]+$")
 
 
-def plain(name: str) -> str:
+def without_numbers(name: str) -> str:
     """Return a name without what compilers number anew."""
     for numbered, kept in _NUMBERED:
         name = numbered.sub(kept, name)
@@ -119,7 +119,7 @@ class ObjectFile:
         if data[:4] != MAGIC:
             raise ValueError("it is no ELF file, as with link-time optimisation by the linker")
         try:
-            self.elf = elf = parsed(data)
+            self.elf = elf = parse_elf(data)
         except ValueError as error:
             raise ValueError(f"it {error}") from error
         if elf.kind != RELOCATABLE or elf.isa is not RISC_V or not elf.sections:
@@ -127,11 +127,11 @@ class ObjectFile:
         self.table = next((n for n, one in enumerate(elf.sections) if one.kind == SYMBOLS), None)
         self.sections: dict[int, InputSection] = {}
         for n, one in enumerate(elf.sections):
-            name = plain(one.name)
+            name = without_numbers(one.name)
             if one.flags & ALLOCATED and name != UNWINDING:
                 self.sections[n] = InputSection(
                     *(f"{MARK}{number}.{n}", one.name, name, one.kind, one.flags),
-                    *(one.align, one.entry, elf.held(one), one.size),
+                    *(one.align, one.entry, elf.section_bytes(one), one.size),
                 )
         for one in elf.sections:
             if one.kind == RELOCATIONS and one.info in self.sections:
@@ -142,7 +142,7 @@ class ObjectFile:
     ) -> None:
         own = self.sections[number]
         for place, kind, symbol, addend in relocations:
-            target: str | tuple[InputSection, int] = plain(symbol.name)
+            target: str | tuple[InputSection, int] = without_numbers(symbol.name)
             if symbol.in_section and (section := self.sections.get(symbol.section)):
                 temporary = not symbol.name or symbol.name.startswith((".L", "$"))
                 if temporary or section is own or section.unnamed:
@@ -165,7 +165,7 @@ class ObjectFile:
             out.extend(content)
 
         table = None if self.table is None else elf.sections[self.table]
-        names = elf.held(elf.sections[table.link]) if table else b"\0"
+        names = elf.section_bytes(elf.sections[table.link]) if table else b"\0"
         symbols, strings = b"", b""
         for n, section in self.sections.items():
             change(n, _FLAGS, section.flags & ~(MERGED | STRINGS))
@@ -178,7 +178,7 @@ class ObjectFile:
             strings += section.mark.encode() + b"\0"
             symbols += SYMBOL.pack(at, 0, 0, GLOBAL_UNTYPED, HIDDEN, n)
         if self.table is not None and table:
-            put(self.table, elf.held(table) + symbols)
+            put(self.table, elf.section_bytes(table) + symbols)
             put(table.link, names + strings)
         out.extend(bytes(-len(out) % 4))
         struct.pack_into("<I", out, _SECTIONS_AT, len(out))
@@ -189,10 +189,10 @@ class ObjectFile:
 def members(archive: bytes) -> Iterator[bytes]:
     """Yield the objects of an archive, without what else is in it. ValueError if it is a thin
     one."""
-    return (held for _, held in archived(archive) if held[:4] == MAGIC)
+    return (held for _, held in archive_members(archive) if held[:4] == MAGIC)
 
 
-def digest(sections: Sequence[InputSection]) -> None:
+def set_digests(sections: Sequence[InputSection]) -> None:
     """Set the digest of each section, of all objects of a link."""
     for section in sections:
         section.digest = _hash(section, lambda other: b"")
@@ -269,7 +269,7 @@ class UnpairedError(TockmarkError):
 
 
 @dataclass
-class Linked:
+class RelinkInputs:
     """One side: what its linker got, and how it is linked again."""
 
     folder: Path  # with what --reproduce kept, unpacked
@@ -279,7 +279,7 @@ class Linked:
     _written: dict[str, dict[str, int]] = field(default_factory=dict)  # the room, by object
 
     @staticmethod
-    def unpacked(tar: Path, folder: Path, linkers: Sequence[Path]) -> "Linked":
+    def unpacked(tar: Path, folder: Path, linkers: Sequence[Path]) -> "RelinkInputs":
         """Unpack and read what --reproduce kept. UnpairedError if it is not there or cannot be
         used."""
         shutil.rmtree(folder, ignore_errors=True)
@@ -295,7 +295,7 @@ class Linked:
         linker = next((one for one in linkers if _version(one) == version), None)
         if linker is None:
             raise UnpairedError(f"there is no linker that says '{quoted(version)}'")
-        found = Linked(top, linker)
+        found = RelinkInputs(top, linker)
         found._read(shlex.split(response))
         return found
 
@@ -314,7 +314,7 @@ class Linked:
                 self.words.append(word)
             else:
                 self._add(word, whole)
-        digest([one for of_file in self.objects.values() for one in of_file.sections.values()])
+        set_digests([one for of_file in self.objects.values() for one in of_file.sections.values()])
 
     def _add(self, name: str, whole: bool) -> None:
         """Add an input: an object, an archive, or a script, which stays as it is."""
@@ -355,7 +355,7 @@ class Linked:
         _run(self.linker, [*self.words, *more], self.folder)
         return read_elf(made)
 
-    def again(self) -> Elf:
+    def link_again(self) -> Elf:
         """Link the very inputs again."""
         made = self.folder / "tockmark/as-it-was.elf"
         made.parent.mkdir(exist_ok=True)
@@ -363,7 +363,7 @@ class Linked:
         _run(self.linker, [response, "-o", str(made.relative_to(self.folder))], self.folder)
         return read_elf(made)
 
-    def in_order(self) -> list[InputSection]:
+    def ordered_sections(self) -> list[InputSection]:
         """Return its sections as Relinkable says."""
         elf = self.link([], {})
         place = {one.name: (one.section, one.address) for one in elf.symbols if one.in_section}
@@ -389,7 +389,7 @@ def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
         raise UnpairedError(f"linking again fails: {quoted(said[0]) if said else done.code}")
 
 
-def linkers() -> list[Path]:
+def find_linkers() -> list[Path]:
     """Return the linkers that may have made a kernel: those of all toolchains, and of the PATH."""
     home = Path(os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"))
     tops = [*home.glob("toolchains/*")]
@@ -424,13 +424,13 @@ class LinkPair:
 
     elves: tuple[Path, Path]
     moved: tuple[str, ...]  # what both have and what begins at another address all the same
-    elsewhere: tuple[str, ...]  # what is unchanged and leads to another address all the same
+    retargeted: tuple[str, ...]  # what is unchanged and leads to another address all the same
 
 
 class Relinkable(Protocol):
     """What can be linked with its sections in an order, and with room behind them."""
 
-    def in_order(self) -> list[InputSection]:
+    def ordered_sections(self) -> list[InputSection]:
         """Return the sections that are in the kernel, in its own order."""
         ...
 
@@ -461,7 +461,7 @@ class PairedSection:
         return any(one.executable for one in self.sides if one)
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether both sides have it."""
         return None not in self.sides
 
@@ -472,7 +472,7 @@ class PairedSection:
         return base is None or head is None or base.digest != head.digest
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """Whether it may lie elsewhere among the functions."""
         return self.name.startswith(".text.") and all(
             one is None or one.executable for one in self.sides
@@ -499,7 +499,7 @@ class PairedLinks:
     def __init__(self, base: Relinkable, head: Relinkable) -> None:
         """Match the sections of both. UnpairedError if one of them cannot be linked."""
         self.sides = base, head
-        olds, news = (side.in_order() for side in self.sides)
+        olds, news = (side.ordered_sections() for side in self.sides)
         twins = {old.mark: new for old, new in match(olds, news)}
         found = {new.mark for new in twins.values()}
         self.slots = [PairedSection((old, twins.get(old.mark))) for old in olds]
@@ -534,7 +534,7 @@ class PairedLinks:
         if not number:
             self._first = {n: one.start for n, one in base.items()}
         _, elves, (base, head) = min(reversed(best), key=lambda one: one[0])
-        replace_whole({path: unmarked(elf) for path, elf in zip(paths, elves, strict=True)})
+        replace_whole({path: without_marks(elf) for path, elf in zip(paths, elves, strict=True)})
         there = {n: (one, head.get(n)) for n, one in base.items()}
         moved = [n for n, (one, other) in there.items() if not other or one.start != other.start]
         unlike = [
@@ -549,15 +549,15 @@ class PairedLinks:
     def _order(self, number: int) -> list[int]:
         """Return the numbers of the slots in the order of a pair."""
         order = list(range(len(self.slots)))
-        free = [n for n in order if self.slots[n].free]
+        free = [n for n in order if self.slots[n].is_free]
         if number:
             random.Random(number).shuffle(free)
-        lead = next((n for n in free if self.slots[n].shared), None)
+        lead = next((n for n in free if self.slots[n].is_shared), None)
         if lead is not None:  # no room can be made before the first of all
             free.remove(lead)
             free.insert(0, lead)
         shuffled = iter(free)
-        return [next(shuffled) if self.slots[n].free else n for n in order]
+        return [next(shuffled) if self.slots[n].is_free else n for n in order]
 
     def _make_room(
         self,
@@ -590,7 +590,7 @@ class PairedLinks:
     def _is_moved(self, number: int) -> bool:
         """Whether a slot begins at another place of the flash word in each pair."""
         slot = self.slots[number]
-        return slot.free and slot.align <= WORD // PLACES
+        return slot.is_free and slot.align <= WORD // PLACES
 
 
 def _stretches(
@@ -605,11 +605,11 @@ def _stretches(
     found: dict[int, SlotSpan] = {}
     for number, inside in groupby(reversed(lying), key=lambda one: one[0]):
         section = elf.sections[number]
-        held, stop = elf.held(section), section.address + section.size
+        held, stop = elf.section_bytes(section), section.address + section.size
         end, last, after = stop, "", None
         for _, start, n, mark in inside:
             last = last or mark
-            if slots[n].shared:
+            if slots[n].is_shared:
                 content = held[start - section.address : stop - section.address]
                 found[n] = SlotSpan(start, content, end - start, last, after)
                 end, last, after = start, "", n
@@ -623,11 +623,11 @@ def _alike(base: bytes, head: bytes) -> bool:
     return base[:length] == head[:length]
 
 
-def unmarked(elf: Elf) -> bytes:
+def without_marks(elf: Elf) -> bytes:
     """Return a file without the marks among its symbols."""
     data = bytearray(elf.data)
     number, table = next((n, one) for n, one in enumerate(elf.sections) if one.kind == SYMBOLS)
-    entries = list(SYMBOL.iter_unpack(elf.held(table)))
+    entries = list(SYMBOL.iter_unpack(elf.section_bytes(table)))
     kept = [
         entry
         for entry, one in zip(entries, elf.symbols, strict=True)

@@ -116,14 +116,14 @@ class Family(Part, frozen=True):
         return {name: part for name, part in named.items() if part is not None}
 
     @property
-    def usual(self) -> str:
+    def default_counter(self) -> str:
         """Return the counter that goes in if none is named."""
         return next(iter(self.counters))
 
     @property
-    def main(self) -> PatchPart:
+    def required_part(self) -> PatchPart:
         """Return the part without which a tree is not patched."""
-        return self.counters[self.usual]
+        return self.counters[self.default_counter]
 
     @property
     def parts(self) -> dict[str, PatchPart]:
@@ -137,7 +137,7 @@ class Family(Part, frozen=True):
 
 
 @dataclass(frozen=True)
-class Done:
+class PatchResult:
     """Says what became of a tree, or with `check` would have."""
 
     family: Family
@@ -146,21 +146,21 @@ class Done:
     left_out: dict[str, str] = field(default_factory=dict)  # names of the others, and why
 
 
-def put_in(
+def apply_patch(
     tree: Path, check: bool = False, counters: Sequence[str] = (), board: str | None = None
-) -> Done:
-    """Put these counters into a tree's board, the usual one unless told, and what else has a place
+) -> PatchResult:
+    """Put these counters into a tree's board, by default the family's first, and the parts that fit
     there. With `check` nothing is written.
 
     TockmarkError, with nothing changed, if the tree is of no family, a counter does not fit, what
     is in the tree is a part of the patch only, or a file cannot be written."""
-    family = recognise(tree, board)
-    counters = counters or [family.usual]
+    family = find_family(tree, board)
+    counters = counters or [family.default_counter]
     now, _ = _stripped(TreeFiles(tree), family)
     if lacking := [name for name in counters if name not in family.counters]:
         raise TockmarkError(
             f"{family.board} of {family.versions} takes no {lacking[0]}",
-            f"--counter {family.usual.lower()} fits",
+            f"--counter {family.default_counter.lower()} fits",
         )
     left_out = {}
     parts = {
@@ -184,25 +184,25 @@ def put_in(
     if not check:
         now.write()
     wired = tuple(name for name in parts if name not in left_out)
-    return Done(family, bool(now.changes()), wired, left_out)
+    return PatchResult(family, bool(now.changes()), wired, left_out)
 
 
-def take_out(tree: Path, check: bool = False, board: str | None = None) -> Done:
+def remove_patch(tree: Path, check: bool = False, board: str | None = None) -> PatchResult:
     """Take out what `put_in` put in: every file is again, byte for byte, what it was.
 
     TockmarkError, with nothing changed, if what is there was changed since then."""
-    family = recognise(tree, board)
+    family = find_family(tree, board)
     now, found = _stripped(TreeFiles(tree), family)
-    if family.main in found:
+    if family.required_part in found:
         for part in family.parts.values():
             if part not in found:
                 _check_absent(now, part)
     if not check:
         now.write()
-    return Done(family, bool(now.changes()))
+    return PatchResult(family, bool(now.changes()))
 
 
-def families() -> list[Family]:
+def load_families() -> list[Family]:
     """Return all families, oldest first."""
     return [
         msgspec.convert(files.toml(path.read_text(encoding="utf-8")), Family)
@@ -210,20 +210,20 @@ def families() -> list[Family]:
     ]
 
 
-def names() -> list[str]:
+def board_names() -> list[str]:
     """Return the boards that the patch knows, as --board calls them."""
-    return sorted({family.name for family in families()})
+    return sorted({family.name for family in load_families()})
 
 
-def recognise(tree: Path, board: str | None = None) -> Family:
+def find_family(tree: Path, board: str | None = None) -> Family:
     """Return the family of a tree, of this board or of any with Earl Grey; TockmarkError if it has
     none."""
-    known = [one for one in families() if (one.name == board if board else one.perf)]
+    known = [one for one in load_families() if (one.name == board if board else one.perf)]
     for family in known:
         held = all(text in _text(tree / name) for name, text in family.holds.items())
         if held and all((tree / name).is_file() for name in family.needs):
             return family
-    what = release(tree)
+    what = tock_release(tree)
     fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
     if what is None:
         raise TockmarkError(
@@ -247,7 +247,7 @@ def _earl_grey_boards(tree: Path) -> list[str]:
     return [name for name in names if re.search(r"/(opentitan|earlgrey-[^/]*)$", name)]
 
 
-def release(tree: Path) -> str | None:
+def tock_release(tree: Path) -> str | None:
     """Return what a tree says that it is, such as "Tock 2.2"; None if it does not look like
     Tock."""
     try:
@@ -384,7 +384,7 @@ def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[Patch
             sources = sources.patched(part, reverse=True)
             found.append(part)
         except MisfitError:
-            if part is family.main:
+            if part is family.required_part:
                 _check_absent(sources, part)
     return sources, found
 

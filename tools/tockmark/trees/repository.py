@@ -39,16 +39,16 @@ FETCHING = ("worktree", "checkout")
 _FORM = "--format=%H %s"
 
 
-def outside_git() -> dict[str, str]:
+def environment_without_git() -> dict[str, str]:
     """Return the environment, as if no git had called us."""
     leading = {f"GIT_{name}" for name in LEADING}
     return {name: value for name, value in os.environ.items() if name not in leading}
 
 
-def tried(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
+def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
     """Run git in a folder, whatever comes of it. TockmarkError if there is no git."""
     # Else git writes the user's index, if only to note what it looked at.
-    environment = outside_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    environment = environment_without_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     return processes.run(
         ["git", *QUIET, *command],
         todo="install git",
@@ -63,13 +63,13 @@ def tried(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
 def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
     """Return what git says, without the newline at its end. TockmarkError with its own reason if it
     fails."""
-    done = tried(tree, *command, hold=hold)
+    done = run_git(tree, *command, hold=hold)
     if done.code:
-        raise TockmarkError(f"git {command[0]}: {reason(done)}")
+        raise TockmarkError(f"git {command[0]}: {git_error(done)}")
     return done.text.removesuffix("\n")
 
 
-def reason(done: Output) -> str:
+def git_error(done: Output) -> str:
     """Say why git failed, in its own words: the first line that says so, else the first."""
     lines = [line for line in done.error_text.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
@@ -107,7 +107,7 @@ class Repository:
         """Return the commit that a revision names. TockmarkError if it names none, or one that a
         worktree does not hold whole."""
         name = f"{revision}^{{commit}}"
-        done = tried(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        done = run_git(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         if done.code or revision.startswith("-"):
             raise TockmarkError(
                 f"'{quoted(revision)}' names no commit of {shown(self.tree)}", self._missing()
@@ -122,7 +122,7 @@ class Repository:
                 )
         return _commit(git(self.tree, "log", "-1", "--no-show-signature", _FORM, sha))
 
-    def line(self, good: Commit, bad: Commit) -> list[Commit]:
+    def commits_between(self, good: Commit, bad: Commit) -> list[Commit]:
         """Return the commits from one to another by way of first parents, both with them.
         TockmarkError if no such way leads from one to the other."""
         walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
@@ -149,7 +149,7 @@ class Repository:
             raise TockmarkError(f"{quoted(span)} holds no commit", "give the older one first")
         return [_commit(line) for line in lines]
 
-    def places(self, tip: Commit) -> dict[str, int]:
+    def positions(self, tip: Commit) -> dict[str, int]:
         """Return how many first parents are before each commit of the line to a tip, by sha."""
         line = git(self.tree, "rev-list", "--first-parent", "--reverse", tip.sha).splitlines()
         return {sha: place for place, sha in enumerate(line)}
@@ -160,7 +160,7 @@ class Repository:
 
     def file(self, commit: Commit, path: str) -> str | None:
         """Return the text of a commit's file; None if it has none there."""
-        done = tried(self.tree, "show", f"{commit.sha}:{path}")
+        done = run_git(self.tree, "show", f"{commit.sha}:{path}")
         return None if done.code else done.text
 
     def _missing(self) -> str:
@@ -175,10 +175,10 @@ def repository(tree: Path) -> Repository:
     no commit has: they would be left out of what is built without a word."""
     if not tree.is_dir():
         raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
-    done = tried(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
+    done = run_git(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
     if done.code:
         raise TockmarkError(
-            f"{shown(tree)} is no checkout of git's: {reason(done)}",
+            f"{shown(tree)} is no checkout of git's: {git_error(done)}",
             "give the top folder of a clone",
         )
     common, *up = done.text.splitlines()
@@ -228,7 +228,7 @@ class Worktree:
         tree = self.repository.tree
         listed = git(tree, "worktree", "list", "--porcelain").splitlines()
         if f"worktree {self.path.resolve()}" in listed:
-            tried(tree, "worktree", "remove", "--force", "--force", str(self.path))
+            run_git(tree, "worktree", "remove", "--force", "--force", str(self.path))
 
 
 def _lock(handle: int) -> None:

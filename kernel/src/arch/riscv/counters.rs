@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The counters cycle and instret for user mode, in the variant `open-counters`. Where the core has
-//! them, they are opened; Ibex has none, so that reading one traps, and is done here.
+//! The counters cycle and instret for user mode, in the variant `open-counters`. If the core has them in
+//! user mode, they are opened. Ibex does not: reading one traps, and the kernel reads it for the process.
 
 use super::EarlGrey;
 use core::arch::{asm, global_asm};
 use tockmark_perf::Counters;
 
-// For trap.S, which comes behind it.
+// For trap.S, which is assembled after this.
 global_asm!(".set FAULTS_CHANGE_KEPT, 1");
 
 /// Opens cycle, time and instret. Ibex ignores it.
 pub fn open() {
-    // Safety: what user mode may read is all that it decides.
+    // Safety: it only decides which counters user mode may read.
     unsafe { asm!("csrw mcounteren, {}", in(reg) 7, options(nomem, nostack)) }
 }
 
-/// Carries an instruction out that reads a counter (csrrs rd, counter, x0) for the process of these
-/// registers, x0 being its program counter; false if it is another one.
+/// Executes an instruction that reads a counter (csrrs rd, counter, x0) for the process with these
+/// registers, where word 0 is its program counter. Returns false if it is another instruction.
 pub fn read_for(registers: &mut [u32; 32], instruction: u32) -> bool {
-    const READS: u32 = 0x2073; // and the counter in bits 20 to 31, rd in bits 7 to 11
+    const READS: u32 = 0x2073; // plus the counter in bits 20 to 31 and rd in bits 7 to 11
     const RD: u32 = 31 << 7;
     if instruction & !(0xfff << 20) & !RD != READS {
         return false;

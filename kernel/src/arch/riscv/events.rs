@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ibex's event counters: mhpmcounter3 to 12, of which Earl Grey's have 32 bits. What each counts is
-//! hard-wired; Perf's documentation has the list.
+//! Ibex's event counters: mhpmcounter3 to 12, which have 32 bits on Earl Grey. Each counter's event is
+//! hard-wired; Perf's documentation lists them.
 
 use riscv::register::mcountinhibit::{self, Mcountinhibit};
 
-/// A counter's number is part of the instruction that reads it, so each needs an instruction of its
-/// own.
+/// A counter's number is part of the instruction that reads it, so each counter needs its own
+/// instruction.
 macro_rules! counters {
     ($($number:literal $counter:ident),+) => {
-        /// Bit N: there is a counter N.
+        /// Bit N: counter N exists.
         const ALL: u32 = $(1 << $number)|+;
 
         #[inline(always)]
@@ -20,11 +20,11 @@ macro_rules! counters {
             }
         }
 
-        /// Sets those in `mask` to zero.
+        /// Sets the counters in `mask` to zero.
         #[inline(always)]
         fn clear(mask: u32) {
             $(if mask & 1 << $number != 0 {
-                // Safety: the kernel itself counts nothing.
+                // Safety: the kernel does not use these counters.
                 unsafe { riscv::register::$counter::write(0) }
             })+
         }
@@ -36,7 +36,7 @@ counters!(
     8 mhpmcounter8, 9 mhpmcounter9, 10 mhpmcounter10, 11 mhpmcounter11, 12 mhpmcounter12
 );
 
-/// Starts those in `mask` from zero and stops the others; None if one of them is not there.
+/// Starts the counters in `mask` from zero and stops the others. None if one of them does not exist.
 #[inline(always)]
 pub fn start(mask: u32) -> Option<()> {
     if mask & !ALL != 0 {
@@ -51,6 +51,6 @@ pub fn start(mask: u32) -> Option<()> {
 /// Only event counters are ever stopped: the bits of mcycle and minstret stay zero.
 #[inline(always)]
 fn inhibit(events: u32) {
-    // Safety: the kernel itself counts nothing.
+    // Safety: the kernel does not use these counters.
     unsafe { mcountinhibit::write(Mcountinhibit::from_bits(events as usize)) }
 }

@@ -28,8 +28,8 @@ use crate::sharing::WINDOWS;
 use riscv::register::{mcycle, mcycleh, mie, minstret, minstreth, mip};
 use tockmark_perf::Counters;
 
-/// The name that tools look for to know what kernel an image holds: version, interface, machine, and
-/// the opt-level that Cargo built it with.
+/// Tools find this symbol to identify the kernel in an image: version, interface, machine, and the
+/// opt-level that Cargo built it with.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
@@ -42,13 +42,13 @@ const PROVENANCE: &str = concat!(
     "\0"
 );
 
-/// See [`Machine::slice_us`]. A word of the image, at this symbol: tools may patch it.
+/// See [`Machine::slice_us`]. A word of the image; tools find this symbol and may patch it.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
 static TOCKMARK_SLICE_US: u32 = 10_000;
 
-/// See [`Machine::fault_restarts`]. Another such word.
+/// See [`Machine::fault_restarts`]. Tools may also patch it.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
@@ -83,13 +83,13 @@ impl Machine for EarlGrey {
     }
 
     unsafe fn peek(address: u32) -> u8 {
-        // Safety: application memory is mapped and readable, and no Rust object lies there; volatile,
-        // since applications write to it behind the compiler's back.
+        // Safety: application memory is mapped and readable, and has no Rust object; volatile, since
+        // applications write to it without the compiler's knowledge.
         unsafe { core::ptr::with_exposed_provenance::<u8>(address as usize).read_volatile() }
     }
 
     unsafe fn poke(address: u32, value: u8) {
-        // Safety: the applications' RAM is mapped and writable, and no Rust object lies there.
+        // Safety: the applications' RAM is mapped and writable, and has no Rust object.
         unsafe {
             core::ptr::with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value);
         }
@@ -165,11 +165,11 @@ impl Machine for EarlGrey {
     #[cfg(feature = "crypto")]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32 {
         unsafe extern "C" {
-            // What build.rs links: the object that applications have, too.
+            // build.rs links this: the object that applications also use.
             fn tm_crypto(job: *mut u32) -> u32;
         }
-        // Safety: it reads and writes this job and what is its own, and the stack has room for it:
-        // build.rs makes it so.
+        // Safety: it accesses only this job and its own data, and build.rs makes the stack large enough
+        // for it.
         unsafe { tm_crypto(job.as_mut_ptr()) }
     }
 
@@ -179,29 +179,28 @@ impl Machine for EarlGrey {
 }
 
 fn image_word(word: &'static u32) -> u32 {
-    // Safety: it is a reference's; volatile, since what the image holds need not be what the compiler
-    // put there.
+    // Safety: the address is a reference's; volatile, since tools may have changed the word in the image.
     unsafe { (&raw const *word).read_volatile() }
 }
 
 unsafe extern "C" {
-    // Symbols of `layout.ld`: only their addresses mean something.
+    // Symbols of `layout.ld`: only their addresses have a meaning.
     static _sapps: u8;
     static _eapps: u8;
     static _sappmem: u8;
     static _eappmem: u8;
 }
 
-/// The flash that holds applications, to be read.
+/// Returns the flash that holds applications, for reading.
 fn app_flash_bytes() -> &'static [u8] {
-    // Safety: `layout.ld` makes this range flash, which is mapped, readable, and never written
+    // Safety: `layout.ld` puts this range into flash, which is mapped, readable, and never written
     // while the kernel runs.
     unsafe {
         core::slice::from_raw_parts(&raw const _sapps, EarlGrey::app_flash().length() as usize)
     }
 }
 
-/// Gets the machine ready for user mode. Called once, at the start.
+/// Prepares the machine for user mode. Called once, at the start.
 fn set_up() {
     uart::set_up();
     timer::set_up();
@@ -209,8 +208,8 @@ fn set_up() {
     pmp::set_up();
     #[cfg(feature = "open-counters")]
     counters::open();
-    // Safety: interrupts stay off in the kernel, and by the time a process runs, which is when they
-    // can be taken, the trap vector and all that serves them are in place.
+    // Safety: interrupts stay off in the kernel. They can be taken only once a process runs, and by
+    // then the trap vector and the handlers are ready.
     unsafe {
         mie::set_mtimer();
         mie::set_mext();
@@ -229,7 +228,7 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
 
 /// Stops the machine for good.
 fn halt() -> ! {
-    // Safety: nothing is to run any more.
+    // Safety: nothing runs after this.
     unsafe {
         mie::clear_mtimer();
         mie::clear_mext();

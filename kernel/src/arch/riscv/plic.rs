@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The interrupt controller, for the one external interrupt that the kernel asks for.
+//! The interrupt controller, for the one external interrupt that the kernel enables.
 
 use super::machine::{self, Plic, UART_SENT};
 use tock_registers::interfaces::{Readable, Writeable};
 
 fn registers() -> &'static Plic {
-    // Safety: the PLIC's registers are at this address on this machine, always mapped, and laid
-    // out like that.
+    // Safety: on this machine the PLIC's registers are at this address, always mapped, with this
+    // layout.
     unsafe { &*core::ptr::with_exposed_provenance(machine::PLIC_BASE) }
 }
 
@@ -23,12 +23,12 @@ pub fn set_up() {
     plic.threshold.set(0);
 }
 
-/// The source that interrupts, from now on being served; 0: none.
+/// Claims the interrupt and returns its source; 0 if there is none.
 pub fn claim() -> u32 {
     registers().claim.get()
 }
 
-/// That source may interrupt again.
+/// Completes the interrupt of that source, which may then interrupt again.
 pub fn complete(source: u32) {
     registers().claim.set(source);
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Memory protection: what user mode may reach.
+//! Memory protection: which memory user mode may access.
 //!
-//! | entry | what | for user mode |
+//! | entry | memory | access from user mode |
 //! |---|---|---|
 //! | 0, 1 | the running application's flash | read, execute |
 //! | 2, 3 | the running application's RAM | read, write |
-//! | 4 to 9 (to 13 with eight processes) | buffers that others share with it, a pair each | read, write |
+//! | 4 to 9 (to 13 with eight processes) | buffers that others share with it, one pair each | read, write |
 //! | 14 | all addresses | nothing |
-//! | 15 | all addresses, locked by the boot ROM | everything, were it not for entry 14 |
+//! | 15 | all addresses, locked by the boot ROM | everything, but entry 14 comes first |
 //!
-//! The lowest entry that matches decides. Machine mode is bound by locked entries only, so the kernel
-//! passes entry 14 by its being unlocked, and the first ones too. That closes to user mode what
-//! machine-mode lockdown would; lockdown itself would close applications' memory to the kernel, which
-//! reads their buffers.
+//! The lowest entry that matches decides. Only locked entries bind machine mode, so entry 14 and those
+//! before it do not bind the kernel. For user mode this closes the same memory as machine-mode lockdown.
+//! Lockdown itself would also close applications' memory to the kernel, which reads their buffers.
 
 use crate::region::{Region, pmp};
 use crate::sharing::WINDOWS;
@@ -21,7 +20,7 @@ use riscv::register::{pmpaddr0, pmpaddr1, pmpaddr2, pmpaddr3, pmpaddr4, pmpaddr5
 use riscv::register::{pmpaddr7, pmpaddr8, pmpaddr9, pmpaddr10, pmpaddr11, pmpaddr12, pmpaddr13};
 use riscv::register::{pmpaddr14, pmpcfg0, pmpcfg1, pmpcfg2, pmpcfg3};
 
-/// An address register of all ones, in NAPOT mode, is all of the address space.
+/// An address register with all bits set, in NAPOT mode, matches the whole address space.
 const ALL_ADDRESSES: usize = usize::MAX;
 
 /// Closes all memory to user mode. Called once.
@@ -37,8 +36,8 @@ pub fn set_up() {
     protect(Region::EMPTY, Region::EMPTY);
     open_windows([Region::EMPTY; WINDOWS]);
     let boot_rom_entry = pmpcfg3::read().bits & 0xFF00_0000;
-    // Safety: none of these entries is locked, so none binds the kernel itself; entry 15, which
-    // does, is written back as it is.
+    // Safety: none of these entries is locked, so none binds the kernel. Entry 15 is, and is written
+    // back unchanged.
     unsafe {
         pmpaddr14::write(ALL_ADDRESSES);
         pmpcfg3::write(boot_rom_entry | deny as usize);
@@ -46,7 +45,7 @@ pub fn set_up() {
         pmpcfg1::write(first_windows as usize);
         pmpcfg0::write(regions as usize);
     }
-    // What a boot ROM has locked stays as it is, and could open what must be closed.
+    // Entries that a boot ROM has locked do not change, and might open memory that must be closed.
     let right = pmpcfg0::read().bits == regions as usize
         && pmpcfg1::read().bits == first_windows as usize
         && pmpcfg2::read().bits == next_windows as usize
@@ -55,11 +54,11 @@ pub fn set_up() {
     assert!(right, "the boot ROM has locked PMP entries below 15");
 }
 
-/// Opens an application's flash and RAM to user mode, in the place of the last one's.
+/// Opens an application's flash and RAM to user mode, and closes the previous application's.
 pub fn protect(flash: Region, ram: Region) {
     let [flash_start, flash_end] = flash.pmp_pair();
     let [ram_start, ram_end] = ram.pmp_pair();
-    // Safety: these entries are unlocked, so they bind user mode only; and user mode does not run
+    // Safety: these entries are unlocked, so they bind user mode only, and user mode does not run
     // while they are half written.
     unsafe {
         pmpaddr0::write(flash_start as usize);
@@ -69,7 +68,7 @@ pub fn protect(flash: Region, ram: Region) {
     }
 }
 
-/// Opens buffers of other applications to user mode, in the place of the last ones.
+/// Opens buffers of other applications to user mode, and closes the previous ones.
 pub fn open_windows(windows: [Region; WINDOWS]) {
     macro_rules! write {
         ($($number:literal $start:ident $end:ident),+) => {$(
@@ -89,9 +88,9 @@ pub fn open_windows(windows: [Region; WINDOWS]) {
     );
 }
 
-/// Does the same for a core with eight entries: 4 and 5 hold one buffer, 6 stands for the 14 of sixteen
-/// entries, and 7 for their 15. On a core with more, those behind are off. An app that reaches across two
-/// buffers with one instruction never has both: it faults on and on, in its own time.
+/// Closes all memory to user mode on a core with eight entries: 4 and 5 are one buffer, 6 has the role
+/// of entry 14 above, and 7 that of entry 15. If the core has more entries, the rest are off. An app that
+/// accesses two buffers with one instruction never has both: it faults again and again, in its own time.
 #[cfg(feature = "pmp-8")]
 pub fn set_up() {
     let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
@@ -101,7 +100,7 @@ pub fn set_up() {
     protect(Region::EMPTY, Region::EMPTY);
     open_windows([Region::EMPTY; WINDOWS]);
     let (seventh, last) = (pmpcfg1::read().bits & LAST, pmpcfg3::read().bits & LAST);
-    // Safety: as above; what a boot ROM has locked is written back as it is.
+    // Safety: as above; an entry that a boot ROM has locked is written back unchanged.
     unsafe {
         pmpaddr14::write(0);
         pmpcfg3::write(last);
@@ -116,6 +115,6 @@ pub fn set_up() {
     assert!(right, "the boot ROM has locked PMP entries below 7");
 }
 
-/// The bits of the last entry in a configuration register.
+/// The bits of the last entry in its configuration register.
 #[cfg(feature = "pmp-8")]
 const LAST: usize = 0xFF00_0000;

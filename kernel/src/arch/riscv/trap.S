@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# The way into the kernel and back: system calls, interrupts, faults.
+# The path into the kernel and back: system calls, interrupts, faults.
 #
-# A process's registers are kept in a frame of 32 words: register xN at word N, the program counter
-# in the place of x0. While a process runs, mscratch holds its frame's address; in the kernel it still
-# does, so that a trap there (a bug) finds a place to save to as well.
+# A process's registers are saved in a frame of 32 words: register xN at word N, the program counter at
+# word 0. While a process runs, mscratch holds the address of its frame. The kernel leaves it there, so
+# that a trap in the kernel (a bug) also has a frame to save to.
 #
-# Only what Rust may overwrite is saved on the way in. Rust keeps s0 to s11, and uses neither gp nor
-# tp, so these still hold the process's values on the way out: they are moved only when another
-# process goes on.
+# On entry, only registers that Rust may overwrite are saved. Rust preserves s0 to s11, and uses neither
+# gp nor tp, so these still have the process's values on the way out. They are saved and loaded only when
+# another process runs next.
 
     .section .text.trap, "ax"
 
-    .macro each_temporary op    # what Rust may overwrite, but t0, sp and the arguments
+    .macro each_temporary op    # registers that Rust may overwrite, except t0, sp and the arguments
     \op   ra,  4*1(sp)
     \op   t1,  4*6(sp)
     \op   t2,  4*7(sp)
@@ -33,7 +33,7 @@
     \op   a3,  4*13(sp)
     .endm
 
-    .macro each_kept op, frame  # what Rust keeps or does not use
+    .macro each_kept op, frame  # registers that Rust preserves or does not use
     \op   gp,  4*3(\frame)
     \op   tp,  4*4(\frame)
     \op   s0,  4*8(\frame)
@@ -78,13 +78,13 @@ exception:
     addi  t0, t0, -8            # a system call from user mode
     bnez  t0, fault
     csrr  t0, mepc
-    addi  t0, t0, 4             # it goes on behind the ecall
+    addi  t0, t0, 4             # continue after the ecall
     sw    t0, 4*0(sp)
     mv    a5, sp
     la    sp, _stack_top
     call  on_system_call        # (a0, a1, a2, a3, class in a4, frame)
 
-resume:                         # a0: the frame of the process that goes on
+resume:                         # a0: the frame of the process that runs next
     csrr  t0, mscratch
     bne   a0, t0, switch
 restore:
@@ -108,19 +108,19 @@ interrupt:
     call  on_interrupt
     j     resume
 
-fault:                          # not a hot path: saves all, for the report
+fault:                          # not a hot path: saves all registers, for the report
     each_argument sw
     each_kept sw, sp
     csrr  t0, mepc
     sw    t0, 4*0(sp)
     la    sp, _stack_top
     call  on_fault
-    .ifdef FAULTS_CHANGE_KEPT   # also those that Rust keeps: counters.rs
+    .ifdef FAULTS_CHANGE_KEPT   # counters.rs may also change registers that Rust preserves
     j     enter
     .endif
     j     resume
 
-switch:                         # another process goes on; t0: the frame of the one that does not
+switch:                         # another process runs next; t0: the frame of the previous one
     each_kept sw, t0
 enter:
     csrw  mscratch, a0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Between the trap path's assembly and the kernel. Each function here is called from `trap.S` with
-//! interrupts off, and returns the frame of the process that goes on.
+//! The functions that the trap path's assembly calls. `trap.S` calls each of them with interrupts off;
+//! each returns the frame of the process that runs next.
 
 use super::EarlGrey;
 use crate::arch::Machine;
@@ -17,22 +17,22 @@ global_asm!(include_str!("trap.S"));
 
 static mut KERNEL: Kernel = Kernel::new();
 
-/// The kernel's state. To be called once by each function that the trap path calls.
+/// Returns the kernel's state. Each function that the trap path calls must call this once.
 ///
 /// # Safety
-/// The caller must be the only one that holds the reference until it returns to assembly.
+/// The caller must have the only reference until it returns to assembly.
 #[inline(always)]
 unsafe fn kernel() -> &'static mut Kernel {
     let kernel = &raw mut KERNEL;
-    // Safety: there is one core and interrupts stay off in the kernel, so at most one function
-    // called by the trap path is running; the caller answers for asking once.
+    // Safety: there is one core and interrupts stay off in the kernel, so at most one function of
+    // the trap path is running; that function asks once.
     unsafe { &mut *kernel }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main() -> *mut Frame {
     super::set_up();
-    // Safety: called once, from `start.S`, before there is a process that could trap.
+    // Safety: called once, from `start.S`, before any process exists that could trap.
     let kernel = unsafe { kernel() };
     let apps = find_apps(
         super::app_flash_bytes(),
@@ -53,7 +53,7 @@ extern "C" fn on_system_call(
     a4: u32,
     frame: *mut Frame,
 ) -> *mut Frame {
-    // Safety: called from `trap.S` alone, and `kernel` is the only reference taken.
+    // Safety: called from `trap.S` only, and `kernel` is the only reference.
     let kernel = unsafe { kernel() };
     match kernel.system_call([a0, a1, a2, a3, a4]) {
         Next::Same => frame,
@@ -69,7 +69,7 @@ extern "C" fn on_interrupt() -> *mut Frame {
     if mcause::read().code() == NON_MASKABLE {
         panic!("non-maskable interrupt");
     }
-    // Safety: called from `trap.S` alone, and this is the only reference taken.
+    // Safety: called from `trap.S` only, and this is the only reference.
     let kernel = unsafe { kernel() };
     kernel.interrupt();
     kernel.frame()
@@ -83,8 +83,8 @@ extern "C" fn on_fault() -> *mut Frame {
         let place = riscv::register::mepc::read();
         panic!("trap in the kernel, mcause=0x{cause:x} mtval=0x{value:x} mepc=0x{place:x}");
     }
-    // Safety: called from `trap.S` alone, and this is the only reference taken: a trap out of the
-    // kernel itself, where one might be live, has been dealt with above.
+    // Safety: called from `trap.S` only, and this is the only reference: a trap from the kernel
+    // itself, which might have another one, was handled above.
     let kernel = unsafe { kernel() };
     #[cfg(feature = "open-counters")]
     if cause == ILLEGAL && super::counters::read_for(kernel.frame().words_mut(), value) {
@@ -94,10 +94,10 @@ extern "C" fn on_fault() -> *mut Frame {
     kernel.frame()
 }
 
-/// The bits of mstatus that tell which mode a trap came from; zero is user mode.
+/// The bits of mstatus with the mode that a trap came from; zero is user mode.
 const FROM_MACHINE_MODE: usize = 3 << 11;
 
-/// The cause of an instruction that the core does not have, which mtval then holds.
+/// The cause of an illegal instruction, which is then in mtval.
 #[cfg(feature = "open-counters")]
 const ILLEGAL: u32 = 2;
 

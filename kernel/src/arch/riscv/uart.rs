@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! UART 0, sending only. A register access takes some 20 cycles, so the level of the FIFO is asked
-//! for once a piece, not once a byte.
+//! UART 0, sending only. A register access takes about 20 cycles, so the FIFO's level is read once per
+//! piece of text, not once per byte.
 
 use super::machine::{self, Uart};
 use tock_registers::interfaces::{Readable, Writeable};
@@ -9,7 +9,7 @@ use tock_registers::register_bitfields;
 
 register_bitfields![u32,
     pub Interrupt [
-        /// All that was written has been sent. Stays up until it is cleared by writing it.
+        /// All bytes have been sent. Stays set until 1 is written to it.
         SENT OFFSET(2) NUMBITS(1) [],
     ],
     pub Ctrl [
@@ -26,12 +26,12 @@ register_bitfields![u32,
 ];
 
 const FIFO_SIZE: u32 = machine::UART_FIFO_SIZE;
-/// The baud rate as the oscillator wants it: 2^20 × baud / clock.
+/// The baud rate in the form that the oscillator needs: 2^20 × baud / clock.
 const NCO: u32 = ((machine::BAUD << 20) / machine::PERIPHERAL_CLOCK as u64) as u32;
 
 fn registers() -> &'static Uart {
-    // Safety: UART 0's registers are at this address on this machine, always mapped, and laid
-    // out like that.
+    // Safety: on this machine UART 0's registers are at this address, always mapped, with this
+    // layout.
     unsafe { &*core::ptr::with_exposed_provenance(machine::UART_BASE) }
 }
 
@@ -44,22 +44,22 @@ pub fn set_up() {
     uart.intr_enable.write(Interrupt::SENT::SET);
 }
 
-/// How many bytes the UART can take now.
+/// How many bytes the UART can accept now.
 pub fn room() -> u32 {
     FIFO_SIZE.saturating_sub(registers().fifo_status.read(FifoStatus::TX_LEVEL))
 }
 
-/// Gives a byte to the UART, which must have room for it.
+/// Writes a byte to the UART, which must have room for it.
 pub fn put(byte: u8) {
     registers().wdata.set(u32::from(byte));
 }
 
-/// Takes back the interrupt that says that all has been sent.
+/// Clears the interrupt, which signals that all bytes have been sent.
 pub fn acknowledge_sent() {
     registers().intr_state.write(Interrupt::SENT::SET);
 }
 
-/// Waits for room where there is none.
+/// Prints text; waits for the UART when it is full.
 pub fn print(text: &[u8]) {
     for piece in text.chunks(FIFO_SIZE as usize / 2) {
         while room() < piece.len() as u32 {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The numbers of Earl Grey as it is on the CW310 (earlgrey_es): where devices are, how their registers
-//! are laid out, and their clocks.
+//! Earl Grey on the CW310 (earlgrey_es): addresses and register layouts of its devices, and their clocks.
 
 use tock_registers::register_structs;
 use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
@@ -10,18 +9,18 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 128;
-/// UART 0 has sent all that it was given.
+/// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// Where its priority is.
+/// The index of its priority register.
 pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4800_0000;
 
 pub const TIMER_BASE: usize = 0x4010_0000;
-/// Each tick adds this and takes this many clocks: one tick a microsecond.
+/// Each tick adds this and takes this many clocks: one tick per microsecond.
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 6;
-/// A moment that never comes.
+/// A moment that is never reached.
 pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 6_000_000;

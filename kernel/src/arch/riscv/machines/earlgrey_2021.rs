@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The numbers of Earl Grey of 2021-03 (OpenTitan a558aaa3f), whose RTL is simulated whole: where devices
-//! are, how their registers are laid out, and their clocks, as if it stood on the board of the study.
+//! Earl Grey of 2021-03 (OpenTitan a558aaa3f), whose full RTL is simulated: addresses and register layouts
+//! of its devices. Its clocks are those of the study's board.
 
 use tock_registers::register_structs;
 use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
@@ -10,23 +10,23 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 32;
-/// UART 0 has sent all that it was given.
+/// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// Where its priority is.
+/// The index of its priority register.
 pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4101_0000;
 
 pub const TIMER_BASE: usize = 0x4010_0000;
-/// Each tick adds this and takes this many clocks: no whole number of clocks is a microsecond, but
-/// five are two.
+/// Each tick adds this and takes this many clocks: a microsecond is not a whole number of clocks, but
+/// two microseconds are five.
 pub const TIMER_STEP: u32 = 2;
 pub const TIMER_CLOCKS: u32 = 5;
-/// A moment that never comes.
+/// A moment that is never reached.
 pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 2_500_000;
-/// The fastest, but for rounding, so that a byte costs the chip's slow simulator few cycles.
+/// The fastest rate, apart from rounding, so that a byte costs the chip's slow simulator few cycles.
 pub const BAUD: u64 = 156_000;
 
 register_structs! {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The numbers of Earl Grey as it was in 2020, on the Nexys Video of the study (OpenTitan 99cb19827):
-//! where devices are, how their registers are laid out, and their clocks.
+//! Earl Grey of 2020, on the study's Nexys Video (OpenTitan 99cb19827): addresses and register layouts of
+//! its devices, and their clocks.
 
 use tock_registers::register_structs;
 use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
@@ -10,19 +10,19 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 32;
-/// UART 0 has sent all that it was given.
+/// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 35;
-/// Where its priority is.
+/// The index of its priority register.
 pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4101_0000;
 
 pub const TIMER_BASE: usize = 0x4010_0000;
-/// Each tick adds this and takes this many clocks: no whole number of clocks is a microsecond, but
-/// five are two.
+/// Each tick adds this and takes this many clocks: a microsecond is not a whole number of clocks, but
+/// two microseconds are five.
 pub const TIMER_STEP: u32 = 2;
 pub const TIMER_CLOCKS: u32 = 5;
-/// A moment that never comes.
+/// A moment that is never reached.
 pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 2_500_000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The numbers of Earl Grey as QEMU 7.2 models it (its machine `opentitan`): the memory map of the
-//! CW310's, the timer of 2020, and a UART of its own.
+//! Earl Grey as QEMU 7.2 models it (machine `opentitan`): the memory map of the CW310, the timer of 2020,
+//! and a UART of QEMU's own.
 
 use tock_registers::register_structs;
 use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
@@ -9,23 +9,24 @@ use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
 use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
-/// A byte more is lost.
+/// Further bytes are lost.
 pub const UART_FIFO_SIZE: u32 = 16;
-/// UART 0 has sent all that it was given.
+/// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// Its priority is in the place before its own in QEMU 7.2, and in its own in later ones.
+/// Its priority register is one index lower in QEMU 7.2 than in later versions, so both are set.
 pub const UART_SENT_PRIORITY: [usize; 2] = [2, 3];
 
 pub const PLIC_BASE: usize = 0x4800_0000;
 
 pub const TIMER_BASE: usize = 0x4010_0000;
-/// QEMU ignores these two: its timer's rate is an option of QEMU (docs/boards-and-simulator.md).
+/// QEMU ignores these two: an option of QEMU sets its timer's rate (docs/boards-and-simulator.md).
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 50;
-/// A moment that never comes: in 35 years. QEMU 7.2 reckons later ones, in nanoseconds, to be past.
+/// A moment that is not reached in 35 years. QEMU 7.2 treats later ones as past when it converts them to
+/// nanoseconds.
 pub const NEVER: u64 = 1 << 50;
 
-/// The UART's; QEMU has no other clock.
+/// The UART's clock; QEMU has no other.
 pub const PERIPHERAL_CLOCK: u32 = 50_000_000;
 pub const BAUD: u64 = 115_200;
 

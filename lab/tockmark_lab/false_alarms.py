@@ -10,7 +10,7 @@ from tockmark.compare.spread import committed_spread
 from tockmark.result import file
 from tockmark.tests.links import at, judged, layouts
 
-STANDING = {  # kernels whose links are judged by each other, and how many links they have at least
+KERNELS = {  # kernels whose links are judged by each other, and how many links they have at least
     **{f"opt/baseline-{level}": 16 for level in "3zs2"},
     "links/tock-2.2": 16,
     "links/further": 8,
@@ -18,10 +18,12 @@ STANDING = {  # kernels whose links are judged by each other, and how many links
     **{f"opt/tock-{kernel}-{level}": 4 for kernel in ("2.2", "master") for level in "s23"},
 }
 HALVES = 40  # random halves of the links of each
-ALARMS = 0.01  # of the judgements of a kernel's links by each other may hold a hard finding
+ALLOWED_ALARMS = 0.01  # of the judgements of a kernel's links by each other may hold a hard finding
 
 
-def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[str, list[Limit]]:
+def limits_between_links(
+    name: str, singles: int | None = None, sets: int = HALVES
+) -> dict[str, list[Limit]]:
     """The worst limits of judgements of a kernel's links by each other, by the spread that is known
     of it: of all ordered pairs of single links, or of so many, and of random halves."""
     result = file.load(RESULTS / f"{name}.json")
@@ -40,7 +42,7 @@ def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[
     }
 
 
-def standing_row(name: str, found: dict[str, list[Limit]]) -> str:
+def alarms_row(name: str, found: dict[str, list[Limit]]) -> str:
     """What became of them, as a row of the page: of how many judgements, and how many held
     something beyond the soft limit and beyond the hard one."""
     cells = [f"`{name}`"]
