@@ -126,7 +126,7 @@ def test_what_cannot_run_is_one_line(
         ((idle, "--kernel", idle), "is not an ELF file"),
         ((idle, "--kernel", tmp_path / "gone"), "gone. Give the kernel's .elf"),
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
-        ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles means nothing to a target"),
+        ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles has no effect on a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
         ((idle, "--board", "cw310"), "run-tab does not load cw310. Leave out --board"),
     ]
