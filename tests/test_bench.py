@@ -22,7 +22,7 @@ from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue
 from tockmark.target import board as boards
-from tockmark.target.sources import stamp_of
+from tockmark.target.sources import stamp_path
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 
@@ -281,7 +281,7 @@ def test_a_stale_kernel_is_refused() -> None:
     """One of this checkout that was built of other sources, as its stamp says."""
     with tempfile.TemporaryDirectory(dir=paths.ROOT / "build") as folder:
         kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], folder))
-        stamp_of(kernel).write_text(f"kernel {'0' * 64}\n")
+        stamp_path(kernel).write_text(f"kernel {'0' * 64}\n")
         said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
     assert "make build" in said
     assert said.count("\n") == 1

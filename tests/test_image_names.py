@@ -12,7 +12,7 @@ import pytest
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
 from tockmark.target import board as boards
-from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.image import AppBuild, build_image, with_early_stop
 from tockmark.target.kernel import read_kernel
 from tockmark.target.protocol import Start
 from tockmark.wire.boots import assemble
@@ -32,7 +32,7 @@ def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang
     kernel, apps = read_kernel(profile.kernels[abi]), AppBuild.built(abi, lang)
     boot = msgspec.structs.replace(BOOT, name=LONGEST)
     whole = build_image(boot, apps, kernel, profile, tmp_path, FEW)
-    early = stopping_early(whole, profile, tmp_path / "early.flash")
+    early = with_early_stop(whole, profile, tmp_path / "early.flash")
     assert whole.id != early.id
     for image in (whole, early):
         run = profile.target.start(Start(LONGEST, image.flash, False))

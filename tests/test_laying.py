@@ -13,9 +13,9 @@ import scratch
 from tockmark.base import paths
 from tockmark.result import file
 from tockmark.target import board as boards
-from tockmark.target import laid as laid_images
-from tockmark.target.image import TOCKLOADER, lay_by_tockloader
-from tockmark.target.laid import Laid
+from tockmark.target import image_folder
+from tockmark.target.image import TOCKLOADER, install_with_tockloader
+from tockmark.target.image_folder import ImageFolder
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,upcall,irq"  # boots of one app and of two, and one that a board cannot measure
@@ -47,11 +47,11 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(out: Path) -> Laid:
-    return laid_images.read_folder(out)
+def folder(out: Path) -> ImageFolder:
+    return image_folder.read_folder(out)
 
 
-def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
+def test_tockloader_lists_the_apps_of_each_flash_file(folder: ImageFolder) -> None:
     address = hex(folder.manifest.kernel.room.flash_start)
     for boot in folder.manifest.boots:
         file = str(folder.folder / boot.flash)
@@ -61,18 +61,18 @@ def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
         assert done.stdout.split() == [app.name for app in boot.slots]
 
 
-def test_tockloader_lays_the_same_bytes(folder: Laid, tmp_path: Path) -> None:
+def test_tockloader_lays_the_same_bytes(folder: ImageFolder, tmp_path: Path) -> None:
     board, room = boards.load("cw310"), folder.manifest.kernel.room
     for boot in folder.manifest.boots:
         laid_here = (folder.folder / boot.flash).read_bytes()
         copy = tmp_path / f"{boot.name}.flash"
         copy.write_bytes(laid_here[: room.flash_start - board.flash.base])
         tabs = [folder.folder / app.tab for app in boot.slots]
-        lay_by_tockloader(tabs, copy, board, room)
+        install_with_tockloader(tabs, copy, board, room)
         assert copy.read_bytes() == laid_here, boot.name
 
 
-def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: Laid) -> None:
+def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: ImageFolder) -> None:
     kernel = folder.kernel()
     base = boards.load("cw310").flash.base
     for boot in folder.manifest.boots:
@@ -86,7 +86,7 @@ def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: Laid) -> None:
     assert kernel.name.startswith("tockmark-baseline")
 
 
-def test_the_image_in_begin_is_that_of_the_manifest(folder: Laid) -> None:
+def test_the_image_in_begin_is_that_of_the_manifest(folder: ImageFolder) -> None:
     boot = folder.boot("upcall")
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
     command = [str(simulator), "--flash", str(folder.folder / boot.flash), "--uart", "-"]
@@ -96,7 +96,7 @@ def test_the_image_in_begin_is_that_of_the_manifest(folder: Laid) -> None:
     assert f" boot=upcall image={boot.image}" in done.stdout
 
 
-def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> None:
+def test_install_calls_the_tool_of_the_profile(folder: ImageFolder, tmp_path: Path) -> None:
     tool = tmp_path / "opentitantool"
     tool.write_text(PRINTER)
     tool.chmod(0o755)
@@ -111,7 +111,7 @@ def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> 
     assert called == ["--interface=cw310", "bootstrap", flash]
 
 
-def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
+def test_install_refuses_another_kernel(folder: ImageFolder, tmp_path: Path) -> None:
     install = ("board", "install", "--images", folder.folder, "upcall", "--dry-run")
     tockmark(*install, "--kernel", boards.load("cw310").kernels[2])
     done = tockmark(*install, "--kernel", boards.load("cw310").kernels[1], code=2)
@@ -144,7 +144,7 @@ def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_a_captured_log_stands_in_for_the_board(folder: Laid, tmp_path: Path) -> None:
+def test_a_captured_log_stands_in_for_the_board(folder: ImageFolder, tmp_path: Path) -> None:
     """Boots of which it has nothing are named; so is a log that lacks the end of one."""
     first = folder.manifest.boots[0]
     command = [str(SIMULATOR), "--flash", str(folder.folder / first.flash)]
@@ -161,4 +161,4 @@ def test_a_captured_log_stands_in_for_the_board(folder: Laid, tmp_path: Path) ->
     log.write_bytes(printed[: len(printed) // 2])
     assert "stops" in tockmark(*wanted, "--only", first.name, code=1).stderr
     other = tockmark("run", "--log", log, code=2).stderr
-    assert other == "tockmark: --log alone tells no boots; give their --images, or use `parse`\n"
+    assert other == "tockmark: --log alone tells no boots. Give their --images, or use `parse`\n"

@@ -38,7 +38,7 @@ def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "options", "why"),
     [
-        (A + B, [], "other.elf has the layout of .*base.elf; give links with another order"),
+        (A + B, [], "other.elf has the layout of .*base.elf. Give links with another order"),
         (B + A_BIT_LONGER, [], "other.elf is no link of the source of .*base.elf: `a` differs;"),
         (B + B.replace("b", "c") + A, [], "`c` is in one of them only"),
         (B, [], "`a` is in one of them only"),

@@ -30,7 +30,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     icache: bool = True
     can = frozenset({Ability.CYCLES, Ability.PARALLEL})
 
-    def ready(self):
+    def check_ready(self):
         pass
 
     def configured(self, options):

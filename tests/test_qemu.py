@@ -16,7 +16,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.target import board as boards
 from tockmark.target import qemu
-from tockmark.target.elf import one_segment
+from tockmark.target.elf import encode_elf
 from tockmark.target.protocol import Start
 
 BOARD = boards.load("qemu")
@@ -36,7 +36,7 @@ def run(out: Path, board: str, only: str = ONLY) -> Result:
 
 def test_an_image_is_an_elf_file_of_one_segment() -> None:
     flash = bytes(range(256))
-    read = ELFFile(BytesIO(one_segment(flash, 0x2000_0000)))
+    read = ELFFile(BytesIO(encode_elf(flash, 0x2000_0000)))
     (segment,) = read.iter_segments()
     assert read.get_machine_arch() == "RISC-V"
     assert read.elfclass == 32
@@ -47,7 +47,7 @@ def test_an_image_is_an_elf_file_of_one_segment() -> None:
 def test_without_qemu_one_line_says_what_to_do() -> None:
     target = qemu.QemuTarget("no-such-qemu", False, 0x2000_0000, 1)
     with pytest.raises(TockmarkError, match="no-such-qemu"):
-        target.ready()
+        target.check_ready()
 
 
 @needs_qemu

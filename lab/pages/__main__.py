@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes what pages show of the lab: findings, chapters of studies, their pictures, and what
-docs/trust.md and docs/method.md have of validation and robustness.
+"""Generate the lab's pages: docs/findings.md, the studies' pages with their pictures, and the
+blocks on validation and robustness in docs/trust.md and docs/method.md.
 
     python lab/pages [--check] [findings] [chapter_pictures] [blocks]
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Fills docs/trust.md and docs/method.md with what the lab knows of the simulator and the rule. A
-page asks for a block as in tools/pages/tables.py:
+"""Fill the blocks of docs/trust.md and docs/method.md that show the lab's results. A page asks for
+a block as in tools/pages/tables.py:
 
-    <!-- validation: lab/data/validation.json -->   what `tockmark-lab validate -o` has stored
+    <!-- validation: lab/data/validation.json -->   the results of `tockmark-lab validate -o`
     <!-- end of validation -->
 
-    <!-- board: lab/data/cw310-omniglot.json -->    a board's published figures, and simulated
+    <!-- board: lab/data/cw310-omniglot.json -->    a board's published figures, and the simulator's
     <!-- end of board -->
 
-    <!-- links: lab/data/robustness.json -->        how often links of one source are told apart
+    <!-- links: lab/data/robustness.json -->        how often links of one source differ by the rule
     <!-- end of links -->
 """
 
@@ -25,38 +25,38 @@ from tockmark_lab.validation import judge_rows, load_unexplained, load_validatio
 
 
 def made() -> dict[Path, bytes]:
-    """Return the pages that have such blocks."""
+    """Return the whole pages with their blocks filled, by path."""
     pages = (DOCS / "trust.md", DOCS / "method.md")
     texts = {page: refreshed(page.read_text(encoding="utf-8"), BLOCKS) for page in pages}
     return {page: text.encode() for page, text in texts.items()}
 
 
 def validation(argument: str) -> str:
-    """Return what `tockmark-lab validate --show` prints of a stored validation."""
+    """Return the output of `tockmark-lab validate --show` for a stored validation."""
     rows = load_validation(ROOT / argument)
     report = validation_text(judge_rows(rows, load_unexplained()))
     return f"```text\n{report.rstrip()}\n```"
 
 
 class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One loop of a program whose clock only ticks, as a board's log and the simulator have it."""
+    """A loop of a program with a coarse clock: its time on a board and on the simulator."""
 
     name: str
     iterations: int
-    board: int  # ticks that the log says
-    simulated: int  # ticks that the simulator gives for the program as linked
-    links: list[float]  # cycles an iteration of the same program in other links
+    board: int  # ticks in the board's log
+    simulated: int  # ticks on the simulator, for the same image
+    links: list[float]  # cycles per iteration in other links of the program
 
     def cells(self, tick: float) -> list[str]:
-        """Return cycles an iteration, at so many cycles a tick. The last tick may be cut off, so
-        the board is within the links up to a tick."""
+        """Return the row's cells in cycles per iteration; `tick` is in cycles. The last tick may be
+        cut off, so a board within one tick of the links counts as within."""
         tick /= self.iterations
         seen, simulated = self.board * tick, self.simulated * tick
         low, high = min([*self.links, simulated]) - tick, max([*self.links, simulated]) + tick
         if self.board == self.simulated:
             verdict = "equal"
         elif abs(self.board - self.simulated) == 1:
-            verdict = "a tick apart"
+            verdict = "one tick off"
         elif low <= seen <= high:
             verdict = "within"
         else:
@@ -67,22 +67,22 @@ class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
-    """The file of such a program; `said` names the logs and the images."""
+    """The file of such a program."""
 
-    sources: dict[str, str] = msgspec.field(name="said")
+    sources: dict[str, str] = msgspec.field(name="said")  # logs and images
     tick: int  # in cycles
     rows: list[BoardRow]
 
 
 def board(argument: str) -> str:
-    """Return a board's published loops beside the simulator's."""
+    """Return a table that compares a board's published loops with the simulator."""
     held = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
     heads = ["loop", "board", "simulated", "in other links", "the board"]
     return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
 
 
 def links(argument: str) -> str:
-    """Return how often links of one source are told apart, by kernel: of `make robustness`."""
+    """Return a table, by kernel, of how often links of one source differ beyond a limit."""
     tries = json.loads((ROOT / argument).read_text(encoding="utf-8"))["parts"]["links"]["tries"]
     rows: dict[str, list[str]] = {}
     for attempt in tries:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What costs a + b · size, and how far off the line is at a size that it was not fitted to: from
-lab/studies/sizes, and from results that have IPC by size."""
+"""Cost by size: lines a + b · size, with their error at a size that the fit did not use. Data:
+lab/studies/sizes, and the results that have IPC by size."""
 
 from dataclasses import dataclass
 
@@ -16,17 +16,17 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class Sweep:
-    """Rows that differ in a size: what they are called on the page, and whose result has them."""
+    """Rows of one result that differ only in a size."""
 
     what: str
     id: str
     kernel: str
     result: str
-    unit: int = 1  # bytes that the parameter counts by
+    unit: int = 1  # bytes per unit of the parameter
     lang: Lang = "c"
 
     def points(self, icache: bool) -> dict[int, float]:
-        """Return net cycles of one operation by bytes: of several layouts the median."""
+        """Return net cycles of one operation by size in bytes (median over layouts)."""
         return {size: cost for row in self._rows(icache) for size, cost in self._point(row)}
 
     def _rows(self, icache: bool) -> list[Row]:
@@ -70,12 +70,12 @@ SWEEPS = (
 
 
 def relative_error(line: StraightLine) -> float:
-    """Return how far off the line is at the size held out, as a part of what was measured there."""
+    """Return the line's error at the held-out size, as a share of the measured cycles."""
     return line.held_out_error / (line.intercept + line.slope * line.held_out + line.held_out_error)
 
 
 def table() -> str:
-    """Return for each sweep a, b, and how far off the size held out is, with both cache
+    """Return a table of each sweep's a, b and error at the held-out size, for both cache
     settings."""
     rows = []
     for sweep in SWEEPS:
@@ -94,13 +94,13 @@ def table() -> str:
 
 
 def loading_growth() -> str:
-    """Return the most that the longest app adds to a start, on any kernel."""
+    """Return the largest share that the longest app adds to a start, on any kernel."""
     points = [sweep.points(icache) for sweep in SWEEPS[: len(NAMES)] for icache in (True, False)]
     return text.percent(max(max(costs.values()) / costs[0] - 1 for costs in points), digits=1)
 
 
 def largest_error(*but: str) -> str:
-    """Return the most that a line is off at the size held out, but for what is named so."""
+    """Return the largest error at a held-out size. `but` names sweeps to skip: "title, kernel"."""
     lines = [
         sweep.line(icache)
         for sweep in SWEEPS

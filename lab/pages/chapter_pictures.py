@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws the pictures of the studies: each shows figures of the study's tables, made by the same
-modules."""
+"""Draw the pictures of the studies, from the same figures as the studies' tables."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -45,7 +44,7 @@ def _look(index: int) -> dict[str, Any]:
 
 
 def _legend(sheet: Sheet, across: int = 4) -> None:
-    """Make one legend for all panels, of what is named in any."""
+    """Draw one legend with the labels of all panels."""
     handles_by_label: dict[str, Any] = {}
     for axes in sheet.panels:
         handles, labels = axes.get_legend_handles_labels()
@@ -67,7 +66,7 @@ def _ranges(
     index: int,
     name: str,
 ) -> None:
-    """Draw ranges with what is in their middle, side by side."""
+    """Draw a horizontal line for each range, with a mark at its middle value."""
     look = _look(index)
     lows, highs = [low for low, _ in ends], [high for _, high in ends]
     axes.hlines(y, lows, highs, color=look["color"], linewidth=BAR)
@@ -75,7 +74,8 @@ def _ranges(
 
 
 def draw_programs() -> Sheet:
-    """Draw how many times the bare core's cycles programs take: alone, and beside an alarm."""
+    """Draw the cycles of programs, relative to the bare core: alone, and with another app's
+    alarm."""
     bare, *kernels = whole_programs.kernels()
     keys = programs.programs(whole_programs.kernels(), whole_programs.CATALOGUE)
     shown = [key for key in keys if any(kernel.nets(key, ALONE, True) for kernel in kernels)]
@@ -87,7 +87,7 @@ def draw_programs() -> Sheet:
         height=0.8 + 0.26 * len(shown),
     )
     for axes, beside, words in zip(
-        sheet.panels, (ALONE, WITH_ALARM), ("alone", "beside another app's alarm"), strict=True
+        sheet.panels, (ALONE, WITH_ALARM), ("alone", "with another app's alarm"), strict=True
     ):
         for index, kernel in enumerate(kernels):
             ratios_by_y = {
@@ -116,7 +116,7 @@ def draw_programs() -> Sheet:
 
 
 def draw_sizes() -> Sheet:
-    """Draw what costs by size, each line, and the size that it was not fitted to."""
+    """Draw cost by size: the points, the fitted lines and the held-out sizes."""
     groups: dict[str, list[by_size.Sweep]] = {}
     for sweep in by_size.SWEEPS:
         groups.setdefault(sweep.what, []).append(sweep)
@@ -185,7 +185,7 @@ def draw_instances() -> Sheet:
 
 
 def draw_clients() -> Sheet:
-    """Draw the waits of clients of one server: median, 90th and worst, by how many ask."""
+    """Draw the waits of one server's clients (median, 90th percentile, worst) by their number."""
     panels = [*product(ladder.ORDERS, (ladder.SMALL, ladder.LARGE))]
     key = "mark: median; dash: 90th of a hundred; the line ends at the worst"
     note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {key}"
@@ -224,7 +224,7 @@ def draw_clients() -> Sheet:
 
 
 def draw_crypto() -> Sheet:
-    """Draw what each way of having crypto done costs more than the app itself, by size."""
+    """Draw the extra cost of each way to do crypto, relative to the app itself, by size."""
     panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
     cross = "grey: where two ways of the baseline cross, in four layouts"
     note = f"lab/studies/crypto · {BOARD}, i-cache on · {cross}"
@@ -310,7 +310,7 @@ def draw_cores() -> Sheet:
     return sheet
 
 
-# What a picture is called, by the study whose page shows it.
+# The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
     "sizes": {"sizes": draw_sizes},
@@ -321,7 +321,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
 
 
 def made() -> dict[Path, bytes]:
-    """Return every picture as it should be."""
+    """Return every picture, by path."""
     with mpl.rc_context(plot.STYLE):
         return {
             STUDIES / study / f"{name}.svg": plot.rendered(draw().figure, "svg")

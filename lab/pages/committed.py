@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The committed results, as the pages that `make findings` makes ask for them: by the names of
-their rows, with figures as a page has them: one number, a range over links, a ratio, a share."""
+"""Access to the committed results for the generated pages: rows by name, and figures formatted for
+a page (a number, a range over links, a ratio, a share)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from tockmark_lab.folders import STUDIES
 
 
 def number(value: float | None) -> str:
-    """Return a figure with as many digits as a reader needs."""
+    """Format a figure: no decimals from 100 on, else two."""
     return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
 
 
 def between(values: Sequence[float], written: Callable[[float], str] = number) -> str:
-    """Return the least and the most; one number if they look alike, "-" if there are none."""
+    """Format the range of some values: one number if both ends print the same, "-" if empty."""
     if not values:
         return text.NONE
     least, most = written(min(values)), written(max(values))
@@ -30,35 +30,35 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
 
 
 def share_left(pair: str, row: str, icache: bool = True) -> str:
-    """Return what a change leaves of a row's cycles, pair by pair of links: results PAIR-base and
-    PAIR-head."""
+    """Return the range, over pairs of links, of a row's cycles in PAIR-head relative to
+    PAIR-base."""
     nets = [layout_nets(committed(f"{pair}-{side}").row(row, icache)) for side in ("base", "head")]
     return between([after / before for before, after in zip(*nets, strict=True)], "{:.2f}".format)
 
 
 def percents(shares: Sequence[float], digits: int = 1) -> str:
-    """Return the least and the most of some shares, in percent."""
+    """Format the range of some shares in percent."""
     written = between(shares, lambda share: text.percentage(share, digits=digits))
     return f"{written} %" if shares else written
 
 
 def share(part: float, whole: float) -> str:
-    """Return a part of a whole in whole percent."""
+    """Format a part of a whole in whole percent."""
     return text.percent(part / whole, digits=0)
 
 
 def marked(value: float | None, row: Row | None) -> str:
-    """Return a figure of a row; "!" says that the row has an error."""
+    """Format a figure of a row, with "!" if the row has an error."""
     return number(value) + table.error_mark(row)
 
 
 def per_op(row: Row | None) -> str:
-    """Return net cycles of one operation; of several layouts the median."""
+    """Format net cycles of one operation (median over layouts)."""
     return marked(row.per_op if row else None, row)
 
 
 def multiples(row: Row | None, least: float | None) -> str:
-    """Return how many times `least` cycles one operation takes, over the layouts."""
+    """Format the range over layouts of one operation's cycles, in multiples of `least`."""
     if not least:
         return text.NONE
     return between([net / least for net in layout_nets(row)], "{:.1f}".format)
@@ -70,7 +70,7 @@ def retired(row: Row | None) -> float | None:
 
 
 def times(base: Row | None, row: Row | None) -> str:
-    """Return the cycles of a row by those of another."""
+    """Format the ratio of a row's cycles to the base row's."""
     return text.ratio(ratio(base, row))
 
 
@@ -83,14 +83,14 @@ class AppSize:
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a committed result: STUDY/NAME, or what it is called in results/."""
+    """Return the path of a committed result, named STUDY/NAME or by its path in results/."""
     study, _, own = name.partition("/")
     data = STUDIES / study / "data"
     return data / f"{own}.json" if data.is_dir() else RESULTS / f"{name}.json"
 
 
 class CommittedResult:
-    """A result file, by row, in one language of the apps: the one that leads if none is given."""
+    """A result file by row, for one language of the apps (default: the leading one)."""
 
     def __init__(self, name: str, lang: Lang | None = None) -> None:
         path = path_of(name)
@@ -109,62 +109,61 @@ class CommittedResult:
 
     @property
     def links(self) -> str:
-        """How many links of the kernel were measured, in words."""
+        """The number of links of the kernel, in words."""
         return f"{self.result.links} links" if self.result.links > 1 else "one link"
 
     @property
     def cycles(self) -> str:
-        """What all boots with apps in this language took, in millions of cycles."""
+        """Millions of cycles of all boots with apps in this language."""
         return f"{self.result.of_lang(self.lang).provenance.cycles / 1e6:.0f}"
 
     @property
     def boots(self) -> int:
-        """How many boots with apps in this language one layout takes, with both cache settings."""
+        """The number of boots per layout with apps in this language, over both cache settings."""
         return sum(len(boot.cycles) for boot in self._boots)
 
     def net(self, name: str, icache: bool = True) -> str:
-        """Return net cycles of one sample; those of time.read as measured."""
+        """Format net cycles of one sample; for time.read the measured cycles."""
         row = self.row(name, icache)
         return marked(row.net if row else None, row)
 
     def instructions(self, name: str, icache: bool = True) -> str:
-        """Return net instructions of one sample; those of time.read as measured."""
+        """Format net instructions of one sample; for time.read the measured ones."""
         row = self.row(name, icache)
         return marked(row.instructions if row else None, row)
 
     def retired(self, name: str) -> str:
-        """Return net instructions of one operation, counted with the i-cache off."""
+        """Format net instructions of one operation, counted with the i-cache off."""
         return number(retired(self.row(name, False)))
 
     def span(self, name: str, icache: bool = True) -> str:
-        """Return net cycles of one operation, the least and the most over the layouts."""
+        """Format the range over layouts of one operation's net cycles."""
         return between(layout_nets(self.row(name, icache)))
 
     def against(self, name: str, icache: bool, least: float) -> str:
-        """Return how many times `least` cycles one operation takes, over the layouts."""
+        """Format the range over layouts of one operation's cycles, in multiples of `least`."""
         return multiples(self.row(name, icache), least)
 
     def reach(self, name: str, icache: bool = True) -> str:
-        """Return how much more the dearest layout takes than the cheapest, in percent."""
+        """Format by how many percent the slowest layout exceeds the fastest."""
         nets = layout_nets(self.row(name, icache))
         return text.percent(max(nets) / min(nets) - 1, digits=0)
 
     @property
     def built(self) -> str:
-        """What a heading must say of the kernel beside its name."""
+        """The kernel's opt-level, for a heading."""
         return f"opt-level {self.kernel.opt_level or 'unknown'}"
 
     @property
     def compiler(self) -> str:
-        """What its apps say of their compiler, and of what shapes the code."""
+        """The compiler and flags of the apps."""
         (compiler,) = {
             app.record["cc"] for app in self.result.provenance.apps if app.lang == self.lang
         }
         return compiler
 
     def sizes(self) -> dict[str, AppSize]:
-        """Return the size of each app, by name; of several processes of one app, that of the
-        first."""
+        """Return the size of each app by name; the first process of an app that has several."""
         return {
             slot.name: AppSize(slot.flash_length or 0, slot.ram_length)
             for boot in self._boots
@@ -173,11 +172,11 @@ class CommittedResult:
         }
 
     def skipped(self) -> list[tuple[str, str]]:
-        """Return what was not measured, and why, each once."""
+        """Return the ids that were not measured, each once, with the reason."""
         return list(dict.fromkeys((gone.id, gone.why or "") for gone in self.result.skipped))
 
 
 @cache
 def committed(name: str, lang: Lang | None = None) -> CommittedResult:
-    """Return the committed result of this name, which is read once."""
+    """Return the committed result of this name; it is read once."""
     return CommittedResult(name, lang)

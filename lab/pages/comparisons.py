@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What docs/findings.md says of kernels beside each other: Tock with version 1 and version 2 of the
-system-call interface, single commits of Tock, and the 2021 study beside shifts of our own build.
+"""The comparisons in docs/findings.md: Tock with version 1 and version 2 of the system-call
+interface, single commits of Tock, and the study of 2021 against shifts of our own build.
 
-Single commits were built by hand (lab/data/bisect.json; results/README.md says how).
+The single commits were built by hand (lab/data/bisect.json, lab/data/README.md).
 """
 
 import re
@@ -32,23 +32,23 @@ RETURNING = re.compile(r"set_syscall_return_value|encode_syscall_return|split_at
 
 
 def version(name: str) -> CommittedResult:
-    """Return the result of one of the versions."""
+    """Return the result of a version."""
     return committed(f"versions/{name}")
 
 
 def profile_folder(name: str) -> str:
-    """Return the folder with the profiles of one of the versions."""
+    """Return the folder with the profiles of a version."""
     return f"version-{name}-{version(name).kernel.opt_level}"
 
 
 def version_table(names: Sequence[str]) -> str:
-    """Return the rows of the versions, as `spans` has them."""
+    """Return the table of `spans` for the versions."""
     return spans({title: f"versions/{name}" for name, title in VERSIONS.items()}, names)
 
 
 def spans(columns: Mapping[str, str], names: Sequence[str]) -> str:
-    """Return instructions, and net cycles of one operation, the least and the most over the links,
-    of results that are given by title and name."""
+    """Return a table of instructions and net cycles of one operation (range over links). `columns`
+    maps titles to results."""
     figures = ("instr.", "cycles, i-cache off", "on")
     heads = ["row", *(f"{of}: {title}" for of in figures for title in columns)]
     runs = [committed(name) for name in columns.values()]
@@ -66,7 +66,7 @@ def spans(columns: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def version_mean(base: str, new: str, icache: bool) -> str:
-    """Return the geometric mean of what touches the kernel, with its interval."""
+    """Format the geometric mean of the kernel's rows, with its interval."""
     return opt_levels.interval(opt_levels.mean(version(base), version(new), icache))
 
 
@@ -77,30 +77,30 @@ def _retired(row: str, name: str) -> float:
 
 
 def added_instructions(row: str, base: str = "1", new: str = "2") -> int:
-    """Return net instructions of one operation that the second version has more than the first."""
+    """Return the extra net instructions of one operation in version `new`."""
     return round(_retired(row, new) - _retired(row, base))
 
 
 def percent_more(row: str, base: str = "1", new: str = "2") -> str:
-    """Return the instructions that the second version has more, in percent of the first's."""
+    """Format the extra instructions of version `new` in percent of version `base`."""
     difference = share(added_instructions(row, base, new), _retired(row, base))
     return difference if difference.startswith("-") else f"+{difference}"
 
 
 def returning_instructions(row: str, name: str) -> int:
-    """Instructions of a whole sample that put a call's result into the app's registers."""
+    """Return the instructions of a sample that put a call's result into the app's registers."""
     functions = sample_parts.profiles(profile_folder(name))[row, False].functions
     return sum(function.instructions for function in functions if RETURNING.search(function.name))
 
 
 class CommitBuild(Part, frozen=True):
-    """One commit as it was built, and net instructions of one operation, i-cache off, one link."""
+    """A build of a commit, with net instructions of one operation (i-cache off, one link)."""
 
-    name: str  # as the page calls it
+    name: str  # the page's name for it
     commit: str
     toolchain: str
     opt_level: OptLevel
-    instructions: tuple[Count, ...]  # of the rows, in their order
+    instructions: tuple[Count, ...]  # one per row, in the order of `rows`
     date: str | None = None
 
 
@@ -112,15 +112,16 @@ class Bisection(Part, frozen=True):
     builds: tuple[CommitBuild, ...]
 
     def instructions(self, row: str, name: str) -> int:
-        """Instructions of a row in a build."""
+        """Return the instructions of a row in a build."""
         return self.every(name)[self.rows.index(row)]
 
     def every(self, name: str) -> tuple[int, ...]:
-        """Instructions of all rows in a build; KeyError if there is no such build."""
+        """Return the instructions of all rows in a build. KeyError: no such build."""
         return {build.name: build.instructions for build in self.builds}[name]
 
     def table(self, first: str, rows: Iterable[tuple[str, Iterable[str]]]) -> str:
-        """Write the rows of the file as columns; `first` heads the titles, which are Markdown."""
+        """Return a table with the file's rows as columns. `first` is the heading of the titles,
+        which are Markdown."""
         heads = [first, *(f"`{row}`" for row in self.rows)]
         return markdown(heads, ([Markup(title), *cells] for title, cells in rows))
 
@@ -131,7 +132,7 @@ def bisection() -> Bisection:
 
 
 def commit_steps(titles: Iterable[tuple[str, str, str]]) -> str:
-    """Return what a commit adds to its first parent: (the parent, the commit, what it is)."""
+    """Return a table of the instructions that commits add. `titles`: (parent, commit, title)."""
     every = bisection().every
     return bisection().table(
         "commit",
@@ -149,33 +150,33 @@ def commit_steps(titles: Iterable[tuple[str, str, str]]) -> str:
 
 
 def commit_builds(titles: Iterable[tuple[str, str]]) -> str:
-    """Instructions of builds: (the build, what it is)."""
+    """Return a table of the instructions of builds. `titles`: (build, title)."""
     rows = ((title, map(number, bisection().every(name))) for name, title in titles)
     return bisection().table("kernel", rows)
 
 
 @dataclass(frozen=True)
 class StudiedRow:
-    """One row of the study beside ours: net cycles of one operation, i-cache off."""
+    """A row of the study and ours: net cycles of one operation, i-cache off."""
 
     name: str
     study: float
-    ours: list[float]  # in each shift
+    ours: list[float]  # one per shift
     retired: tuple[float | None, float | None]  # instructions of one operation: the study's, ours
 
     @property
     def verdict(self) -> str:
-        """Where the study's figure lies beside the range of ours."""
+        """Whether the study's figure is inside our range; else by how much it is outside."""
         least, most = min(self.ours), max(self.ours)
         if self.study > most:
-            return f"above by {text.percent(self.study / most - 1, digits=1)}"
+            return f"{text.percent(self.study / most - 1, digits=1)} above"
         if self.study < least:
-            return f"below by {text.percent(1 - self.study / least, digits=1)}"
+            return f"{text.percent(1 - self.study / least, digits=1)} below"
         return "inside"
 
 
 def studied_rows(study: CommittedResult, ours: CommittedResult) -> Iterator[StudiedRow]:
-    """Yield the rows that both have, and ours in several shifts of its code."""
+    """Yield the rows that both results have, if ours has several shifts of the code."""
     for (icache, name), row in study.rows.items():
         own = ours.row(name, False)
         if icache is False and row.per_op is not None and len(layout_nets(own)) > 1:
@@ -183,8 +184,8 @@ def studied_rows(study: CommittedResult, ours: CommittedResult) -> Iterator[Stud
 
 
 def study_table(study: CommittedResult, ours: CommittedResult) -> str:
-    """Return every row that both have, and where the study's figure lies."""
-    heads = ["row", "the study's FPGA", "ours", "the study's figure is"]
+    """Return a table of the rows that both have, with the verdict on the study's figure."""
+    heads = ["row", "the study's FPGA", "ours", "the study is"]
     rows = (
         [row.name, number(row.study), between(row.ours), row.verdict, *map(number, row.retired)]
         for row in studied_rows(study, ours)
@@ -193,5 +194,5 @@ def study_table(study: CommittedResult, ours: CommittedResult) -> str:
 
 
 def study_counts(study: CommittedResult, ours: CommittedResult) -> Counter[str]:
-    """Return how many of the study's figures are inside our range, above and below."""
-    return Counter(row.verdict.partition(" ")[0] for row in studied_rows(study, ours))
+    """Return how many of the study's figures are inside, above and below our range."""
+    return Counter(row.verdict.rpartition(" ")[2] for row in studied_rows(study, ours))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What each feature of the core buys, from lab/studies/cores: a kernel's rows over
-links, and bare programs, each on cores that differ in that feature alone."""
+"""The cycles that each feature of the core saves, from lab/studies/cores: kernel rows over links,
+and bare programs, on pairs of cores that differ in one feature."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -20,7 +20,7 @@ ROWS = ("syscall.command", "upcall.yield_wait", "ctx.ring processes=2 kib=0", "i
 HEADS = ("command", "upcall", "hop", "IPC")
 PROGRAMS = ("CoreMark", "Dhrystone")
 Place = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
-# What is bought: a core without it, and the same with it. Neither has a cache: off.
+# Each feature, with a core without it and the same core with it. Cores without a cache: off.
 FEATURES: tuple[tuple[str, Place, Place], ...] = (
     ("i-cache, against none", ("maxperf-pmp-bmfull", False), (ALL, True)),
     ("i-cache, against off", (ALL, False), (ALL, True)),
@@ -34,8 +34,8 @@ FEATURES: tuple[tuple[str, Place, Place], ...] = (
     ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
     ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
 )
-# A kernel of Tock's by its result's name, and a core that it runs on: as upstream builds it, with
-# bit manipulation, and rebuilt without.
+# Tock kernels by result name, each with a core that it runs on: upstream's build, which uses bit
+# manipulation, and one rebuilt without it.
 REBUILT = "tock-2.2-rv32imc"
 WITH_AND_WITHOUT = (
     (REBUILT, "maxperf-pmp"),
@@ -50,7 +50,7 @@ CONFIGURATIONS = (
 
 @cache
 def kernel(core: str, name: str = "baseline") -> CommittedResult | None:
-    """Return the committed run of a kernel on a core; None if there is none."""
+    """Return the committed run of a kernel on a core, or None."""
     stem = f"cores/{name}{'-on-' if core else ''}{core}"
     return committed(stem) if path_of(stem).exists() else None
 
@@ -62,20 +62,20 @@ def counts() -> dict[tuple[str, str, bool], BareCount]:
 
 
 def nets(row: str, place: Place, name: str = "baseline") -> tuple[float, ...]:
-    """Return net cycles of one operation in each layout; none where no kernel runs."""
+    """Return net cycles of one operation per layout; empty if the kernel did not run there."""
     result = kernel(place[0], name)
     return tuple(layout_nets(result.row(row, place[1]))) if result else ()
 
 
 def cycles(program: str, place: Place) -> float | None:
-    """Return the cycles of one iteration of a bare program; None where it does not run."""
+    """Return the cycles of one iteration of a bare program; None if it did not run there."""
     count = counts().get((program, *place))
     return count.cycles / count.iterations if count else None
 
 
 def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
-    """Return what part of the cycles without a feature it saves, layout by layout, of a kernel's
-    row or of a bare program, which has one; below zero it costs. None where it was not measured."""
+    """Return the share of cycles that a feature saves, one per layout (a bare program has one
+    layout). Negative: it costs. Empty: not measured."""
     if row in PROGRAMS:
         before, after = cycles(row, without), cycles(row, with_)
         return [1 - after / before] if before and after else []
@@ -85,13 +85,13 @@ def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> li
 
 
 def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
-    """Return the same in percent, the least and the most."""
+    """Format the range of `shares` in percent."""
     return percents(shares(row, without, with_, name))
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
-    """Return a table of what each feature saves a kernel and these programs; without the features
-    of which neither was measured."""
+    """Return a table of the share that each feature saves a kernel and these programs. Features
+    without data are skipped."""
     lines = []
     for feature, without, with_ in FEATURES:
         cells = [saved(row, without, with_, name) for row in ROWS]
@@ -102,8 +102,7 @@ def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
 
 
 def configurations() -> str:
-    """Return a table of what Ibex's configurations take: cycles of one operation, of an
-    iteration."""
+    """Return a table of Ibex's configurations: cycles of one operation or iteration."""
     lines = []
     for core in CONFIGURATIONS:
         for icache in (True, False):
@@ -121,8 +120,8 @@ def _cache_state(core: str, icache: bool) -> str:
 
 
 def rebuilt() -> str:
-    """Return a table of what Tock takes with bit manipulation and without: cycles of one
-    operation, over layouts, and flash."""
+    """Return a table of Tock with and without bit manipulation: cycles of one operation (range
+    over layouts), and flash."""
     lines = []
     for name, core in WITH_AND_WITHOUT:
         result = kernel(core, name)
@@ -134,8 +133,8 @@ def rebuilt() -> str:
 
 
 def saved_by_bits(counted: bool = False) -> str:
-    """Return which share of its cycles, or of its instructions, bit manipulation saves Tock's
-    kernel, least to most over rows, on the core that both of its builds run on."""
+    """Format the share of Tock's cycles (or instructions) that bit manipulation saves: range over
+    rows, on the core that runs both builds."""
     core = WITH_AND_WITHOUT[-1][1]
     savings = []
     for label in ROWS:
@@ -153,8 +152,7 @@ def _cost(name: str, core: str, label: str, counted: bool) -> float:
 
 
 def programs_by_bits() -> str:
-    """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
-    cores that have it."""
+    """Format the share that CoreMark saves if compiled with bit manipulation: range over cores."""
     savings = []
     for (program, name, icache), count in counts().items():
         plain = counts()["CoreMark", name, icache]
@@ -166,13 +164,12 @@ def programs_by_bits() -> str:
 
 
 def span(row: str, name: str = "baseline", icache: bool = True) -> str:
-    """Return net cycles of one operation of a kernel on the machine's own core, over its
-    layouts."""
+    """Format net cycles of one operation on the machine's own core (range over layouts)."""
     return between(nets(row, ("", icache), name))
 
 
 def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
-    """Return what a feature saves of a kernel's row, or of a program."""
+    """Format the share that a feature saves of a kernel's row or of a program."""
     without, with_ = next(
         pair for title, *pair in FEATURES if title == feature and pair[1][1] == icache
     )
@@ -180,7 +177,7 @@ def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> st
 
 
 def largest_other_saving() -> str:
-    """Return the most that any feature saves but the cache and the write-back stage."""
+    """Format the largest share that any feature saves, except cache and write-back stage."""
     saves = []
     for feature, without, with_ in FEATURES:
         if not feature.startswith(("i-cache", "write-back")):
@@ -191,15 +188,15 @@ def largest_other_saving() -> str:
 
 
 def per_megahertz(core: str, icache: bool) -> str:
-    """Return iterations of CoreMark in a million cycles."""
+    """Format the iterations of CoreMark per million cycles."""
     per_iteration = cycles("CoreMark", (core, icache))
     assert per_iteration is not None
     return f"{1e6 / per_iteration:.2f}"
 
 
 def opentitan_agreement() -> str:
-    """Return how Ibex's configuration `opentitan` compares with the machine's own core, which lacks
-    its second core in lockstep alone."""
+    """Format the number of rows with the same counts on Ibex's configuration `opentitan` as on the
+    machine's own core, which lacks only the second core in lockstep."""
     own, other = kernel(""), kernel("opentitan")
     assert own is not None
     assert other is not None
@@ -207,6 +204,4 @@ def opentitan_agreement() -> str:
         nets(label, ("", bool(icache))) == nets(label, ("opentitan", bool(icache)))
         for icache, label in own.rows
     ]
-    return (
-        f"the very counts of all {len(rows)} rows" if all(rows) else f"{sum(rows)} of {len(rows)}"
-    )
+    return f"all {len(rows)} rows" if all(rows) else f"{sum(rows)} of {len(rows)} rows"

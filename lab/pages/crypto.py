@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where crypto should live: the results in lab/studies/crypto, kernel by kernel."""
+"""The cost of crypto in an app, a service and a driver, by kernel (lab/studies/crypto)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +10,7 @@ from tockmark.show import text
 from tockmark_lab.studies import crypto
 from tockmark_lab.studies.crypto import APP, WAYS, Ways
 
-# In the order of the page: the results by their names, and what a kernel is called in a table.
+# The title of each kernel by result name, in the order of the page.
 KERNELS = {
     "baseline": "baseline",
     "tock-2.2": "Tock 2.2",
@@ -23,7 +23,7 @@ BASE, LEAST, MOST = "baseline", 16, 4096
 
 @cache
 def costs(name: str, icache: bool) -> Ways:
-    """Return what the ways cost on one kernel."""
+    """Return the costs of all ways on one kernel."""
     return Ways(result(name).result, icache)
 
 
@@ -33,13 +33,13 @@ def result(name: str) -> CommittedResult:
 
 
 def by_size(name: str, icache: bool) -> str:
-    """Return one kernel's table: cycles in the app, and what the other ways cost more."""
+    """Return one kernel's table: cycles in the app, and extra cycles of the other ways."""
     return "\n".join(crypto.table(costs(name, icache)).markdown()).rstrip()
 
 
 @cache
 def costs_by_layout(name: str, icache: bool) -> tuple[Ways, ...]:
-    """Return the same in each layout of the apps in which the ways of the cipher were measured."""
+    """Return the costs on one kernel in each layout of the apps that was measured."""
     if not icache or not _has_layouts(name):
         return (costs(name, icache),)
     result = committed(f"crypto/{name}-layouts").result
@@ -51,13 +51,13 @@ def _has_layouts(name: str) -> bool:
 
 
 def kernels_with_layouts() -> str:
-    """Return of which kernels there are several layouts."""
+    """Name the kernels that were measured in several layouts."""
     return ", ".join(title for name, title in KERNELS.items() if _has_layouts(name))
 
 
 def cost_lines(icache: bool) -> str:
-    """Return for each kernel and way what it costs more: a, b, and how much that is in all at both
-    ends, least to most over layouts; and of a decapsulation."""
+    """Return a table by kernel and way: a and b of the extra cost and its share at both ends
+    (ranges over layouts), and the extra cost of a decapsulation."""
     rows = []
     for name, title in KERNELS.items():
         some = costs(name, icache)
@@ -88,25 +88,25 @@ def _shares(name: str, icache: bool, way: str, size: int) -> list[float]:
 
 
 def extra_cycles(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the cycles that a way costs more at one size, least to most over layouts."""
+    """Format the extra cycles of a way at one size (range over layouts)."""
     return between([costs.more(way)[size] for costs in costs_by_layout(name, icache)])
 
 
 def extra_microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the same in microseconds, at 24 MHz."""
+    """Format the extra microseconds of a way at one size, at 24 MHz (range over layouts)."""
     return between(
         [costs.more(way)[size] / 24 for costs in costs_by_layout(name, icache)], "{:.0f}".format
     )
 
 
 def extra_share(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the same as a part of what the app itself takes."""
+    """Format the extra cost of a way as a share of the app's own cycles."""
     return percents(_shares(name, icache, way, size))
 
 
 def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
-    """Return the least and most that a way costs more over kernels, layouts and both cache
-    settings."""
+    """Format the range of a way's extra cycles over kernels, layouts and both cache settings; with
+    `part` as a share of the app's own cycles."""
     places = [(name, icache) for name in names for icache in (True, False)]
     if part:
         return percents([share for at in places for share in _shares(*at, way, size)])
@@ -114,25 +114,24 @@ def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
 
 
 def crossing(first: str, second: str) -> str:
-    """Return the size from which on the second way is cheaper on the baseline: least and most
-    over the layouts of the apps."""
+    """Format the size at which the second way gets cheaper on the baseline (range over layouts)."""
     return between(crossings(first, second))
 
 
 def crossings(first: str, second: str, name: str = BASE) -> list[float]:
-    """Return the sizes in the layouts in which the lines cross."""
+    """Return the sizes at which the lines of two ways cross, at most one per layout."""
     each = [some.crossings().get((first, second)) for some in costs_by_layout(name, True)]
     return [at for at in each if at is not None]
 
 
 def cheaper_range(first: str, second: str, names: Sequence[str]) -> str:
-    """Say where the first way is the cheaper one on these kernels, in each layout."""
+    """Say at which sizes the first way is cheaper on these kernels, over all layouts."""
     sizes = [at for name in names for at in crossings(first, second, name)]
     return f"below {between(sizes)} bytes" if sizes else "at every size"
 
 
 def decapsulation(way: str, names: Sequence[str] = (BASE,)) -> str:
-    """Return the instructions that this way adds to a decapsulation, as a part of its own."""
+    """Format the share of instructions that this way adds to a decapsulation."""
     shares = []
     for some in (costs(name, icache) for name in names for icache in (True, False)):
         own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
@@ -142,7 +141,8 @@ def decapsulation(way: str, names: Sequence[str] = (BASE,)) -> str:
 
 
 def decapsulation_range() -> str:
-    """Return by how much its cycles are less or more than the app's own, over ways and cache."""
+    """Format the range of a decapsulation's extra cycles over ways and cache settings, as a share
+    of the app's own."""
     shares = []
     for some in (costs(BASE, True), costs(BASE, False)):
         own = some.decapsulate(APP) or 1.0
@@ -153,10 +153,10 @@ def decapsulation_range() -> str:
 
 
 def blocked_ms(way: str = "driver", icache: bool = True) -> str:
-    """Return for how many milliseconds the driver keeps everybody else waiting: 4096 bytes."""
+    """Format how long the driver blocks everything else for 4096 bytes, in milliseconds."""
     return f"{costs(BASE, icache).seal(way)[MOST] / 24_000:.0f}"
 
 
 def blocked_ms_decapsulating(icache: bool = True) -> str:
-    """Return the same of a decapsulation."""
+    """Format how long the driver blocks everything else for a decapsulation, in milliseconds."""
     return f"{(costs(BASE, icache).decapsulate('driver') or 0) / 24_000:.0f}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md with its picture, and README.md of each study: `make findings`.
+"""Generate docs/findings.md with its picture, and each study's README.md (`make findings`).
 
-Templates here and in the folders of the studies have the words. Every number is looked up in a
-committed result or profile, through what `made` gives the templates.
+The text is in the templates here and in the studies' folders. Every number comes from a committed
+result or profile, through the functions that `_render` passes to the templates.
 """
 
 import re
@@ -53,8 +53,7 @@ ANSWER = re.compile(r"^## Answer\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
 
 
 def made() -> dict[Path, bytes]:
-    """Return the page and its picture, and the page of each study, as the committed results have
-    them."""
+    """Return the content of the page, its picture and each study's page, by path."""
     page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
     pages = {STUDIES / name / "README.md": f"{study(name)}\n".encode() for name in studies}
@@ -68,7 +67,7 @@ def study(name: str) -> str:
 
 
 def answer(name: str) -> str:
-    """Return the answer of a study, and where its figures are."""
+    """Return the answer section of a study's page, with a link to its figures."""
     match = ANSWER.search(study(name))
     assert match, f"the page of {name} has no answer"
     return f"{match[1]} ([figures](../lab/studies/{name}/README.md))"
@@ -102,7 +101,7 @@ def _render(path: Path) -> str:
 
 
 def compiled(*sizes: int) -> list[str]:
-    """Return the rows whose body a compiler makes; of a sweep of the memory only these sizes."""
+    """Return the labels of the rows whose body is compiled. Memory sweeps: only these sizes."""
     catalogue = catalogues.load()
     ids = [
         benchmark.id
@@ -117,8 +116,8 @@ def compiled(*sizes: int) -> list[str]:
 
 
 def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
-    """Return net cycles of one operation of these rows; `columns` has a heading for each result.
-    From the second one on each has its ratio to the first."""
+    """Return a table of net cycles of one operation. `columns` maps headings to results; each
+    result after the first has a ratio to the first."""
     first, *others = map(committed, columns.values())
     titles = [
         f"{head}<br>{result.built}" for head, result in zip(columns, (first, *others), strict=True)
@@ -136,7 +135,7 @@ def touches_kernel(id_: str) -> bool:
     return catalogues.load().benchmarks[id_].touches == "kernel"
 
 
-# What `added` shows: of the rows with the i-cache on or off, which figure.
+# The columns of `added_cost`: the i-cache setting, and the figure of a row.
 FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
     "instructions": (False, retired),
     "cycles, cache on": (True, attrgetter("per_op")),
@@ -145,8 +144,8 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 
 
 def added_cost(argument: str) -> str:
-    """Return net instructions and cycles of one operation by the first result, and how many more by
-    each of the others, which are called as their files. A row that no other has is left out."""
+    """Return a table of net instructions and cycles of one operation: the first result file's
+    figures, and the difference of each other file. Rows that no other file has are skipped."""
     paths = [ROOT / name for name in argument.split()]
     base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
     names = [path.stem for path in paths]
@@ -171,23 +170,23 @@ def added_cost(argument: str) -> str:
 
 @dataclass(frozen=True)
 class BareCost:
-    """What one thing costs in the bare programs of the floor, as they measured it."""
+    """The measured cost of one call or part in the bare programs of the floor."""
 
     name: str
     instructions: float
     on: float  # cycles, i-cache on
     off: float
     why: str
-    of_parts: bool  # a part, or the null control of the parts; else a whole call
+    of_parts: bool  # a part (or the parts' null control); else a whole call
 
     def per_op(self, icache: bool) -> float:
-        """Return cycles of one operation of the row: there and back is two hops."""
+        """Return the cycles of one operation; there and back counts as two hops."""
         return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
 
 
 @cache
 def bare() -> dict[str, BareCost]:
-    """Return the part limit of the committed validation, by name."""
+    """Return the costs in part "limit" of the committed validation, by name."""
     costs = {}
     for row in validations.load_validation(DATA / "validation.json"):
         if row.part == "limit" and row.group != programs.OF_RULES:
@@ -198,7 +197,7 @@ def bare() -> dict[str, BareCost]:
 
 
 def floors(*names: str) -> dict[str, dict[str, str | None]]:
-    """Return for each of these rows the bare kernels to be beside it."""
+    """Return the names of the bare kernels' costs for each row, by column heading."""
     kernels = {
         "floor": "nothing saved",
         "driver in C": "driver in C",
@@ -225,10 +224,9 @@ def floors(*names: str) -> dict[str, dict[str, str | None]]:
 def floor_comparison(
     columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool
 ) -> str:
-    """Return net cycles of one operation of `rows`, beside those of the bare kernels that are given
-    by heading and name, the floor first; of each result in `columns` also how many times the floor
-    it is. Of a result in several layouts it is the median, and in brackets the least and the
-    most."""
+    """Return a table of net cycles of one operation: on the bare kernels (the floor first), then on
+    each result of `columns`, with its multiple of the floor. Results with several layouts show the
+    median and, in brackets, the range."""
     lines = []
     for name, names in rows.items():
         costs = [bare()[at].per_op(icache) if at else None for at in names.values()]

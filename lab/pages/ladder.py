@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What clients get of one server, how many instances a kernel runs, and what its scheduler gives
-them: the data of the studies ladder, instances and schedulers."""
+"""The figures of the studies ladder, instances and schedulers: how long clients of one server wait,
+how many instances a kernel runs, and how its scheduler shares the core."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from tockmark_lab.studies.programs import short
 
 FOLDER = STUDIES / "ladder" / "data"
 FOR_EIGHT = FOLDER / "eight"  # six and seven clients
-IN_LAYOUTS = FOLDER / "layouts"  # of the apps: the baseline's, three clients
+IN_LAYOUTS = FOLDER / "layouts"  # the baseline, three clients, several layouts of the apps
 SMALL, LARGE, LARGE_OF_EIGHT = 16, 4096, 1024
 SCHEDULERS = ("priority", "round-robin", "cooperative", "mlfq")
-EIGHT = "eight-apps"  # in the name of our own kernel where it was built for so many
+EIGHT = "eight-apps"  # in the name of our kernel when built for eight apps
 ORDERS = {"server_first": "server first", "clients_first": "clients first"}
 
 
 @dataclass(frozen=True)
 class Climb:
-    """One rung of a committed result, and what it is of."""
+    """A rung of a committed result, with its conditions."""
 
     kernel: str
     way: str
@@ -42,14 +42,14 @@ class Climb:
 
 @cache
 def results(folder: Path = FOLDER) -> tuple[Result, ...]:
-    """Return all committed results of the ladder; our own kernel's last."""
+    """Return all committed results of the ladder; the baseline is last."""
     loaded = map(file.load, sorted(folder.glob("*.json")))
     return tuple(sorted(loaded, key=lambda result: result.provenance.kernel.is_baseline))
 
 
 @cache
 def climbs(folder: Path = FOLDER) -> tuple[Climb, ...]:
-    """Return all rungs."""
+    """Return all rungs of the results in a folder."""
     climbs = []
     for result in results(folder):
         kernel = short(result.provenance.kernel.title)
@@ -62,7 +62,7 @@ def climbs(folder: Path = FOLDER) -> tuple[Climb, ...]:
 
 
 def select_climbs(**wanted: object) -> list[Climb]:
-    """Return the rungs of which all this is true."""
+    """Return the rungs whose attributes have these values."""
     return [
         climb
         for climb in climbs()
@@ -73,7 +73,8 @@ def select_climbs(**wanted: object) -> list[Climb]:
 def _sets(
     loop: str, icache: bool, folder: Path = FOLDER
 ) -> Iterator[tuple[list[str], dict[int, Rung]]]:
-    """Yield what names a set of rungs of one client, and of as many as ran, with these by size."""
+    """Yield the name cells of each set of rungs, and its rungs by size: for the fewest and for the
+    most clients."""
     rungs_by_set: dict[tuple[str, str, str], dict[int, dict[int, Rung]]] = {}
     for climb in climbs(folder):
         if (climb.loop, climb.icache) != (loop, icache):
@@ -86,12 +87,12 @@ def _sets(
 
 
 def _waits(rung: Rung) -> str:
-    """Write the median, the 90th percentile and the worst of a rung's waits, in cycles."""
+    """Format the median, 90th percentile and worst wait of a rung, in cycles."""
     return "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
 
 
 def closed_loop(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
-    """Return the table of the closed loop, of the smallest and the largest request."""
+    """Return the table of the closed loop, for the smallest and the largest request."""
     lines = []
     for names, by_size in _sets("closed", icache, folder):
         cells = []
@@ -113,13 +114,13 @@ def closed_loop(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
 
 
 def eight_apps() -> str:
-    """Return the same of kernels built for eight apps."""
+    """Return the table of the closed loop for kernels built for eight apps."""
     return closed_loop(True, FOR_EIGHT, LARGE_OF_EIGHT)
 
 
 def wait_variation() -> str:
-    """Return how far the median wait of three clients strays over layouts of the apps, in percent
-    of the first, over all ways, orders and sizes; and how many layouts there are."""
+    """Format the variation of three clients' median wait over layouts of the apps, in percent
+    (range over all ways, orders and sizes), and the number of layouts."""
     (result,) = results(IN_LAYOUTS)
     nets = [row.cycles.nets for row, _ in rungs(result.rows) if isinstance(row, Row) and row.cycles]
     spans = [100 * (max(medians) - min(medians)) / medians[0] for medians in nets]
@@ -128,7 +129,7 @@ def wait_variation() -> str:
 
 
 def open_loop(icache: bool) -> str:
-    """Return the table of the open loop: waits, and whose the core was."""
+    """Return the table of the open loop: waits, and shares of the core."""
     lines = []
     for names, by_size in _sets("open", icache):
         cells = []
@@ -152,23 +153,23 @@ def _percent(rung: Rung, owner: Owner) -> str:
 
 
 def unaccounted() -> str:
-    """Return the most that is unaccounted for in any rung, in percent."""
+    """Format the largest unaccounted share of any rung, in percent."""
     return f"{100 * max(climb.rung.share('unaccounted') for climb in climbs()):.1f}"
 
 
 def owners() -> str:
-    """Return the parts into which each window falls."""
+    """Name the owners of the cycles of a window."""
     return ", ".join(OWNERS)
 
 
 def answers(kernel: str, way: str, size: int, icache: bool = True) -> str:
-    """Return the cycles for an answer in the closed loop, over orders and numbers of clients."""
+    """Format the cycles per answer in the closed loop (range over orders and client numbers)."""
     wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
     return between([climb.rung.per_answer for climb in select_climbs(**wanted)])
 
 
 def crossing(kernel: str, way: str, size: int, icache: bool = True) -> str:
-    """Return the share of the core in the closed loop that is IPC and kernel, in percent."""
+    """Format the share of IPC and kernel in the closed loop, in percent."""
     wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
     shares = [100 * climb.rung.share("crossing") for climb in select_climbs(**wanted)]
     return between(shares, "{:.0f}".format)
@@ -178,8 +179,8 @@ UNFAIR = "Tock dev/ipc-initial"  # its relay's queue is not fair
 
 
 def least_served(order: str, icache: bool = True, kernel: str = "") -> str:
-    """Return the share of the least served where several ask in a closed loop: on one kernel, or on
-    all but UNFAIR."""
+    """Format the share of the least served of several clients in a closed loop (range): on one
+    kernel, or on all but UNFAIR."""
     wanted = {"order": order, "icache": icache, "loop": "closed"}
     shares = [
         climb.rung.least
@@ -190,8 +191,8 @@ def least_served(order: str, icache: bool = True, kernel: str = "") -> str:
 
 
 def scheduler_table() -> str:
-    """Return the table of schedulers: what each instance gets beside others and an alarm, and how
-    late that is."""
+    """Return the table of schedulers: cycles of instances that share the core with an alarm's app,
+    and how late the alarm is."""
     lines = []
     for name in SCHEDULERS:
         alone, many = instancing.load(
@@ -207,11 +208,11 @@ def scheduler_table() -> str:
             ]
         )
     heads = ["scheduler", "a run, alone", "each of three, from the first's start", "all"]
-    return markdown([*heads, "alarm beside one: times, late", "beside three"], lines)
+    return markdown([*heads, "alarm with one: times, late", "with three"], lines)
 
 
 def _late(attempt: instancing.Attempt) -> str:
-    """Write how often an alarm came, and how late: the median and the worst."""
+    """Format how often an alarm came and how late it was: median and worst."""
     late = attempt.lateness
     if not late:
         return "never while one ran"
@@ -219,7 +220,7 @@ def _late(attempt: instancing.Attempt) -> str:
 
 
 def instances() -> str:
-    """Return the table of instances: how fast, when the first answer came, what gave out."""
+    """Return the table of instances: speed, time of the first answer, and what ran out."""
     lines = []
     for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
         report = instancing.load(path)
@@ -247,5 +248,5 @@ def instances() -> str:
                 ]
             )
     heads = ["kernel", "stack", "run", "a run, alone", "a run, all", "a run, each"]
-    heads += ["first answer", "the next one: what gave out", "flash / RAM left, bytes"]
+    heads += ["first answer", "what ran out for the next one", "flash / RAM left, bytes"]
     return markdown(heads, lines, (0, 7))

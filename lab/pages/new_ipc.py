@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which IPC, at which size: Tock's old one and the one that is to replace it, on the branches that
-bring it, over the links in results/ipc/."""
+"""The cost of Tock's old and new IPC by size, on the branches that bring the new one, over the
+links in results/ipc/."""
 
 from collections.abc import Iterable
 
@@ -20,8 +20,8 @@ def run(branch: str, level: str) -> CommittedResult:
 
 
 def rows(names: Iterable[str], icache: bool) -> str:
-    """Return net cycles of one operation, least and most over the links, of each branch and level;
-    behind it instructions of both at z, counted with the cache off."""
+    """Return a table of net cycles of one operation (range over links) by branch and opt-level, and
+    of each branch's instructions at z (i-cache off)."""
     lines = []
     for name in names:
         cells = [between(layout_nets(run(*column).row(name, icache))) for column in _columns()]
@@ -38,33 +38,33 @@ def _columns() -> list[tuple[str, str]]:
 
 
 def cycles_per_byte(branch: str, level: str, id_: str, icache: bool, least: int, most: int) -> str:
-    """Return what one byte more costs from the one size to the other, over the links."""
+    """Format the cycles per byte between two sizes (range over links)."""
     ends = [run(branch, level).row(f"{id_} size={size}", icache) for size in (least, most)]
     pairs = zip(*map(layout_nets, ends), strict=True)
     return between([(high - low) / (most - least) for low, high in pairs], "{:.1f}".format)
 
 
 def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 8192) -> float:
-    """Return the instructions that one byte more takes there and back."""
+    """Return the instructions per byte, there and back."""
     ends = [retired(run(branch, level).row(f"{BACK} size={size}", False)) for size in (most, least)]
     high, low = (end or 0.0 for end in ends)
     return (high - low) / (most - least)
 
 
 def extra_instructions(name: str, level: str) -> str:
-    """Return the instructions that the fair iterator adds to a row."""
+    """Format the instructions that the fair iterator adds to a row."""
     before, after = (retired(run(branch, level).row(name, False)) for branch in BRANCHES)
     return f"{(after or 0.0) - (before or 0.0):+.0f}"
 
 
 def extra_cycles(name: str, level: str, icache: bool) -> str:
-    """Return how much more cycles the fair iterator takes, pair by pair of links."""
+    """Format by how many percent the fair iterator's cycles differ (range over pairs of links)."""
     nets = [layout_nets(run(branch, level).row(name, icache)) for branch in BRANCHES]
     return between([after / before for before, after in zip(*nets, strict=True)], _percent)
 
 
 def left_by_memmove(name: str, icache: bool) -> str:
-    """Return what a copy by memmove leaves of a row's cycles, pair by pair of links."""
+    """Format the share of a row's cycles that remains with memmove (range over pairs of links)."""
     return share_left("ipc/memmove", name, icache)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One kernel at several opt-levels: what it costs and how large it is, in tables and a picture."""
+"""Cost and size of kernels at several opt-levels, as tables and a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -42,14 +42,14 @@ def run(kernel: str, level: str) -> CommittedResult:
 
 
 def flash(kernel: str, level: str) -> int:
-    """Return the bytes of flash that one kernel takes at one level."""
+    """Return a kernel's flash at one level, in bytes."""
     return run(kernel, level).kernel.flash_bytes or 0
 
 
 @cache
 def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
-    """Return the geometric mean of all benchmarks that touch the kernel, as `tockmark compare
-    --only 'kernel icache=on'` has it."""
+    """Return the geometric mean over all benchmarks that touch the kernel, the same as
+    `tockmark compare --only 'kernel icache=on'` computes."""
     catalogue = catalogues.load()
     only = select(catalogue, f"kernel icache={ICACHE[icache]}")
     base_rows, new_rows = (side.result.only(only) for side in (base, new))
@@ -61,12 +61,12 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
 
 
 def saved(kernel: str, level: str) -> float:
-    """Return the share of upstream's cycles that another level saves, i-cache on."""
+    """Return the share of cycles that a level saves over upstream's, i-cache on."""
     return 1 - mean(run(kernel, UPSTREAM), run(kernel, level), True).ratio
 
 
 def best_level(kernel: str) -> str:
-    """Return the level above upstream's that saves most of the cycles a byte of flash."""
+    """Return the level that saves most cycles per extra byte of flash, relative to upstream's."""
     return max(
         (level for level in LEVELS if level != UPSTREAM),
         key=lambda level: saved(kernel, level) / (flash(kernel, level) - flash(kernel, UPSTREAM)),
@@ -74,10 +74,10 @@ def best_level(kernel: str) -> str:
 
 
 def separated_rows(kernel: str, base: str, new: str, icache: bool) -> tuple[int, int, int]:
-    """Count the rows that touch the kernel: in how many each link at the second level takes less
-    than each at the first, in how many more, and how many there are."""
+    """Return three counts of kernel rows: all links at level `new` are faster than all at level
+    `base`; all are slower; the total."""
     catalogue = catalogues.load()
-    less = more = whole = 0
+    faster = slower = total = 0
     for (cached, name), row in run(kernel, base).rows.items():
         before, after = layout_nets(row), layout_nets(run(kernel, new).row(name, icache))
         if (
@@ -86,24 +86,24 @@ def separated_rows(kernel: str, base: str, new: str, icache: bool) -> tuple[int,
             and before
             and after
         ):
-            whole += 1
-            less += max(after) < min(before)
-            more += min(after) > max(before)
-    return less, more, whole
+            total += 1
+            faster += max(after) < min(before)
+            slower += min(after) > max(before)
+    return faster, slower, total
 
 
 def interval(mean: Mean) -> str:
-    """Return a mean with its interval."""
+    """Format a mean with its interval."""
     return f"{mean.ratio:.2f} ({ends(mean)})"
 
 
 def ends(mean: Mean) -> str:
-    """Return where a mean may lie, over the links."""
+    """Format the interval of a mean over links."""
     return f"{mean.change.low:.2f}–{mean.change.high:.2f}"
 
 
 def condition() -> str:
-    """Return how many links stand behind each column, in words."""
+    """Return the number of links of each kernel and level, in words."""
     parts = []
     for kernel, title in KERNELS.items():
         counts: dict[str, list[str]] = {}
@@ -115,7 +115,7 @@ def condition() -> str:
 
 
 def summary() -> str:
-    """Each kernel and level: size, and the means against upstream's level of the same kernel."""
+    """Return a table by kernel and level: size, and means relative to upstream's level."""
     rows = []
     for kernel, level in product(KERNELS, LEVELS):
         base, this = run(kernel, UPSTREAM), run(kernel, level)
@@ -142,14 +142,13 @@ def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[s
 
 
 def cycles(names: Sequence[str], icache: bool) -> str:
-    """Return net cycles of one operation by level, the least and the most over the links."""
+    """Return a table of net cycles of one operation by level (range over links)."""
     return _by_level(lambda row: between(layout_nets(row)), icache, names)
 
 
 def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
-    """Return what a team that sizes a design asks for: µs with the i-cache on, the median and in
-    brackets the least and the most over the links, of both releases at some opt-levels. `rows` are
-    names of rows by words for them."""
+    """Return a table in µs for the designer of a product: median and range over links, i-cache on,
+    of Tock 2.2 and master at some opt-levels. `rows` maps words to row names."""
     columns = [(kernel, level) for kernel in ("tock-2.2", "tock-master") for level in levels]
     heads = [f"{KERNELS[kernel]}, {level}" for kernel, level in columns]
     cells = [
@@ -172,13 +171,13 @@ def _micros(result: CommittedResult, name: str) -> str:
 
 
 def instructions(names: Sequence[str]) -> str:
-    """Return net instructions of one operation by level."""
+    """Return a table of net instructions of one operation by level."""
     return _by_level(lambda row: number(retired(row)), False, names)
 
 
 def every_row() -> str:
-    """Return the rows that touch the kernel, of each kernel at upstream's level; of a benchmark
-    with several its first and its last."""
+    """Return a table of all kernel rows at upstream's level, by kernel: the first and the last row
+    of each benchmark."""
     catalogue = catalogues.load()
     columns = list(product((True, False), KERNELS))
     heads = [f"{KERNELS[kernel]}, i-cache {ICACHE[icache]}" for icache, kernel in columns]
@@ -197,8 +196,8 @@ def every_row() -> str:
 
 
 def picture() -> bytes:
-    """Draw cycles against bytes, a point a kernel and level, a bar from the least to the most
-    over the links: as SVG, the same bytes for the same results."""
+    """Draw cycles against flash as SVG: a point per kernel and level, with its range over links.
+    The same results give the same bytes."""
     with mpl.rc_context(plot.STYLE):
         board = run(next(iter(KERNELS)), UPSTREAM).board
         notes = [
@@ -225,7 +224,7 @@ def picture() -> bytes:
 
 
 def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any]) -> float:
-    """Draw one kernel into a panel, with its levels' names; return the most cycles of a link."""
+    """Draw one kernel into a panel, with the names of its levels; return its largest cycles."""
     x = [flash(kernel, level) / 1024 for level in LEVELS]
     y = [(row.per_op if row else None) or 0.0 for row in rows]
     ranges = [(min(layout_nets(row)), max(layout_nets(row))) for row in rows]
@@ -234,7 +233,7 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
         [most - at for at, (_, most) in zip(y, ranges, strict=True)],
     ]
     axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
-    # The baseline's points lie too close for four letters; master's lie left of 2.2's.
+    # The baseline's points are too close for four letters; master's are left of 2.2's.
     named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
     off = (-8, -9) if kernel == "tock-master" else (5, 3)
     for level, *point in zip(LEVELS, x, y, strict=True):

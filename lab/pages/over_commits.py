@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What docs/findings.md says of Tock over its commits: what a release and the newest commit cost,
-which commits made rows jump, and what a new toolchain does.
+"""Tock over its commits, for docs/findings.md: the cost of a release and of the newest commit, the
+commits at which rows jump, and the effect of new toolchains.
 
-All of it is what a campaign found (lab/data/tock-history.jsonl), but for the cause of a jump, which
-was read in the source (lab/data/causes.toml).
+The figures come from a campaign (lab/data/tock-history.jsonl). The causes of jumps were read in
+Tock's source (lab/data/causes.toml).
 """
 
 import tomllib
@@ -30,7 +30,7 @@ from tockmark_lab.over_time.commits_text import INSTRUCTIONS_ONLY, cycles_words
 
 FILE = DATA / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"
-# The rows that were followed to the commits at which they jump.
+# The rows whose jumps were followed to single commits.
 ROWS = (
     "syscall.command",
     "syscall.memop",
@@ -40,12 +40,12 @@ ROWS = (
     "console.write size=1",
 )
 OFF = " icache=off"
-ORIGINS = ("by commits", "by toolchains", "not told apart")
+ORIGINS = ("by commits", "by toolchains", "unknown")
 
 
 @cache
 def history() -> CampaignData:
-    """Return what the campaign found."""
+    """Return the campaign's measurements."""
     history, problems = load_campaign(FILE)
     assert not problems, problems
     return history
@@ -57,18 +57,18 @@ def mean() -> CommitTrail:
 
 
 def release(name: str) -> MeasuredCommit:
-    """Return what was measured of a release."""
+    """Return the measurement of a release."""
     return next(commit for commit in history().every if name in commit.commit.names)
 
 
 def newest() -> MeasuredCommit:
-    """Return the last commit of the line of which all rows were measured."""
+    """Return the last commit of the mainline that has all rows."""
     wanted = mean().ends[1].commit.sha
     return history().measured[wanted]
 
 
 def mean_since(name: str, series: str) -> str:
-    """Return the geometric mean of the newest commit by a release's."""
+    """Format the geometric mean of the newest commit relative to a release."""
     by_sha = {point.commit.sha: getattr(point, series) for point in mean().points}
     return text.ratio(by_sha[newest().commit.sha] / by_sha[release(name).commit.sha])
 
@@ -83,8 +83,8 @@ def _count(of: MeasuredCommit, row: str) -> float | None:
 
 
 def since(name: str) -> str:
-    """Instructions of a release and of the newest commit, and what jumps on the way add up to:
-    those of commits, of new toolchains, and those of which it is not known; below, the sizes."""
+    """Return a table of a release and the newest commit: instructions, their change, and the sum of
+    the jumps between them by origin; then flash and RAM."""
     old, new = release(name), newest()
     jumps = [
         jump for jump in history().jumps() if (jump.head.place or 0) <= (new.commit.place or 0)
@@ -114,25 +114,25 @@ def since(name: str) -> str:
 
 
 def origin(jump: Jump) -> str:
-    """Return what made a row jump, by the words of KINDS."""
+    """Return the origin of a jump, one of ORIGINS."""
     return ORIGINS[2 if not jump.exact else 1 if jump.built_anew else 0]
 
 
-def largest_jumps(dearer: bool, many: int = 5) -> list[Jump]:
-    """Return so many of the dearest jumps, or of the best, at most: of each commit one, of known
-    commits alone."""
+def largest_jumps(increases: bool, limit: int = 5) -> list[Jump]:
+    """Return at most `limit` of the largest increases or decreases with a known commit, one per
+    commit."""
     some = [
         jump
         for jump in history().jumps()
-        if origin(jump) == ORIGINS[0] and (jump.change > 0) is dearer
+        if origin(jump) == ORIGINS[0] and (jump.change > 0) is increases
     ]
     jumps = largest(some, [row + OFF for row in ROWS])
-    return jumps[:many] if dearer else jumps[::-1][:many]
+    return jumps[:limit] if increases else jumps[::-1][:limit]
 
 
 @cache
 def causes() -> dict[str, str]:
-    """Return the cause of jumps by the beginning of the commit's name."""
+    """Return the causes of jumps by short commit hash."""
     causes_by_commit: dict[str, str] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["causes"]
     return causes_by_commit
 
@@ -143,10 +143,11 @@ def check(jump: Jump) -> str:
     return f"tockmark judge TREE {jump.base.short} {jump.head.short} --only {row}"
 
 
-def jump_table(dearer: bool) -> str:
-    """The dearest jumps, or the best: what, how much, where, and how to see it."""
+def jump_table(increases: bool) -> str:
+    """Return a table of the largest increases or decreases, with cause, size, functions and a
+    command to check each."""
     lines = []
-    for jump in largest_jumps(dearer):
+    for jump in largest_jumps(increases):
         pull = f", #{jump.head.pull}" if jump.head.pull else ""
         cause = causes().get(jump.head.short) or text.escaped(jump.head.subject)
         cycles = cycles_words(jump)
@@ -165,8 +166,8 @@ def jump_table(dearer: bool) -> str:
 
 
 def toolchains() -> str:
-    """What each new toolchain changed, by the commit that brought it and its first parent; nothing
-    if none was measured so."""
+    """Return a table of the change by each new toolchain, between the commit that brought it and
+    its first parent; empty if no such pair was measured."""
     lines = []
     for base, head in _neighbours():
         if base.commit.toolchain != head.commit.toolchain and head.commit.toolchain:
@@ -186,6 +187,6 @@ def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
 
 
 def unexplained_jumps() -> list[Jump]:
-    """Return the jumps of more instructions than are followed whose commit is not known yet."""
+    """Return the jumps of at least 20 instructions whose commit is not known yet."""
     every = [jump for jump in history().jumps(20) if not jump.exact]
     return largest(every, [row + OFF for row in ROWS])

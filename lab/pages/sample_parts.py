@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where a sample goes, from the committed profiles: by part of the system call, by function, and
-what another kernel or opt-level changes of it."""
+"""Breakdowns of a sample, from the committed profiles: by part of the system call and by function,
+and the changes by another kernel or opt-level."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from tockmark.show import text
 
 FOLDER = RESULTS / "profiles"
 
-# The phases of a profile as the pages put them together: each cycle is in one of these.
+# The phases of a profile, grouped for the pages: each cycle is in one part.
 PARTS = {
     "registers": (ENTRY, RETURN),
     "PMP": (PMP,),
@@ -28,7 +28,7 @@ PARTS = {
     "the rest": (KERNEL,),
 }
 
-# Functions of one kind, whatever the phase that they are called in.
+# Functions of one kind, in any phase.
 KINDS = {
     "grant": re.compile(r"kernel/src/grant\.rs"),
     "copies": re.compile(r"compiler_builtins|^mem(cpy|move|set|cmp)\b"),
@@ -38,13 +38,13 @@ KINDS = {
 
 @cache
 def profiles(kernel: str) -> dict[tuple[str, bool], StoredProfile]:
-    """Return all profiles of a kernel at one level, by row and setting of the i-cache."""
+    """Return all profiles of a kernel at one level, by row and i-cache setting."""
     loaded = map(file.load, sorted((FOLDER / kernel).glob("*.json")))
     return {(profile.label, profile.icache): profile for profile in loaded}
 
 
 def path(kernel: str, row: str, icache: bool) -> str:
-    """Return where a profile lies, as a command names it."""
+    """Return the path of a profile, from the top folder."""
     cache = "on" if icache else "off"
     stored = FOLDER / kernel / f"{row.replace(' ', '-').replace('=', '')}-{cache}.json"
     if not stored.exists():
@@ -53,15 +53,15 @@ def path(kernel: str, row: str, icache: bool) -> str:
 
 
 def most_expensive(kernel: str, count: int) -> list[str]:
-    """Return the rows that cost most, of those that are there with both settings of the cache."""
+    """Return the most expensive rows, of those profiled with both cache settings."""
     own = profiles(kernel)
     both = [row for row, icache in own if icache and (row, False) in own]
     return sorted(both, key=lambda row: -own[row, False].cycles)[:count]
 
 
 def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
-    """Return the `instructions` or `cycles` of each part, which are all of the sample together; and
-    those that functions of each kind took themselves, whatever part called them."""
+    """Return the `instructions` or `cycles` of each part, which add up to the sample, and of the
+    functions of each kind, whichever part called them."""
     count = attrgetter(what)
     by_phase = Counter({share.name: count(share) for share in profile.phases})
     parts = {part: sum(by_phase[name] for name in names) for part, names in PARTS.items()}
@@ -74,8 +74,8 @@ def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str,
 
 
 def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
-    """Return a table of each row and kernel (by its folder; with what to call it): sums, and shares
-    of the instructions and of the cycles with the i-cache off."""
+    """Return a table by row and kernel: sums, and shares of instructions and cycles (i-cache off)
+    by part. `kernels` maps folders to titles."""
     names = [*PARTS, "grant", "copies"]
     lines = []
     for row in rows:
@@ -93,8 +93,8 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
 
 
 def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> str:
-    """Return the functions that cost most in these rows together, of the first kernel, and what the
-    others have of the same name in a file of the same name."""
+    """Return a table of the first kernel's most expensive functions, summed over these rows, with
+    the other kernels' functions of the same name and file name."""
     rows = list(rows)
     sums: list[tuple[Counter[str], Counter[str]]] = []
     for folder in kernels:
@@ -117,8 +117,8 @@ def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> st
 
 
 def _short(name: str) -> str:
-    """Return a function with its file's name alone: versions of crates stand in the folders' names.
-    What the compiler outlined is one."""
+    """Return a function's name with its file's name, without folders, which contain versions of
+    crates. All outlined functions have one name."""
     if KINDS["outlined"].search(name):
         return "OUTLINED_FUNCTION_…"
     head, _, rest = name.partition(" (")
@@ -126,7 +126,8 @@ def _short(name: str) -> str:
 
 
 def changes(base: str, new: str, rows: Iterable[str]) -> str:
-    """Instructions of whole samples: those of one kernel, and what another has more, by part."""
+    """Return a table of the instructions of whole samples: one kernel's, and the difference of
+    another by part."""
     lines = []
     for row in rows:
         base_profile, new_profile = (profiles(folder)[row, False] for folder in (base, new))
@@ -151,7 +152,7 @@ def _growth(before: int, after: int) -> str:
 
 
 def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
-    """Return one row at several levels: instructions by part and kind, and cycles by cause."""
+    """Return a table of one row at several levels: instructions by part, cycles by cause."""
     lines = []
     for level in levels:
         profile = profiles(f"{kernel}-{level}")[row, False]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm, or a sent line, waits, and for what: the files in lab/data/latency/. That of
-the kernel `unchanged` is Tock master's as the three changes found it, of as many alarms as theirs.
+"""How long an alarm or a sent line waits, and for what (lab/data/latency/).
+
+Kernel `unchanged` is Tock master before the three changes, with the same number of alarms.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -14,9 +15,9 @@ from tockmark.latency.report import KINDS, LoadWaits, StackPart, StoredLatency
 from tockmark_lab.folders import DATA
 
 CHANGES = {
-    "priorities": "the PLIC's priorities are written once, not after each round of interrupts",
-    "words": "one word tells which of the six words of pending interrupts is not empty",
-    "chunks": "the UART's driver sends 8 bytes in a turn, not all that fit",
+    "priorities": "write the PLIC's priorities once, not after each round of interrupts",
+    "words": "keep one word that shows which of the six words of pending interrupts are not empty",
+    "chunks": "send 8 bytes per turn in the UART's driver, not all that fit",
 }
 CHANGED = {
     "irq.upcall core=asleep": "alarm to upcall, asleep",
@@ -35,23 +36,23 @@ SIDES = ("base", "head")
 
 @cache
 def load_latency(kernel: str, icache: bool = True) -> StoredLatency:
-    """Return what a file has."""
+    """Return the committed latencies of a kernel, with one cache setting."""
     return report.load(DATA / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
 
 
 def is_measured(icache: bool) -> bool:
-    """Return whether all kernels were measured with this setting of the cache."""
+    """Return whether all kernels were measured with this cache setting."""
     name = "on" if icache else "off"
     return all((DATA / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
 
 
 def wait_spread(kernel: str, load: str, icache: bool = True) -> WaitSpread:
-    """Return how long the alarms took beside a load."""
+    """Return the spread of the alarms' waits under a load."""
     return _load(load_latency(kernel, icache), load).whole
 
 
 def counts(*kernels: str) -> str:
-    """Return how many alarms there were beside each load, of kernels that differ by their names."""
+    """Format the number of alarms per load, with the kernels' names if they differ."""
     by_count: dict[int, list[str]] = {}
     for kernel in kernels or KERNELS:
         by_count.setdefault(load_latency(kernel).loads[0].whole.count, []).append(KERNELS[kernel])
@@ -61,19 +62,19 @@ def counts(*kernels: str) -> str:
 
 
 def watched_cycles(kernel: str, load: str) -> str:
-    """Return how long the alarm was watched that never came beside a load, i-cache on."""
+    """Format how long an alarm that never came was watched, in cycles, i-cache on."""
     return f"{next(lost.cycles for lost in load_latency(kernel).never if lost.name == load):,}"
 
 
 def worst(kernel: str, icache: bool = True) -> str:
-    """Return the worst of all, in cycles and microseconds."""
+    """Format the worst wait of a kernel, in cycles and microseconds."""
     latency = load_latency(kernel, icache)
     cycles = latency.worst.cycles
     return f"{cycles:,} cycles ({cycles * MICROSECOND / latency.clock_hz:,.0f} µs)"
 
 
 def worst_load(kernel: str, icache: bool = True) -> str:
-    """Return what ran beside the worst."""
+    """Return the load of the worst wait, in words."""
     latency = load_latency(kernel, icache)
     return _load(latency, latency.worst.load).what
 
@@ -84,30 +85,29 @@ def stage(kernel: str, name: str) -> int:
 
 
 def longest(kernel: str, kind: str) -> str:
-    """Return the cycles of a kernel's longest stretch of a kind, i-cache on."""
+    """Format the length of a kernel's longest stretch of this kind, in cycles, i-cache on."""
     all_stretches = load_latency(kernel).stretches
     return f"{next(stretch.cycles for stretch in all_stretches if stretch.kind == kind):,}"
 
 
 def cycles_within(kernel: str, function: str) -> str:
-    """Return how many cycles of the worst alarm were within a function, as far as its largest parts
-    tell."""
+    """Format the cycles of the worst alarm within a function, counting its largest parts only."""
     parts = load_latency(kernel).worst.parts
     return f"{sum(part.cycles for part in parts if function in part.stack):,}"
 
 
 def loads(icache: bool = True) -> str:
-    """Write the median and the worst beside each load, by kernel."""
+    """Return a table of the median and the worst wait by load and kernel."""
     return _beside({title: load_latency(name, icache) for name, title in KERNELS.items()})
 
 
 def lines() -> str:
-    """Write the same of lines that the UART has sent."""
+    """Return a table of the waits for the end of a sent line, by load and kernel."""
     return _beside({title: load_latency(f"{LINES}{name}") for name, title in KERNELS.items()})
 
 
 def levels() -> str:
-    """Write the same of alarms at two opt-levels, beside what was measured at both."""
+    """Return a table of the alarms' waits at two opt-levels, for the loads measured at both."""
     both = {title: load_latency(name) for title, name in LEVELS.items()}
     at_2 = load_latency("tock-2.2-2")
     names = {load.name for load in at_2.loads} | {lost.name for lost in at_2.never}
@@ -115,14 +115,14 @@ def levels() -> str:
 
 
 def worst_at_2(kernel: str, icache: bool = True) -> str:
-    """Return what opt-level 2 leaves of the worst alarm beside each load."""
+    """Format the worst wait at opt-level 2 relative to z (range over loads)."""
     at_2 = load_latency(f"{kernel}-2", icache).loads
     shares = [load.whole.worst / wait_spread(kernel, load.name, icache).worst for load in at_2]
     return between(shares, "{:.2f}".format)
 
 
 def stages(kernel: str) -> str:
-    """Write the stages of a kernel: beside nothing, beside the load of the worst alarm, and that
+    """Return a table of the stages: without load, under the load of the worst alarm, and of that
     alarm."""
     latency = load_latency(kernel)
     alone, with_load = (_load(latency, name) for name in (report.QUIET, latency.worst.load))
@@ -130,9 +130,9 @@ def stages(kernel: str) -> str:
         "stage",
         "what it is",
         "alone, median",
-        "beside, median",
-        "beside, worst",
-        "of the worst alarm",
+        "with load, median",
+        "with load, worst",
+        "worst alarm",
     ]
     rows = [
         [
@@ -156,13 +156,14 @@ def stages(kernel: str) -> str:
 
 
 def spent(kernel: str) -> str:
-    """Write where the cycles of the worst alarm went."""
+    """Return a table of the worst alarm's cycles by function."""
     parts = load_latency(kernel).worst.parts
     return markdown(["functions, callers first", "cycles"], ([*_part(part)] for part in parts))
 
 
 def stretches() -> str:
-    """Write the longest stretches by kernel, and the function that has most of each."""
+    """Return a table of the longest stretches by kernel, with the function that takes most of
+    each."""
     rows = []
     for kind, what in KINDS.items():
         for kernel, title in KERNELS.items():
@@ -172,24 +173,24 @@ def stretches() -> str:
                     rows.append(
                         [what, title, f"{stretch.cycles:,}", stretch.load, f"{most} ({cycles})"]
                     )
-    heads = ["in which", "kernel", "cycles", "beside", "most of it"]
+    heads = ["in which", "kernel", "cycles", "load", "mostly in"]
     return markdown(heads, rows, (0, 1, 3, 4))
 
 
 def changes() -> str:
-    """Write what three changes leave of some rows' cycles, and of the worst alarms."""
+    """Return a table of the three changes: ratios of some rows' cycles, and alarms under load."""
     rows = []
     for name, what in CHANGES.items():
         for icache in (True, False):
             cells = [share_left(f"waits/{name}", row, icache) for row in CHANGED]
             worst = _cell(load_latency(name), "console") if icache else "-"
             rows.append([what if icache else "", "on" if icache else "off", *cells, worst])
-    heads = ["change", "i-cache", *CHANGED.values(), "beside console"]
+    heads = ["change", "i-cache", *CHANGED.values(), "alarm, console load"]
     return markdown(heads, rows, (0, 1))
 
 
 def instruction_change(name: str, row: str) -> str:
-    """Return how many instructions a change adds to a row, i-cache off."""
+    """Format the instructions that a change adds to a row, i-cache off."""
     base, head = (retired(committed(f"waits/{name}-{side}").row(row, False)) for side in SIDES)
     assert base is not None
     assert head is not None
@@ -204,7 +205,7 @@ def _beside(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> st
         for name, what in names.items()
         if only is None or name in only
     )
-    return markdown(["beside", *of], rows)
+    return markdown(["load", *of], rows)
 
 
 def _part(part: StackPart) -> Iterator[str]:

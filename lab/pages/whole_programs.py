@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What isolation costs whole programs: the results in lab/studies/programs, and where their sources
-come from."""
+"""The cost of isolation for whole programs (lab/studies/programs, lab/studies/isolation), and the
+sources of the programs."""
 
 import tomllib
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ def results() -> tuple[Result, ...]:
 
 @cache
 def kernels() -> tuple[KernelResults, ...]:
-    """Return what was measured bare, then on each kernel."""
+    """Return the bare measurements, then each kernel's."""
     return tuple(programs.group_by_kernel(results()))
 
 
 def format_ratio(ratios: Ratios | None) -> str:
-    """Return a ratio: its median, and the least and the most over layouts, if there are some."""
+    """Format a ratio: its median, and its range if layouts differ."""
     if ratios is None:
         return text.NONE
     least, most = min(ratios.by_layout), max(ratios.by_layout)
@@ -49,12 +49,12 @@ def format_ratio(ratios: Ratios | None) -> str:
 
 
 def table(icache: bool) -> str:
-    """Return the table of one cache setting: per kernel alone, and beside an alarm."""
+    """Return the table for one cache setting: by kernel, alone and with another app's alarm."""
     bare, *others = kernels()
     lines = []
-    shown = [(kernel, beside) for kernel in others for beside in (ALONE, WITH_ALARM)]
+    shown = [(kernel, load) for kernel in others for load in (ALONE, WITH_ALARM)]
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if bare.nets(key, ALONE, icache)]
-    columns = [[kernel.by(bare, key, beside, icache) for key in keys] for kernel, beside in shown]
+    columns = [[kernel.by(bare, key, load, icache) for key in keys] for kernel, load in shown]
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
         lines.append([key.label, cycles, *(format_ratio(column[i]) for column in columns)])
@@ -64,36 +64,35 @@ def table(icache: bool) -> str:
         for column in columns
     ]
     lines.append(["geometric mean of the short ones", "", *map(format_ratio, means)])
-    heads = [
-        kernel.name + (", + alarm" if beside == WITH_ALARM else "") for kernel, beside in shown
-    ]
+    heads = [kernel.name + (", + alarm" if load == WITH_ALARM else "") for kernel, load in shown]
     return markdown(["program", "bare, cycles", *heads], lines)
 
 
 def layouts(key: programs.ProgramKey, icache: bool) -> int:
-    """Return in how many layouts a program was measured bare."""
+    """Return the number of layouts in which a program was measured bare."""
     return len(kernels()[0].nets(key, ALONE, icache))
 
 
 def sizes() -> str:
-    """Return what programs take as an app."""
+    """Return the table of the programs' sizes as apps."""
     columns = programs.sizes(kernels(), CATALOGUE)
     return "\n".join(columns.markdown()).rstrip()
 
 
-def mean(name: str, beside: str, icache: bool) -> str:
-    """Return the geometric mean over the programs in several layouts on one kernel."""
+def mean(name: str, load: str, icache: bool) -> str:
+    """Format the geometric mean over the programs with several layouts on one kernel, in percent
+    above bare."""
     bare, *others = kernels()
     (kernel,) = (kernel for kernel in others if kernel.name == name)
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if layouts(key, True) > 1]
-    mean = programs.mean([kernel.by(bare, key, beside, icache) for key in keys])
+    mean = programs.mean([kernel.by(bare, key, load, icache) for key in keys])
     if mean is None:
         return text.NONE
     return between([100 * (value - 1) for value in mean.by_layout], "{:.1f} %".format)
 
 
 def conditions() -> str:
-    """Return in how many layouts each kernel was measured."""
+    """Name the number of layouts of each kernel."""
     return "; ".join(
         f"{kernel.name}: {most} layout{'s' * (most > 1)}"
         for kernel in kernels()
@@ -102,13 +101,13 @@ def conditions() -> str:
 
 
 def stack_in_c() -> str:
-    """Return what follows about the same in C, where that was measured."""
+    """Return the clause on ML-KEM's stack in C, or "" if C was not measured."""
     there = any(row.id == "mlkem.exchange" and row.lang == "c" for r in results() for row in r.rows)
     return f" and {stack('mlkem.exchange', 'c')} in C, for about the same cycles" if there else ""
 
 
 def stack(id_: str, lang: str) -> str:
-    """Return the most bytes of its stack that a program ever used."""
+    """Format the largest stack that a program used, in bytes."""
     used = [
         row.stack
         for result in results()
@@ -120,25 +119,25 @@ def stack(id_: str, lang: str) -> str:
 
 @dataclass(frozen=True)
 class CountedRuns:
-    """A program in one run alone and in one beside the alarm, on one kernel."""
+    """A program's run alone and its run with another app's alarm, on one kernel."""
 
     alone: ProgramActivity
-    beside: ProgramActivity
+    with_alarm: ProgramActivity
 
     @property
     def alarms(self) -> int:
-        """How many alarms came to the other app."""
-        return self.beside.upcalls
+        """The number of alarms of the other app."""
+        return self.with_alarm.upcalls
 
     def of_alarm(self, count: int) -> float:
-        """Return how many of something there are for each alarm."""
+        """Return a count per alarm."""
         return count / self.alarms
 
 
 @cache
 def counted_runs() -> dict[str, dict[str, CountedRuns]]:
-    """Return what happened in runs by kernel, as results have them, then by program. What ran alone
-    had nothing happen to it: else a table would lack it."""
+    """Return the counts of runs by kernel, then by program. Runs alone must have no trap and no
+    kernel cycle, since no table shows them."""
     runs_by_kernel = {}
     for path in sorted((STUDIES / "isolation" / "data").glob("*.json")):
         stored = isolation.load(path)
@@ -158,20 +157,20 @@ def counted_runs() -> dict[str, dict[str, CountedRuns]]:
 
 
 def per_alarm() -> str:
-    """Return the table of what each alarm of the other app takes, over the programs."""
+    """Return the table of the cost of each alarm of the other app (range over programs)."""
     lines = []
     for name, every in counted_runs().items():
         some = [run for run in every.values() if run.alarms]
         of_many = [
-            [run.of_alarm(getattr(run.beside, what)) for run in some]
+            [run.of_alarm(getattr(run.with_alarm, what)) for run in some]
             for what in ("interrupts", "traps", "switches", "pmp_writes")
         ]
-        cycles = [run.of_alarm(run.beside.kernel) for run in some]
+        cycles = [run.of_alarm(run.with_alarm.kernel) for run in some]
         phases = [
-            median([run.of_alarm(run.beside.phases.get(phase, 0)) for run in some])
+            median([run.of_alarm(run.with_alarm.phases.get(phase, 0)) for run in some])
             for phase in KERNEL_PHASES
         ]
-        others = [run.of_alarm(run.beside.others) for run in some]
+        others = [run.of_alarm(run.with_alarm.others) for run in some]
         lines.append(
             [
                 name,
@@ -186,22 +185,22 @@ def per_alarm() -> str:
 
 
 def share_of_pmp(name: str) -> str:
-    """Return which part of the kernel's cycles for alarms goes to the PMP."""
-    some = [run.beside for run in counted_runs()[name].values()]
+    """Format the PMP's share of the kernel's cycles for alarms."""
+    some = [run.with_alarm for run in counted_runs()[name].values()]
     return share(sum(run.phases.get(PMP, 0) for run in some), sum(run.kernel for run in some))
 
 
 def alarms_table() -> str:
-    """Return the table of each program's alarms, what the kernel takes for one, and what the
-    program itself takes more or less than alone."""
+    """Return the table of each program's alarms, the kernel's cycles per alarm, and the change of
+    the program's own cycles."""
     every = counted_runs()
     lines = []
     for name in next(iter(every.values())):
         cells = []
         for some in every.values():
             run = some[name]
-            each = f" × {number(run.of_alarm(run.beside.kernel))}" if run.alarms else ""
-            own = run.beside.program - run.alone.program
+            each = f" × {number(run.of_alarm(run.with_alarm.kernel))}" if run.alarms else ""
+            own = run.with_alarm.program - run.alone.program
             cells += [f"{run.alarms}{each}", f"{own:+,}"]
         lines.append([name, *cells])
     heads = [head for name in every for head in (f"{name}, alarms", "itself")]
@@ -209,7 +208,7 @@ def alarms_table() -> str:
 
 
 def sources() -> str:
-    """Return where the programs come from, and under which licence."""
+    """Return the table of the programs' sources and licences."""
     listed = tomllib.loads((STUDY / "sources.toml").read_text(encoding="utf-8"))["source"]
     heads = ("programs", "of", "version", "licence", "what")
     rows: list[Sequence[str]] = [

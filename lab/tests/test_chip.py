@@ -121,7 +121,7 @@ def test_a_run_says_what_builds_the_chip(tmp_path: Path) -> None:
     assert (chip.timing, chip.machine) == ("rtl", boards.load("earlgrey-sim-2021").machine)
     missing = msgspec.structs.replace(chip.target, binary=tmp_path / "chip" / "earlgrey-sim")
     with pytest.raises(TockmarkError) as refused:
-        missing.ready()
+        missing.check_ready()
     assert "make chip" in str(refused.value)
 
 

@@ -19,7 +19,7 @@ from tockmark.base import paths
 from tockmark.base.errors import OK
 from tockmark.compare.pairs import differing_factors
 from tockmark.result import file
-from tockmark.target.sim import core_beside
+from tockmark.target.sim import read_core
 
 BOARD = paths.ROOT / "boards" / "earlgrey-sim"
 IBEX = Path(importlib.util.find_spec("pythondata_cpu_ibex").origin).parent / "system_verilog"  # type: ignore[union-attr,arg-type]
@@ -49,7 +49,7 @@ def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
     assert set(known) == NAMES
     for name, parameters in known.items():
         made.write(name, IBEX, tmp_path)
-        core = core_beside(tmp_path / "earlgrey-sim")
+        core = read_core(tmp_path / "earlgrey-sim")
         assert core is not None
         assert (core.name, core.foreign) == (name, False)
         assert core.pmp_regions == (16 if parameters["PMPEnable"] else 0)

@@ -16,7 +16,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite import catalogue
 from tockmark.target import board as boards
-from tockmark.target import laid as laid_images
+from tockmark.target import image_folder
 from tockmark.target.elf import read_elf
 from tockmark.target.image import HEADER
 from tockmark_lab.folders import LAB
@@ -103,7 +103,7 @@ def test_one_tab_is_for_both_architectures(out: Path) -> None:
     tockmark("board", "image", boot, "--board", PROFILE, "-o", alone)
     tockmark("board", "image", boot, "--board", "cw310", "--also", alone, "-o", both)
     listed = importlib.import_module("tockloader.tab").TAB
-    (laid,) = laid_images.read_folder(both).manifest.boots
+    (laid,) = image_folder.read_folder(both).manifest.boots
     assert len(laid.slots) == 2
     for slot in laid.slots:
         assert listed(str(both / slot.tab)).get_supported_architectures() == [

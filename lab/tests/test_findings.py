@@ -141,7 +141,7 @@ def test_profiles_are_of_the_link_that_upstream_makes() -> None:
 
 @pytest.mark.parametrize(
     ("study", "verdict"),
-    [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
+    [(10, "inside"), (9, "inside"), (12, "9.1 % above"), (8, "11.1 % below")],
 )
 def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
     assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict

@@ -128,10 +128,10 @@ LINE = '{"format": "tockmark-history", "version": 2'
     [
         ("", "holds no run"),
         ('{"format":"tock', "holds no run"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history; give a file"),
+        ("\x00\n", "is another file, not a history. Give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
-        (json.dumps(WHOLE), "is a result file, not a history; `tockmark table` shows it"),
+        (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
         (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
         ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
         ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
@@ -195,7 +195,7 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
 def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again; take"):
+    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again. Take"):
         history.load(path)
 
 

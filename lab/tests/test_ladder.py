@@ -16,7 +16,7 @@ from tockmark.result import file
 from tockmark.suite import catalogue
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild, build_image
-from tockmark.target.kernel import read_kernel, slots_of
+from tockmark.target.kernel import app_capacity, read_kernel
 from tockmark.target.protocol import Start
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances
@@ -145,8 +145,8 @@ def test_slots_are_told_by_the_type_of_their_table(tmp_path: Path) -> None:
     )
     elf = BOARD.kernels[2].read_bytes()
     kernel.path.write_bytes(elf + b"\0ProcessArray<4>\0")
-    found = slots_of(kernel)
+    found = app_capacity(kernel)
     assert found is not None
     assert (found.apps, found.by) == (4, "the kernel's types")
     kernel.path.write_bytes(elf)
-    assert slots_of(kernel) is None
+    assert app_capacity(kernel) is None

@@ -32,7 +32,7 @@ SHORT = 600_000  # cycles of a boot
 @pytest.mark.parametrize("abi", [1, 2])
 def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
     make("profile")
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
     scenes = [interrupts_off.search(1), interrupts_off.SCENES[-1]]
     stretches = interrupts_off.measure(plan, [replace(scene, cycles=SHORT) for scene in scenes])
@@ -49,7 +49,7 @@ def test_what_takes_longer_is_named() -> None:
 
 
 def test_another_traces_form_is_refused() -> None:
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     watch = StretchWatch(Program(board.kernels[2]), board.memory.rom)
     with pytest.raises(TockmarkError, match="another form"):
         watch.follow([HEADING[1:]], "a boot")

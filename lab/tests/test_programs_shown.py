@@ -11,7 +11,7 @@ from tockmark.result.provenance import Board, Kernel, Layout
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Params
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 from tockmark.wire.rows import StoredRow
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import programs
@@ -35,7 +35,7 @@ def result(
         for name, many in nets.items():
             id_, beside = name.split(" ")
             rows.append(row(id_, {"beside": beside}, many[layout], instructions))
-        booted = Booted(
+        booted = MeasuredBoot(
             "towers", icache, "towers", {"towers": app_of("towers", rows, lang="c", abi="2")}
         )
         board = Board("made-up", "cw310", 24_000_000, "unchecked", None, 16)

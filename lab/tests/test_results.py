@@ -92,7 +92,7 @@ def test_a_json_file_can_be_read_by_people(path: Path) -> None:
 
 
 def test_no_boot_is_silent_for_as_long_as_a_simulator_waits() -> None:
-    targets = [boards.load(boards.simulated(name)).target for name in ("cw310", "nexysvideo")]
+    targets = [boards.load(boards.simulated_board(name)).target for name in ("cw310", "nexysvideo")]
     waits = min(target.silence_cycles for target in targets if isinstance(target, SimTarget))
     results = [file.load(path) for path in (*FILES, *CALLS)]
     boots = [run.cycles for one in results for run in one.provenance.boots]

@@ -6,7 +6,7 @@ import re
 from tockmark.base import paths
 from tockmark.result.stats import steady_median
 from tockmark.suite import catalogue
-from tockmark.target.run import APP_SAMPLES, SIMULATED_SAMPLES, enough
+from tockmark.target.run import APP_SAMPLES, SIMULATED_SAMPLES, default_samples
 from tockmark.wire.records import expand
 
 SHARE, WORST, CYCLE = 0.005, 0.008, 1  # a median may differ by a share, or a cycle
@@ -52,6 +52,6 @@ def test_the_page_says_it_of_those_of_the_app_alone() -> None:
 
 
 def test_a_boot_of_the_app_alone_takes_fewer() -> None:
-    found = {boot.name: enough(boot, KNOWN) for boot in KNOWN.boots()}
+    found = {boot.name: default_samples(boot, KNOWN) for boot in KNOWN.boots()}
     assert found["mem"] == found["loop"] == APP_SAMPLES
     assert found["syscall"] == found["time"] == found["ring-2"] == SIMULATED_SAMPLES

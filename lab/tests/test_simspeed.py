@@ -44,7 +44,7 @@ def test_an_image_is_of_a_boot_that_there_is(tmp_path: Path) -> None:
     command = [tockmark, "board", "image", "syscal", "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "there is no boot 'syscal'; choose from: time, syscall, " in done.stderr
+    assert "there is no boot 'syscal'. Choose from: time, syscall, " in done.stderr
     assert not list(tmp_path.iterdir())
 
 

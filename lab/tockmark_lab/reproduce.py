@@ -30,11 +30,11 @@ from tockmark.target.image import (
     HEADER,
     AppBuild,
     build_image,
-    lay_by_tockloader,
+    install_with_tockloader,
 )
-from tockmark.target.kernel import KernelElf, read_kernel, room_of
+from tockmark.target.kernel import KernelElf, app_room, read_kernel
 from tockmark.target.protocol import Start
-from tockmark.target.tab import lay_tabs
+from tockmark.target.tab import write_tab_image
 
 APPS = paths.APPS / "upstream-abi2"  # `make upstream`
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
@@ -143,15 +143,15 @@ def lay(
         if len(tabs) != len(case.slots):
             wanted = ", ".join(case.slots)
             raise TockmarkError(f"this case has {len(case.slots)} apps", f"give TABs of {wanted}")
-        lay_tabs(tabs, elf, board, folder / "tabs.flash")
+        write_tab_image(tabs, elf, board, folder / "tabs.flash")
         return folder / "tabs.flash"
-    room = room_of(elf, board)
+    room = app_room(elf, board)
     moved = {"tm_flash_start": room.flash_start + case.gap + HEADER}
     boot = Boot(case.slots[0], "", case.slots, ())
     apps = AppBuild(APPS, 2, target="upstream")
     image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
     if case.gap:  # for which tockloader has an app of its own, without a name
-        lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
+        install_with_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
     return image.flash
 
 
@@ -159,7 +159,7 @@ def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bo
     """Run a case, and return whether it shows its fault; keep its flash image as a file if one is
     named. TockmarkError if nothing can be said."""
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
-    board.target.ready()
+    board.target.check_ready()
     elf = read_kernel(kernel)
     with temporary_folder(paths.RUNS) as folder:
         flash = lay(case, tabs, elf, board, folder)

@@ -147,7 +147,7 @@ def mixes(seed: int) -> PartOutcome:
 
     The seeds that leave a victim least are for the list in tockmark_lab.conformance."""
     found, number = PartOutcome(), count_of("TOCKMARK_MIXES") // 2
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
@@ -166,7 +166,7 @@ def mixes(seed: int) -> PartOutcome:
 def masked(seed: int) -> PartOutcome:
     """Look for the longest time with interrupts off, and hold it to its limit."""
     found = PartOutcome()
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     searches = [interrupts_off.search(seed) for seed in range(1, SEARCHES + 1)]
     for abi in (2, 1):
         kernel = read_kernel(board.kernels[abi])
@@ -179,7 +179,7 @@ def masked(seed: int) -> PartOutcome:
 
 
 def _kernel(abi: int) -> str:
-    return read_kernel(boards.load(boards.simulated("cw310")).kernels[abi]).sha256
+    return read_kernel(boards.load(boards.simulated_board("cw310")).kernels[abi]).sha256
 
 
 def headers(seed: int) -> PartOutcome:
@@ -245,7 +245,7 @@ def interruptions(what: str, seed: int) -> PartOutcome:
     trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
     count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
     tally = trials(count, seed, lambda step: say(f"  {step}"))
-    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.came))
+    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.endings))
     return PartOutcome([tried], tally.lost)
 
 
@@ -254,7 +254,7 @@ def guards(seed: int) -> PartOutcome:
     tried = mutants.run(count_of("TOCKMARK_MUTANTS"), seed, lambda step: say(f"  {step}"))
     found = PartOutcome()
     for place, done in tried.items():
-        came = dict(done.tally.came)
+        came = dict(done.tally.endings)
         found.tries.append(Try(f"{place}, of {done.guards}", done.tally.tried, str(seed), came))
         found.lost += done.tally.lost
     return found

@@ -31,10 +31,10 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
-from tockmark.target.log import read
-from tockmark.wire.boots import App, Booted, Measured
+from tockmark.target.log import read_log
+from tockmark.wire.boots import App, Measured, MeasuredBoot
 from tockmark.wire.records import MAX_SAMPLES, Problem, compress
-from tockmark.wire.rows import SERIES, CounterKind, StoredRow, series_of
+from tockmark.wire.rows import SERIES, CounterKind, StoredRow, series_names
 
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
@@ -330,22 +330,22 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
     reader.finish()
     begin = {"apps": "1", "format": "log of the 2021 study"}
     app = App(log, begin)
-    boot = Booted(f"study-{log}", False if own else None, apps={log: app})
+    boot = MeasuredBoot(f"study-{log}", False if own else None, apps={log: app})
     found = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
             _place(table, app, named(table.title, known))
         except ValueError as error:
-            found.tell(None, str(error), table.line)
+            found.add_problem(None, str(error), table.line)
     if app.rows and not any(row.id == OVERHEAD for row in app.rows):
         if own:
             begin["overhead"] = "that of the study's time.log"
             runs = {f"{name}_runs": f"{cost}*2" for name, cost in known.overhead.items()}
             reading = StoredRow(OVERHEAD, log, 2, **runs)  # type: ignore[arg-type]
-            app.found = {reading.key: reading, **app.found}
+            app.rows_by_key = {reading.key: reading, **app.rows_by_key}
         else:
             begin["overhead"] = "unknown"
-            found.tell(
+            found.add_problem(
                 None,
                 "nothing says what reading the counters costs, so no figure is net; add the tables"
                 " of timing_overhead, or say --study if the study of 2021 took it",
@@ -375,11 +375,11 @@ def _place(table: StudyTable, app: App, of: Titled) -> None:
             " it is left out: capture the log again"
         )
     new = StoredRow(of.id, app.name, table.rows, of.params, inner=_inner(table, of))
-    row = app.found.get(new.key, new)
+    row = app.rows_by_key.get(new.key, new)
     if any(getattr(row, name) is not None for name in runs):
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
     without_cold |= set(row.without_cold)
-    app.found[row.key] = replace(
+    app.rows_by_key[row.key] = replace(
         row,
         **runs,
         without_cold=tuple(name for name in SERIES if name in without_cold),
@@ -421,13 +421,13 @@ STUDY = Context(
 def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
     """Return what a log holds. `own`: the study took it. TockmarkError if it has no such tables, or
     nothing in them can be used."""
-    text = read(log)
+    text = read_log(log)
     if not recognise(text):
         raise TockmarkError(
             f"{shown(log)} is no log of the 2021 study", "`tockmark board parse` reads other logs"
         )
     found = measured(text, printable_text(log.stem), own)
-    if not any(series_of(row) for _, app in found.each() for row in app.rows):
+    if not any(series_names(row) for _, app in found.each() for row in app.rows):
         why = f": {found.problems[0]}" if found.problems else ""
         raise TockmarkError(
             f"nothing in {printable_text(log.stem)} can be used{printable_text(why)}",

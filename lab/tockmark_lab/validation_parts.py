@@ -31,8 +31,8 @@ from tockmark.result.model import Row
 from tockmark.result.stats import least_squares, steady_median
 from tockmark.target import board as boards
 from tockmark.target.elf import read_elf
-from tockmark.target.progress import bars
-from tockmark.target.sim import made_by
+from tockmark.target.progress import progress_bars
+from tockmark.target.sim import make_target
 from tockmark.wire.rows import SERIES
 from tockmark_lab import trap_cases
 from tockmark_lab.folders import CHIP_FOLDER, STUDIES, VALIDATION
@@ -85,7 +85,7 @@ def build_simulators(parts: Sequence[ValidationPart]) -> None:
     if paths.INSTALLED:
         raise TockmarkError("validate compiles what it runs", paths.make_command("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
-    targets = [made_by(simulator(machine)) for machine in machines]
+    targets = [make_target(simulator(machine)) for machine in machines]
     targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
@@ -109,7 +109,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs side by side; return their rows in the order of parts and jobs."""
-    with bars() as shown, thread_pool(os.cpu_count()) as pool:
+    with progress_bars() as shown, thread_pool(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]

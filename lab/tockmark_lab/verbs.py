@@ -182,7 +182,7 @@ def conformance_verb(
     for an app beside greedy ones, and deliver upcalls in pairs, at every distance.
 
     Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
     done, held, swept = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
@@ -203,8 +203,8 @@ def conformance_verb(
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
             off = interrupts_off.longest(stretches) if stretches else ""
-            pairs = interleavings.sweeps_text(swept[version])
-            options.show(conformance.count_text(plan, done[version], off, pairs))
+            pairs = interleavings.format_sweeps(swept[version])
+            options.show(conformance.format_totals(plan, done[version], off, pairs))
             options.print_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
@@ -243,7 +243,7 @@ def same_simulator_verb(
     Every boot of the catalogue runs on both, with the baseline and further kernels, for both
     versions of the interface, in C and Rust, with the cache off and on. Logs and last cycles are
     compared. Where one differs it is named, and nothing is written."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     kernels = {
         abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
         for abi, more in ((2, kernel), (1, kernel_v1))

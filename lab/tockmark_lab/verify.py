@@ -24,8 +24,8 @@ from tockmark.target import run
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild
 from tockmark.target.kernel import KernelElf, RunLayout
-from tockmark.target.results import board_of, boot_run, by_layout
-from tockmark.target.run import Job, RunOptions, Suite, enough
+from tockmark.target.results import board_provenance, boot_run, results_by_layout
+from tockmark.target.run import Job, RunOptions, Suite, default_samples
 from tockmark_lab.contradictions import contradiction
 
 BOOTS = 4  # that are simulated again, unless told otherwise
@@ -124,7 +124,7 @@ def verify(
         ran = run.run(replace(options, suites=suites, samples=samples, some=which))
         if ran.interrupted:
             raise TockmarkError("interrupted: nothing is verified", code=INTERRUPTED)
-        made, _ = by_layout(ran, replace(options, suites=suites), Selection(catalogue))
+        made, _ = results_by_layout(ran, replace(options, suites=suites), Selection(catalogue))
         for job in (job for of_layout in ran.jobs for job in of_layout):
             place = BootPlace(*job.key, job.layout)
             _check_apps(result, job)
@@ -163,7 +163,7 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     if then.uart_cycles_per_byte:
         core = then.core.name if then.core else None
         board = board.configured({"uart-cycles": then.uart_cycles_per_byte, "core": core})
-    now = board_of(board)
+    now = board_provenance(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
         was, is_ = getattr(then, name), getattr(now, name)
         proved = name == "simulator_sha256" and same_simulator(was, is_)
@@ -208,7 +208,9 @@ def _by_samples(
         asked[row.boot, row.lang] = max(asked[row.boot, row.lang], row.asked)
     boots = {boot.name: boot for boot in catalogue.boots()}
     usual = all(
-        most == enough(boots[name], catalogue) for (name, _), most in asked.items() if name in boots
+        most == default_samples(boots[name], catalogue)
+        for (name, _), most in asked.items()
+        if name in boots
     )
     found: dict[int | None, list[BootPlace]] = defaultdict(list)
     for place in drawn:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tockmark.base import paths
 from tockmark.site.pages import BODIES, BOTH, Body
 from tockmark.suite.catalogue import load
-from tockmark.target.elf import parsed
+from tockmark.target.elf import parse_elf
 
 HEAD = "# The measured bodies. tools/pages/bodies.py makes this file from the built apps.\n"
 _LINE = re.compile(r"\s*(?P<at>[0-9a-f]+):\t(?P<what>[^\n]*)")
@@ -47,7 +47,7 @@ def disassembled(abi: int) -> dict[str, str]:
 
 def procedures(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the procedures of one object: the symbols that have a size."""
-    symbols = [one for one in parsed(path.read_bytes()).symbols if one.in_section]
+    symbols = [one for one in parse_elf(path.read_bytes()).symbols if one.in_section]
     # objdump writes the byte in the name of a numeric label so.
     places = {one.name.replace("\x02", "^B"): one.address for one in symbols}
     lines = instructions(path)

@@ -20,8 +20,8 @@ from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.base.files import write_whole
 from tockmark.cli.program import verb
 from tockmark.result.provenance import Core
-from tockmark.target.kernel import HAS
-from tockmark.target.sim import core_beside
+from tockmark.target.kernel import EXTENSIONS
+from tockmark.target.sim import read_core
 from tockmark_lab import folders
 from tockmark_lab import validation_parts as programs
 
@@ -125,7 +125,7 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
     sha256 = hashlib.sha256(simulator.read_bytes()).hexdigest()
     for name, isa in PROGRAMS.items():
         needed = {word for word in isa.split("_") if word.startswith("zb")}
-        if known is not None and not needed <= HAS[known.bitmanip]:
+        if known is not None and not needed <= EXTENSIONS[known.bitmanip]:
             continue
         output = f"cores/{name.lower().replace(', ', '-').replace(' ', '-')}.elf"
         if name.startswith("CoreMark"):
@@ -180,7 +180,7 @@ def cores_verb(
     for core in some or (OWN, *CONFIGURATIONS, *CHANGED):
         core = "" if core == "own" else core
         call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
-        known = core_beside(programs.simulator(folder_of(core)))
+        known = read_core(programs.simulator(folder_of(core)))
         if not only_programs:
             measure_kernel(core, known, kernels, name, manifest)
         found += counts(core, known) if not name else ()

@@ -32,9 +32,9 @@ from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.target import board as boards
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image
-from tockmark.target.kernel import KernelElf, room_of, slots_of
+from tockmark.target.kernel import KernelElf, app_capacity, app_room
 from tockmark.target.protocol import Start
-from tockmark.target.results import kernel_of, simulator_of
+from tockmark.target.results import kernel_provenance, simulator_provenance
 
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
@@ -163,7 +163,7 @@ def attempt(
     """Run so many; with an alarm longer ones, behind the app that has it."""
     out = paths.WRITTEN / "instances" / kernel.sha256[:8]
     apps = AppBuild.built(2, catalogue="ladder")
-    room = room_of(kernel, board)
+    room = app_room(kernel, board)
     program, first = (LONG, (WAKER,)) if alarm else (PROGRAM, ())
     boots = [
         Boot(f"{program}s-{n}-{stack}", program, first + (program,) * n, ())
@@ -204,7 +204,7 @@ def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: 
         if found := _REFUSED.search(line):
             full: Full = "process slots" if "takes" in found[2] else "RAM"
             return Refusal(number, full, "the kernel", found[2], flash, ram)
-    slots = slots_of(kernel)
+    slots = app_capacity(kernel)
     if slots and slots.by != "its name" and slots.apps == number - 1:
         return Refusal(number, "process slots", slots.by, slots.said, flash, ram)
     return Refusal(number, "not said", "nobody", "", flash, ram)
@@ -257,9 +257,9 @@ def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
         FORM,
         VERSION,
         # How much flash and RAM it takes the attempts say.
-        msgspec.structs.replace(kernel_of(kernel, None), flash_bytes=None),
+        msgspec.structs.replace(kernel_provenance(kernel, None), flash_bytes=None),
         board.name,
-        simulator_of(board),
+        simulator_provenance(board),
         paths.commit_of_checkout(),
         tuple(found),
     )

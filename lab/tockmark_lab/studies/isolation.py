@@ -54,9 +54,9 @@ from tockmark.suite.selection import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import results
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import AppBuild, build_image, stopping_early
+from tockmark.target.image import AppBuild, build_image, with_early_stop
 from tockmark.target.kernel import KernelElf
-from tockmark.target.run import enough
+from tockmark.target.run import default_samples
 from tockmark.target.rv32 import ECALL
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
@@ -216,10 +216,10 @@ def meanwhile(
     """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
     in its first layout. TockmarkError if the kernel does not run it."""
     out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
-    words = {"tm_most_samples": enough(boot, catalogue)}
+    words = {"tm_most_samples": default_samples(boot, catalogue)}
     image = build_image(boot, apps, kernel, board, out, words)
     if not icache:
-        image = stopping_early(image, board, out / f"{boot.name}.early.flash")
+        image = with_early_stop(image, board, out / f"{boot.name}.early.flash")
     options = ProfileOptions(kernel, board, apps, icache, boot.name, {}, out)
     code = load_kernel_program(kernel)
     codes = Codes(code, image)
@@ -228,7 +228,7 @@ def meanwhile(
     log = run_both(options, simulators(board), image.flash, watcher.watch, None)
     every = assemble(decode(log.split("\n"))).each()
     rows, why = next(
-        ((one.rows, one.no_rows) for _, one in every if one.name == boot.group), ((), ())
+        ((one.rows, one.absent_rows) for _, one in every if one.name == boot.group), ((), ())
     )
     for at, row in enumerate(rows):
         if row.id in OF_BOOT:
@@ -256,9 +256,9 @@ def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProf
     kept = StoredIsolation(
         FORM,
         VERSION,
-        results.kernel_of(kernel, None),
+        results.kernel_provenance(kernel, None),
         board.name,
-        results.simulator_of(board),
+        results.simulator_provenance(board),
         paths.commit_of_checkout(),
         tuple(found),
     )

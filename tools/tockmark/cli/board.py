@@ -24,25 +24,24 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
 from tockmark.target import board as boards
-from tockmark.target import laid as laid_images
-from tockmark.target import parse
+from tockmark.target import image_folder, parse
 from tockmark.target.board import BoardProfile
 from tockmark.target.elf import ISAS
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
-from tockmark.target.laid import (
+from tockmark.target.image_folder import (
     ImageManifest,
-    by_hand,
-    lay,
+    flash_with_apps,
     load_boot,
-    no_tool,
-    with_apps,
+    manual_load,
+    missing_tool,
+    write_folder,
 )
-from tockmark.target.log import settled
+from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
+from tockmark.target.log import check_settled
 from tockmark.target.parse import LogClaims
-from tockmark.target.protocol import Ability, Session, Start, require
-from tockmark.target.serial import GoneError, Port
-from tockmark.target.tab import lay_tabs
+from tockmark.target.protocol import Ability, Session, Start, require_ability
+from tockmark.target.serial import Port, PortGoneError
+from tockmark.target.tab import write_tab_image
 from tockmark.wire.uart_line import TEXT
 
 IMAGES = paths.WRITTEN / "image"
@@ -82,7 +81,7 @@ class Suited:
         if boot is not None and boot not in found:
             raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
         wanted = select(known, self.only)
-        usual = catalogues.CYCLECOUNT if ISAS[board.isa].only_cycles else catalogues.PERF
+        usual = catalogues.CYCLECOUNT if ISAS[board.isa].counts_cycles_only else catalogues.PERF
         (read,) = options.counters(self.counter or usual)
         chosen = tuple(
             (AppBuild.built(self.abi, one, read, isa=board.isa), found[measured.name])  # all rows
@@ -141,7 +140,7 @@ def image_verb(
     profiled, known = boards.load(board), catalogues.load()
     chosen, elf = suited.boots(profiled, known, boot), suited.elf(claims, profiled)
     with run_options.interruptible_once():
-        manifest = lay(profiled, elf, chosen, known, suited.samples, output, also or ())
+        manifest = write_folder(profiled, elf, chosen, known, suited.samples, output, also or ())
     print(f"{_say_laid(manifest)}: {paths.shown(output)}/")
 
 
@@ -172,26 +171,26 @@ def install_verb(
     ] = False,
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
-    folder = laid_images.read_folder(images)
+    folder = image_folder.read_folder(images)
     found = folder.boot(boot, None if lang is None else run_options.single_language(lang))
     if kernel is not None:
-        folder.holds(read_kernel(kernel))
+        folder.check_kernel(read_kernel(kernel))
     profiled = boards.load(folder.manifest.board)
     flash = folder.image(found).flash
     print(f"image {found.image}: {found.name}, {paths.shown(flash)}")
     if flash_file is not None:
-        made = with_apps(folder, found, profiled, flash_file)
+        made = flash_with_apps(folder, found, profiled, flash_file)
         if not dry_run:
             write_whole({flash_file: made})
         print(f"{'fits into' if dry_run else 'laid into'} {paths.shown(flash_file)}")
     elif dry_run:
-        print(by_hand(profiled, flash))
+        print(manual_load(profiled, flash))
     elif load_boot(profiled, flash):
         print(f"loaded onto {profiled.name}")
     else:
         raise TockmarkError(
-            f"nothing was loaded: {no_tool(profiled)}",
-            f"do it by hand: {by_hand(profiled, flash)}",
+            f"nothing was loaded: {missing_tool(profiled)}",
+            f"do it by hand: {manual_load(profiled, flash)}",
             INCOMPLETE,
         )
 
@@ -238,7 +237,7 @@ def listen_verb(
         raise TockmarkError(
             f"cannot write {paths.shown(path)}: {error.strerror}", "name another log with -o"
         ) from error
-    except GoneError as error:
+    except PortGoneError as error:
         raise TockmarkError(
             f"the port {port} is gone; {count} lines are kept in {paths.shown(path)}",
             "plug it in and listen again, with another -o",
@@ -255,7 +254,7 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
     try:
         while until is None or time.monotonic() < until:
             yield from port.read()[0]
-    except (GoneError, KeyboardInterrupt):
+    except (PortGoneError, KeyboardInterrupt):
         yield from port.rest()
         raise
     yield from port.rest()
@@ -285,20 +284,20 @@ def run_tab_verb(
     profiled = boards.load(board).configured({"max-cycles": max_cycles})
     target = profiled.target
     if icache is not None:
-        require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+        require_ability(target, Ability.ICACHE, "run with another cache setting", profiled.name)
     if Ability.PARALLEL not in target.can:
         raise TockmarkError(
             f"run-tab does not load {profiled.name}",
             "leave out --board, or let tockloader lay the TABs into a flash file of yours",
         )
     cached = target.icache if icache is None else icache is options.Switch.ON
-    target.ready()
+    target.check_ready()
     elf = read_kernel(kernel or profiled.kernels[2])
     if not elf.panics:
         warn_without_panics(elf.path)
     with temporary_folder(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
-        for one in lay_tabs(tabs, elf, profiled, flash):
+        for one in write_tab_image(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
             print_message(f"{one.start:#x}: {what}")
@@ -374,11 +373,11 @@ def parse_verb(
     if kernel is None and claims != run_options.KernelClaims():
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
     ran = claims.read(kernel) if kernel else None
-    installed = laid_images.read_folder(images) if images else None
+    installed = image_folder.read_folder(images) if images else None
     if installed is not None:
-        installed.suits(known)
+        installed.check_catalogue(known)
         if ran is not None:
-            installed.holds(ran)
+            installed.check_kernel(ran)
         ran, board = ran or installed.kernel(), board or installed.manifest.board
     from_marks = LogClaims(
         board=boards.load(board) if board else None,
@@ -387,7 +386,7 @@ def parse_verb(
         icache=None if icache is None else icache is options.Switch.ON,
         images=installed,
     )
-    settled(log)
+    check_settled(log)
     result = parse.parse(log, known, from_marks)
     write_whole({path: file.text(result)})
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")

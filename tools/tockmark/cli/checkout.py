@@ -37,7 +37,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select, single_row, split_names
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
-from tockmark.target.protocol import Ability, require
+from tockmark.target.protocol import Ability, require_ability
 from tockmark.target.run import RunOptions, Suite
 from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
@@ -232,7 +232,7 @@ def parallel_options(
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
     profiled = boards.load(board).configured({"dask": dask})
-    require(profiled.target, Ability.PARALLEL, name, profiled.name)
+    require_ability(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
         board=profiled,

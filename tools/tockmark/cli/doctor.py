@@ -140,11 +140,11 @@ def _folders() -> Iterator[Examined]:
 
 def _kept_boots() -> Examined:
     """Say how many simulated boots are kept, how large they are, and in which folder."""
-    kept, todo = cache.default(), f"name a folder of yours with {cache.PLACE}"
+    kept, todo = cache.default_cache(), f"name a folder of yours with {cache.CACHE_VARIABLE}"
     if kept.folder is None:
-        return Examined("kept boots", f"none, {cache.PLACE} is off", None, todo)
+        return Examined("kept boots", f"none, {cache.CACHE_VARIABLE} is off", None, todo)
     try:
-        files = kept.held()
+        files = kept.entries()
     except OSError:
         return Examined("kept boots", None, None, todo)
     size = sum(on_disk for _, on_disk, _ in files) / 2**20
@@ -191,7 +191,7 @@ def doctor_verb(
         bool,
         Option(
             "--clear-cache",
-            help=f"Remove all simulated boots that are kept, and end. {cache.PLACE} in the"
+            help=f"Remove all simulated boots that are kept, and end. {cache.CACHE_VARIABLE} in the"
             " environment names their folder, or is `off`.",
         ),
     ] = False,
@@ -201,7 +201,7 @@ def doctor_verb(
 
     It also shows how many simulated boots are kept, how large they are, and in which folder."""
     if clear_cache:
-        _clear(cache.default(), as_json)
+        _clear(cache.default_cache(), as_json)
         raise Exit(OK)
     findings = examine()
     options.show(doctor_json(findings) if as_json else doctor_text(findings))
@@ -211,7 +211,9 @@ def doctor_verb(
 def _clear(kept: Cache, as_json: bool) -> None:
     """Remove all boots that are kept, and show how many. TockmarkError if that cannot be done."""
     if kept.folder is None:
-        raise TockmarkError(f"{cache.PLACE} is off: nothing is kept", f"unset {cache.PLACE}")
+        raise TockmarkError(
+            f"{cache.CACHE_VARIABLE} is off: nothing is kept", f"unset {cache.CACHE_VARIABLE}"
+        )
     where = paths.shown(kept.folder)
     try:
         files = kept.clear()

@@ -25,13 +25,13 @@ from tockmark.target import board as boards
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
 from tockmark.target.elf import ISAS, RISC_V
-from tockmark.target.image import MOST, AppBuild
+from tockmark.target.image import MAX_LAYOUTS, AppBuild
+from tockmark.target.image_folder import ImageFolder, read_folder_to_run
 from tockmark.target.kernel import run_layouts
-from tockmark.target.laid import Laid, folder_to_run
 from tockmark.target.log import FileTarget as CapturedLog
-from tockmark.target.parse import whole_boots
+from tockmark.target.parse import complete_boots
 from tockmark.target.protocol import Ability
-from tockmark.target.results import default_path, result_of
+from tockmark.target.results import build_result, default_path
 
 SOURCES: dict[run.BootSource, str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
@@ -80,11 +80,11 @@ class RunPlace:
         ),
     ] = None
 
-    def loaded(self, laid: Laid | None, limits: Mapping[str, object]) -> BoardProfile:
+    def loaded(self, laid: ImageFolder | None, limits: Mapping[str, object]) -> BoardProfile:
         """Return the board, or what stands in its place. TockmarkError if its images are not there
         and nothing makes them on the way."""
         own = laid.manifest.board if laid else self.board or boards.DEFAULT
-        board = boards.load(boards.simulated(self.machine) if self.machine else own)
+        board = boards.load(boards.simulated_board(self.machine) if self.machine else own)
         board = board.configured(
             {**limits, "port": self.port, "baud": self.baud, "core": self.core}
         )
@@ -144,7 +144,7 @@ class AppChoice:
         given = options.counters(self.counter)
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
-        if ISAS[isa].only_cycles:
+        if ISAS[isa].counts_cycles_only:
             return given or [catalogues.CYCLECOUNT]
         only = bool(self.apps or self.catalogue) or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLECOUNT])
@@ -183,7 +183,9 @@ class AppChoice:
 class RunExtent:
     """How many layouts and samples `run` measures."""
 
-    layouts: Annotated[int, Option(min=1, max=MOST, help="In how many layouts of the apps.")] = 1
+    layouts: Annotated[
+        int, Option(min=1, max=MAX_LAYOUTS, help="In how many layouts of the apps.")
+    ] = 1
     all_samples: Annotated[
         bool, Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False
@@ -229,7 +231,7 @@ class RunAsked:
     effort: RunEffort
     icache: options.Switch | None
 
-    def with_images(self, known: Catalogue) -> tuple["RunAsked", Laid | None]:
+    def with_images(self, known: Catalogue) -> tuple["RunAsked", ImageFolder | None]:
         """Return the same with all that the folder of --images says, and the folder. TockmarkError
         if an option contradicts it."""
         place, apps, extent = self.place, self.apps, self.extent
@@ -239,7 +241,7 @@ class RunAsked:
         given |= {"samples": extent.samples, "all_samples": extent.all_samples or None}
         given |= {"layouts": extent.layouts if extent.layouts > 1 else None, **vars(self.claims)}
         langs = options.languages(apps.lang) if apps.lang else []
-        laid = folder_to_run(place.images, known, given, self.kernels, langs)
+        laid = read_folder_to_run(place.images, known, given, self.kernels, langs)
         samples, lang = laid.manifest.samples, apps.lang or ",".join(laid.langs)
         apps = replace(apps, abi=laid.manifest.abi, lang=lang)
         extent = replace(extent, all_samples=samples is None, samples=samples)
@@ -249,7 +251,7 @@ class RunAsked:
         """Return the rows that are measured."""
         return replace(select(known, self.only), within=self.apps.shortened(known))
 
-    def board(self, known: Catalogue, laid: Laid | None) -> BoardProfile:
+    def board(self, known: Catalogue, laid: ImageFolder | None) -> BoardProfile:
         """Return the board, or what stands in its place."""
         board = self.place.loaded(laid, self.effort.limits)
         if known.silence is not None and board.kind == "sim":
@@ -263,7 +265,9 @@ class RunAsked:
             return [self.icache is options.Switch.ON]
         return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
 
-    def runs(self, known: Catalogue, laid: Laid | None, wanted: Selection) -> list[run.RunOptions]:
+    def runs(
+        self, known: Catalogue, laid: ImageFolder | None, wanted: Selection
+    ) -> list[run.RunOptions]:
         """Return the run that is asked for, and the one to try where the kernel lacks what its apps
         read, if there is one."""
         board = self.board(known, laid)
@@ -285,8 +289,8 @@ class RunAsked:
             samples=self.extent.samples,
             jobs=run_options.parallel_jobs(self.effort.jobs, board),
             fresh=self.effort.fresh,
-            laid=laid,
-            earlier=whole_boots(self.place.resume, known, board) if self.place.resume else {},
+            images=laid,
+            earlier=complete_boots(self.place.resume, known, board) if self.place.resume else {},
         )
         return [
             replace(
@@ -348,11 +352,11 @@ def run_verb(
     asked, laid = given.with_images(known)
     wanted = asked.meant(known)
     first, *instead = asked.runs(known, laid, wanted)
-    run.check_rows(first, only)
+    run.check_selection(first, only)
     with run_options.interruptible_once():
-        used, ran = run.run_or_instead(first, instead)
+        used, ran = run.run_with_fallback(first, instead)
         run_options.ignore_interrupts()  # before all is written
-        result, log = result_of(ran, used, wanted)
+        result, log = build_result(ran, used, wanted)
         path = output or default_path(used, result, only, apps.short is not None)
         try:
             if not as_json:  # JSON comes when the files are there
@@ -384,9 +388,9 @@ def _check_output(output: Path | None, resume: Path | None) -> None:
         )
 
 
-def _print_sources(ran: run.Ran) -> None:
+def _print_sources(ran: run.FinishedRun) -> None:
     """Say how many boots came from the cache or from a log."""
-    for source, count in ran.taken.items():
+    for source, count in ran.boots_by_source.items():
         if count:
             none = ", and nothing was simulated now" * (count == ran.started)
             print(f"{source:7} {count} of {ran.started} boots {SOURCES[source]}{none}")
@@ -404,13 +408,13 @@ def _screen(
 
 
 def _as_json(
-    ran: run.Ran, result: Result, known: Catalogue, path: Path, kept: Path | None, code: int
+    ran: run.FinishedRun, result: Result, known: Catalogue, path: Path, kept: Path | None, code: int
 ) -> dict[str, object]:
     return {
         "result": paths.shown(path),
         "log": None if kept is None else paths.shown(kept),
         "exit_code": code,
         "incomplete": result.incomplete,
-        "boots": {"all": ran.started} | dict(ran.taken),
+        "boots": {"all": ran.started} | dict(ran.boots_by_source),
         "rows": table.as_json([result], known),
     }

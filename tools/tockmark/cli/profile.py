@@ -29,7 +29,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import single_row
 from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import named, read_kernel
+from tockmark.target.kernel import read_kernel, with_origin
 
 
 class Around(StrEnum):
@@ -100,7 +100,7 @@ class ProfiledRun:
         cached = board.target.icache if self.icache is None else self.icache is options.Switch.ON
         apps = AppBuild.built(self.abi, run_options.single_language(self.lang))
         read = read_kernel(self.kernel or board.kernels[self.abi])
-        kernel = named(read, self.kernel_name, manifest=self.kernel_manifest)
+        kernel = with_origin(read, self.kernel_name, manifest=self.kernel_manifest)
         out = out or default_out(*row, kernel, board, cached, apps.lang)
         return ProfileOptions(kernel, board, apps, cached, *row, out, self.fresh)
 

@@ -22,7 +22,7 @@ from tockmark.suite.catalogue import Lang
 from tockmark.target import board as boards
 from tockmark.target import dask
 from tockmark.target.board import BoardProfile
-from tockmark.target.kernel import KernelElf, named, read_kernel
+from tockmark.target.kernel import KernelElf, read_kernel, with_origin
 from tockmark.target.protocol import Ability
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -97,7 +97,9 @@ class KernelClaims:
 
     def read(self, path: Path) -> KernelElf:
         """Read a kernel's ELF, and say of it what is said here."""
-        return named(read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest)
+        return with_origin(
+            read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest
+        )
 
 
 def parallel_jobs(jobs: int | None, board: BoardProfile) -> int:

@@ -34,7 +34,7 @@ from tockmark.suite.catalogue import ICACHE, Boot
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.kernel import KernelElf
-from tockmark.target.results import by_layout
+from tockmark.target.results import results_by_layout
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
@@ -163,8 +163,8 @@ class Simulated:
             ran = run.run(options)
             jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
-            self.taken += sum(job.taken is not None for job in jobs)
-            made, log = by_layout(ran, options, wanted)
+            self.taken += sum(job.source is not None for job in jobs)
+            made, log = results_by_layout(ran, options, wanted)
             self._said.append(log)
             # What came of one link is there also if nothing comes of the rest.
             self.keep(made[0] if self._kept is None or not first else self._kept)
@@ -187,7 +187,7 @@ class Simulated:
     def _log(self) -> Path:
         return self.folder / f"{self.name}.log"
 
-    def _check(self, ran: run.Ran) -> None:
+    def _check(self, ran: run.FinishedRun) -> None:
         """TockmarkError if the run was interrupted or lost its workers, or a kernel panicked."""
         if ran.lost is not None:
             raise ran.lost

@@ -33,7 +33,7 @@ from tockmark.suite.catalogue import Catalogue, RowName
 from tockmark.suite.selection import Selection
 from tockmark.target.elf import Elf, pieces, read_elf
 from tockmark.target.image import build_image
-from tockmark.target.kernel import KernelElf, beyond, read_kernel
+from tockmark.target.kernel import KernelElf, exceeds_limits, read_kernel
 from tockmark.target.progress import task
 from tockmark.target.protocol import Start
 from tockmark.target.run import RunOptions
@@ -105,7 +105,7 @@ def exceeds_linker_noise(one: Growth) -> bool:
     if one.base.pieces != one.new.pieces and one.name != UNNAMED:
         return True
     sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
-    return any(beyond(side, LINKED) for side in sides)
+    return any(exceeds_limits(side, LINKED) for side in sides)
 
 
 def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[SectionChange]:

@@ -75,8 +75,8 @@ from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild, Image, build_image
 from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.target.protocol import Start
-from tockmark.target.results import kernel_of as stored_kernel
-from tockmark.target.results import simulator_of
+from tockmark.target.results import kernel_provenance as stored_kernel
+from tockmark.target.results import simulator_provenance
 from tockmark.target.run import SYMBOL
 from tockmark.target.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.wire.records import ARM
@@ -215,7 +215,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         options.board.name,
         options.board.clock_hz,
         options.icache,
-        simulator_of(options.board),
+        simulator_provenance(options.board),
         measurement.family.name,
         measurement.cycles,
         {stage.name: stage.what for stage in measurement.family.stage},
@@ -293,7 +293,7 @@ class _Measurement:
         marks = mark_options(self.family, self.kernel, app, own)
         target = options.board.target.configured(self._limits(load.most))
         start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)
-        session = cache.default(options.fresh).begin(target, start)
+        session = cache.default_cache(options.fresh).begin(target, start)
         lines = list(session.lines())
         ending = session.ending()
         self.cycles += ending.cycles

@@ -44,12 +44,12 @@ from tockmark.suite.catalogue import (
 )
 from tockmark.target import cache, sim
 from tockmark.target.board import BoardProfile
-from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
+from tockmark.target.image import NO_CONTROLS, AppBuild, Image, build_image, with_early_stop
 from tockmark.target.kernel import KernelElf
-from tockmark.target.protocol import Ability, Start, require
+from tockmark.target.protocol import Ability, Start, require_ability
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
-from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.rows import StoredRow, series_samples
 
 VARIANT = "retire"
 SAMPLES = 32  # at most per row; the median is among them even if samples repeat late
@@ -144,7 +144,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     spent = attribute_cycles(sample, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
     kept = file.stored_profile(spent, *row, options.measured, options.board.name, options.apps.lang)
-    counted = samples_of(run.row, "instret")[run.number]
+    counted = series_samples(run.row, "instret")[run.number]
     has_both_counts = options.apps.abi != 1  # ABI 1 counts instructions in other samples
     if has_both_counts and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
@@ -155,7 +155,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     instructions = f" and {counted} instructions" if has_both_counts else ""
     text = "\n".join(
         [
-            f"{options.label}: sample {run.number + 1} of {len(samples_of(run.row, 'cycles'))},"
+            f"{options.label}: sample {run.number + 1} of {len(series_samples(run.row, 'cycles'))},"
             f" {sample.cycles} cycles",
             f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
@@ -196,7 +196,7 @@ def default_out(
 def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     """Return the plain simulator and the one with the retirement port. Raise TockmarkError if the
     board has none, or it is not built."""
-    require(board.target, Ability.RETIREMENT, "profile", board.name)
+    require_ability(board.target, Ability.RETIREMENT, "profile", board.name)
     assert isinstance(board.target, sim.SimTarget)  # the only one with this ability
     plain = board.target.binary
     binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
@@ -242,14 +242,14 @@ def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None 
     symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
+        image = with_early_stop(image, options.board, image.flash)
     with tempfile.TemporaryDirectory() as folder:
         path = trace or Path(folder) / "trace.gz"
         finder = _BySampler(image) if by == "sampler" else _ByReads(path)
         saved = path if trace or by == "reading" else None
         log = run_both(options, targets, image.flash, finder.watch, saved)
         rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
-        number = _steady(samples_of(rows[-1], "cycles"))
+        number = _steady(series_samples(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
     return Traced(image, rows[-1], number, sample, _overhead(rows, OVERHEADS[by]))
 
@@ -293,7 +293,7 @@ class _ByReads:
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
         """Return a sample of the last row."""
-        cycles = samples_of(rows[-1], "cycles")
+        cycles = series_samples(rows[-1], "cycles")
         first, last = pair_reads(self._reads, cycles)[number]
         return sample_between(read_trace(self._trace), first, last, cycles[number])
 
@@ -314,7 +314,7 @@ def run_both(
     """Return the log after `watch` has read the trace. Raise TockmarkError if a run fails, or if
     the plain simulator prints another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
-    plain = cache.default(options.fresh).begin(targets[0], start)
+    plain = cache.default_cache(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
@@ -356,7 +356,7 @@ def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow
     for at, row in enumerate(rows):
         if (row.id, row.params) == (options.id, options.params) and row.cycles_runs:
             return rows[: at + 1]
-    why = [gone.why for _, gone in app.no_rows if gone.id == options.id] if app else []
+    why = [gone.why for _, gone in app.absent_rows if gone.id == options.id] if app else []
     raise TockmarkError(
         f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
         "see `tockmark run` for the rows of this kernel",
@@ -367,7 +367,7 @@ def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow
 def _overhead(rows: Sequence[StoredRow], overhead: str) -> float | None:
     """Return the median of the overhead's steady samples; None if the row is the overhead
     itself."""
-    overhead_samples = [samples_of(row, "cycles") for row in rows[:-1] if row.id == overhead]
+    overhead_samples = [series_samples(row, "cycles") for row in rows[:-1] if row.id == overhead]
     stats = summarise(overhead_samples[-1]) if overhead_samples else None
     return stats.median if stats else None
 
@@ -379,7 +379,7 @@ def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
     the rows; a failed benchmark may have left others between them."""
     start = end = 0
     for row in rows:
-        cycles = samples_of(row, "cycles")
+        cycles = series_samples(row, "cycles")
         start = end
         while tuple(measured[start : start + len(cycles)]) != cycles:
             start += 1

@@ -103,7 +103,7 @@ class Program:
         for section in self._elf.sections:
             at = address - section.address
             if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
-                return self._elf.held(section)[at : at + size]
+                return self._elf.section_bytes(section)[at : at + size]
         raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
     def code_names(self) -> dict[int, str]:

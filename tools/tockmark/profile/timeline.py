@@ -47,13 +47,13 @@ from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target import cache, sim
-from tockmark.target.image import NO_CONTROLS, Image, build_image, stopping_early
+from tockmark.target.image import NO_CONTROLS, Image, build_image, with_early_stop
 from tockmark.target.progress import ProgressLine
 from tockmark.target.protocol import Start
 from tockmark.target.run import mark_options
 from tockmark.target.rv32 import ECALL, MRET
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
-from tockmark.wire.rows import StoredRow, samples_of
+from tockmark.wire.rows import StoredRow, series_samples
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
@@ -427,7 +427,7 @@ def timeline(
     symbols["tm_only"] = boot.only | NO_CONTROLS
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
+        image = with_early_stop(image, options.board, image.flash)
     run = _TracedBoot(options, boot, image, plain, tracing)
     log = run.log(_marks(image, by == "sampler"))
     row = rows_of(log, boot.group, options)[-1]
@@ -553,7 +553,7 @@ def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[SampleS
     for item in items:
         if isinstance(item, Mark):
             marks.append(item)
-    cycles = samples_of(row, "cycles")
+    cycles = series_samples(row, "cycles")
     params = {(name, str(value)) for name, value in row.params.items()}
     before = 0
     for item in items:
@@ -576,7 +576,7 @@ def _by_reads(row: StoredRow, lines: Iterable[str]) -> list[SampleSpan]:
     """Return the samples of a row that begins and ends at different positions, from a whole trace;
     none if its reads of mcycle cannot be identified."""
     reads = [(int(line[:10]), value) for line in lines if (value := mcycle_read(line)) is not None]
-    cycles = samples_of(row, "cycles")
+    cycles = series_samples(row, "cycles")
     with suppress(TockmarkError):
         pairs = pair_reads([value for _, value in reads], cycles)
         return _numbered(cycles, [(reads[first][0], reads[last][0]) for first, last in pairs])
@@ -613,7 +613,7 @@ class _TracedBoot:
     def log(self, marks: tuple[str, ...]) -> str:
         """Return the log of the plain simulator, with marks."""
         start = replace(self._start, marks=marks)
-        session = cache.default(self._options.fresh).begin(self._plain, start)
+        session = cache.default_cache(self._options.fresh).begin(self._plain, start)
         shown, printed = ProgressLine(QUIET), []
         try:
             for line in session.lines():

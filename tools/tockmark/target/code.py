@@ -86,20 +86,20 @@ class Unit:
         return self.name.startswith(OUTLINED)
 
 
-def rough(unit: Unit) -> tuple[int, ...]:
+def masked_words(unit: Unit) -> tuple[int, ...]:
     """Return what is in data beside what may be an address in either file, wherever it lies."""
     words = (int.from_bytes(unit.held[at : at + 4], "little") for at in range(0, len(unit.held), 4))
     return (len(unit.held), *(word if word >> 28 not in (1, 2) else -1 for word in words))
 
 
-def place(unit: Unit, address: int) -> int:
+def position(unit: Unit, address: int) -> int:
     """Return which instruction of a unit is at an address, or which byte of data."""
     if unit.is_code:
         return len(unit.tokens) if address == unit.end else unit.index.get(address, -1)
     return address - unit.start
 
 
-def parts(elf: Elf) -> Iterator[tuple[str, int, bytes, list[Symbol]]]:
+def section_parts(elf: Elf) -> Iterator[tuple[str, int, bytes, list[Symbol]]]:
     """Yield the name, the address, the content and the symbols of each section in memory; of a file
     without them, of its segments."""
     found = False
@@ -107,7 +107,7 @@ def parts(elf: Elf) -> Iterator[tuple[str, int, bytes, list[Symbol]]]:
         if one.flags & ALLOCATED and one.size:
             found = True
             symbols = [symbol for symbol in elf.symbols if symbol.section == number]
-            yield one.name, one.address, elf.held(one) or bytes(one.size), symbols
+            yield one.name, one.address, elf.section_bytes(one) or bytes(one.size), symbols
     if not found:
         for start, held in elf.segments:
             yield "", start, held, list(elf.symbols)
@@ -115,7 +115,7 @@ def parts(elf: Elf) -> Iterator[tuple[str, int, bytes, list[Symbol]]]:
 
 def units(elf: Elf) -> Iterator[Unit]:
     """Cut all that an ELF file puts into memory into units; of fill there is none."""
-    for section, start, held, symbols in parts(elf):
+    for section, start, held, symbols in section_parts(elf):
         end = start + len(held)
         inside = [one for one in symbols if one.name and start <= one.address < end]
         sized = sorted(
@@ -240,7 +240,7 @@ class _Comparison:
         """Return whether two addresses are the same place in units that are the same."""
         return (
             unit.key == twin.key
-            and place(unit, here) == place(twin, there)
+            and position(unit, here) == position(twin, there)
             and (not unit.is_numbered or self.same(unit, twin))
         )
 
@@ -256,7 +256,7 @@ class LinkedCode:
             elif one.name and not one.name.startswith((".L", "$")):
                 self._labels[one.address].add(_SUFFIX.sub("", one.name))
         self._ranges = [
-            (start, start + len(held)) for _, start, held, _ in parts(elf) if start > LEAST
+            (start, start + len(held)) for _, start, held, _ in section_parts(elf) if start > LEAST
         ]
         self._gp = elf.addresses.get("__global_pointer$")
         self._pairs: dict[int, tuple[int, frozenset[int]] | None] = {}
@@ -428,6 +428,8 @@ class LinkedCode:
         for unit in self.units:
             unit.key = _SUFFIX.sub("", unit.name)
             if unit.is_numbered:
-                seen = [token.plain for token in unit.tokens] if unit.is_code else rough(unit)
+                seen = (
+                    [token.plain for token in unit.tokens] if unit.is_code else masked_words(unit)
+                )
                 unit.key = hashlib.sha256(repr(seen).encode()).hexdigest()
             self.by_key[unit.key].append(unit)

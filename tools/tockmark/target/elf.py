@@ -61,8 +61,8 @@ class Isa:
     libraries: Path  # the compiler's own, which all apps are linked with
     setup: str  # the target of the Makefile that installs its tools
     aliases: tuple[str, ...]  # under which a TAB has programs for it
-    only_cycles: bool = False  # its apps read CycleCount, and nothing else
-    powers: bool = False  # its MPU protects powers of two, at multiples of themselves
+    counts_cycles_only: bool = False  # its apps read CycleCount, and nothing else
+    has_power_of_two_mpu: bool = False  # its MPU protects powers of two, at multiples of themselves
 
     @property
     def compilers(self) -> tuple[Path, Path]:
@@ -87,8 +87,8 @@ CORTEX_M4 = Isa(
     libraries=paths.APPS / "lib-cortex-m4",
     setup="setup-qemu",
     aliases=("cortex-m4",),
-    only_cycles=True,
-    powers=True,
+    counts_cycles_only=True,
+    has_power_of_two_mpu=True,
 )
 ISAS = {one.name: one for one in (RISC_V, CORTEX_M4)}
 
@@ -153,16 +153,18 @@ class Elf:
 
     def content(self, name: str) -> bytes:
         """Return what the section of this name holds; nothing if there is none."""
-        found = (self.held(one) for one in self.sections if one.name == name and one.in_file)
+        found = (
+            self.section_bytes(one) for one in self.sections if one.name == name and one.in_file
+        )
         return next(found, b"")
 
-    def held(self, section: Section) -> bytes:
+    def section_bytes(self, section: Section) -> bytes:
         """Return what a section holds in the file."""
         return _slice(self.data, section.start, section.size) if section.in_file else b""
 
     def relocations(self, section: Section) -> Iterator[tuple[int, int, Symbol, int]]:
         """Yield the place, the kind, the symbol and the addend of each relocation in a table."""
-        for place, info, addend in RELOCATION.iter_unpack(self.held(section)):
+        for place, info, addend in RELOCATION.iter_unpack(self.section_bytes(section)):
             yield place, info & 0xFF, self.symbols[info >> 8], addend
 
 
@@ -195,7 +197,7 @@ def read_elf(path: Path) -> Elf:
     if data[:4] != MAGIC:
         raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
     try:
-        elf = parsed(data)
+        elf = parse_elf(data)
         if not elf.segments:
             raise ValueError("has nothing to load: none of its segments has content")
         return elf
@@ -203,7 +205,7 @@ def read_elf(path: Path) -> Elf:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
 
 
-def archived(archive: bytes) -> Iterator[tuple[str, bytes]]:
+def archive_members(archive: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield what is in an archive with its name, as GNU or BSD have it; also the table of symbols,
     "". ValueError if it is a thin one, or torn."""
     if not archive.startswith(_ARCHIVE):
@@ -248,13 +250,13 @@ def pieces(elf: Elf) -> Iterator[Piece]:
         if section.flags & ALLOCATED and section.size
     ]
     for number, section in allocated:
-        yield from _section_pieces(section, elf.held(section), symbols[number])
+        yield from _section_pieces(section, elf.section_bytes(section), symbols[number])
     if not allocated:
         for _, data in elf.segments:
             yield from _stretch("", data, in_ram=False)
 
 
-def one_segment(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
+def encode_elf(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
     """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
     start = 52 + SEGMENT
     header = (2, isa.machine, 1, address, 52, 0, 0, 52, SEGMENT, 1, 0, 0, 0)
@@ -295,7 +297,7 @@ def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
         yield Piece("", section, size, True, in_ram)
 
 
-def parsed(data: bytes) -> Elf:
+def parse_elf(data: bytes) -> Elf:
     """Read an executable or an object. ValueError, in words that follow the file's name, if it is
     none of ours, or torn."""
     try:

@@ -43,8 +43,8 @@ from tockmark.suite.catalogue import (
 )
 from tockmark.target import sources
 from tockmark.target.board import Address, BoardProfile, Room
-from tockmark.target.elf import ISAS, RISC_V, Isa, archived, read_elf
-from tockmark.target.kernel import SLICE_WORD, KernelElf, room_of, with_words
+from tockmark.target.elf import ISAS, RISC_V, Isa, archive_members, read_elf
+from tockmark.target.kernel import SLICE_WORD, KernelElf, app_room, with_words
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
 SETUP = f"{paths.make_command('setup')}, or `tockmark doctor`"
@@ -55,7 +55,7 @@ RECORD = 0x800  # bytes behind an app's grants that Tock takes unasked for its r
 RAM_ALIGN = 0x400
 # Where tockloader expects an app to begin; it would fill gaps with apps of its own.
 FLASH_ALIGN = 0x400
-NO_APP = b"\0"  # begins no app: as tockloader leaves it behind the last
+END_OF_APPS = b"\0"  # begins no app: as tockloader leaves it behind the last
 
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
@@ -66,8 +66,8 @@ WORD = 8  # bytes of flash that come at once, and of a line of the cache
 MISFIT = "does not fit"  # what app.ld says of an app that is too large
 ROOMY = 1 << 27  # more bytes than any app takes, and than lie between flash and RAM and back
 WAY = 2048  # bytes of the cache that lie in lines of their own
-LEAST = 2  # bytes of the shortest instruction, at which code may begin
-MOST = 1024  # layouts of one run
+SHORTEST_INSTRUCTION = 2  # bytes of the shortest instruction, at which code may begin
+MAX_LAYOUTS = 1024  # layouts of one run
 
 # A file in a folder: its path does not begin at the root, and has no way out by "..".
 File = Annotated[str, msgspec.Meta(pattern=r"^(?!/|(?:.*/)?\.\.(?:/|$))[^\0]+$")]
@@ -97,7 +97,7 @@ class AppBuild:
     ) -> "AppBuild":
         """Return those that `make apps` makes, or of another architecture `make setup-qemu`; or
         those of another catalogue, by its name. TockmarkError if none read by this counter."""
-        if ISAS[isa].only_cycles:
+        if ISAS[isa].counts_cycles_only:
             if abi != 2 or counter != CYCLECOUNT or catalogue is not None:
                 raise TockmarkError(
                     f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLECOUNT]}",
@@ -180,7 +180,7 @@ def build_image(
     are words for the apps besides those that all have, `seed` says where their code lies."""
     sources.check(apps.folder)
     out.mkdir(parents=True, exist_ok=True)
-    room = room_of(kernel, board)
+    room = app_room(kernel, board)
     kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})
     words = {
         "tm_apps": 1,  # one of them reports
@@ -190,7 +190,7 @@ def build_image(
         "tm_most_samples": 0,  # as many as the catalogue says
         "tm_only": boot.only | (0 if boot.controls else NO_CONTROLS),
         **name_words(boot.name),
-        **shuffled_places(seed),
+        **layout_symbols(seed),
         **(symbols or {}),
     }
     path = out / f"{boot.name}.flash"
@@ -200,7 +200,7 @@ def build_image(
     said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
     words["tm_image"] = image_id(said, parts)
     flash_align, ram_align = apps.align, RAM_ALIGN
-    if apps.isa.powers:
+    if apps.isa.has_power_of_two_mpu:
         flash_align, ram_align = _powers(boot, apps, room, words, out)
     flash, ram = room.flash_start, room.ram_start
     slots: list[AppSlot] = []
@@ -236,7 +236,7 @@ def build_image(
         slots.append(AppSlot(name, *files, start, flash_length, ram, fixed + heap, hashed))
         ram += fixed + heap + GRANTS + RECORD
     # What tockloader makes of them, which would take ten times as long as all the rest.
-    _put(content, room.flash_start - board.flash.base, tbfs + NO_APP)
+    _put(content, room.flash_start - board.flash.base, tbfs + END_OF_APPS)
     path.write_bytes(content)
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
@@ -278,7 +278,7 @@ def _misfit(
     return DoesNotFitError(name, "flash", code, places["tm_flash_length"])
 
 
-def stopping_early(image: Image, board: BoardProfile, path: Path) -> Image:
+def with_early_stop(image: Image, board: BoardProfile, path: Path) -> Image:
     """Return an image whose apps end a row that repeats: it is another file, at `path`, and has
     another id."""
     flash = bytearray(image.flash.read_bytes())
@@ -307,15 +307,15 @@ def name_words(name: str) -> dict[str, int]:
     return {f"tm_boot_{i}": word for i, (word,) in enumerate(struct.iter_unpack("<I", held))}
 
 
-def shuffled_places(seed: int) -> dict[str, int]:
+def layout_symbols(seed: int) -> dict[str, int]:
     """Return what app.ld takes of a seed: another place in the flash word and in the sets of the
     instruction cache; 0 moves nothing."""
     if not seed:
         return {"tm_pad": 0, "tm_shift": 0, "tm_align": WORD}
     # The shifts in turn, so that a few seeds have all of them; a place in the cache by the hash.
-    shift = LEAST * (seed % (WORD // LEAST))
+    shift = SHORTEST_INSTRUCTION * (seed % (WORD // SHORTEST_INSTRUCTION))
     pad = WORD * (_seeded_hash(seed) % (WAY // WORD))
-    return {"tm_pad": pad, "tm_shift": shift, "tm_align": LEAST}
+    return {"tm_pad": pad, "tm_shift": shift, "tm_align": SHORTEST_INSTRUCTION}
 
 
 def _seeded_hash(seed: int, *what: str) -> int:
@@ -348,11 +348,15 @@ def _put(flash: bytearray, at: int, data: bytes) -> None:
     flash[at : at + len(data)] = data
 
 
-def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, room: Room) -> None:
+def install_with_tockloader(
+    tabs: Sequence[Path], flash: Path, board: BoardProfile, room: Room
+) -> None:
     """Let tockloader lay TABs into a flash file, in the place of all apps that it holds."""
     where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
     command = [str(TOCKLOADER), "install", "--erase", "--flash-file", str(flash), *where]
-    call([*command, *map(str, tabs)], f"laying {', '.join(tab.name for tab in tabs)} into flash")
+    run_tool(
+        [*command, *map(str, tabs)], f"laying {', '.join(tab.name for tab in tabs)} into flash"
+    )
 
 
 def _parts(app: str, apps: AppBuild) -> list[Path]:
@@ -383,20 +387,20 @@ def link(
     # As the compiler gives them to the linker.
     behind = ["--start-group", *map(str, isa.compilers), "--end-group", "-T", str(script)]
     doing = f"linking {app}"
-    used = call([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
+    used = run_tool([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
     if not seed:
         return
     folder, member = elf.with_suffix(".members"), f"({library})"
     folder.mkdir(exist_ok=True)
     members = {line.removeprefix(member) for line in used if line.startswith(member)}
-    for name, content in archived(library.read_bytes()):
+    for name, content in archive_members(library.read_bytes()):
         if name in members:
             (folder / name).write_bytes(content)
     objects = sorted(
         [own, *(folder / name for name in members)],
         key=lambda path: _seeded_hash(seed, path.parent.name, path.name),
     )
-    call([*command, *map(str, objects), *behind], f"{doing} in another order")
+    run_tool([*command, *map(str, objects), *behind], f"{doing} in another order")
 
 
 def pack(
@@ -416,14 +420,14 @@ def pack(
     footer = 0
     while True:
         more = ["--minimum-footer-size", str(footer)]
-        call([*command, *version, *more, f"{elf},{isa.name}"], f"packing {name}")
+        run_tool([*command, *version, *more, f"{elf},{isa.name}"], f"packing {name}")
         total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
         if total % align == 0:
             return int(total)
         footer += align - total % align
 
 
-def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
+def run_tool(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
     """Run somebody else's tool, and return what it said. On failure the error is the last thing of
     that, and where the tool is not there what to do."""
     done = processes.run(command, doing=doing, todo=todo)

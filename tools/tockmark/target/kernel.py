@@ -71,7 +71,7 @@ _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 EXECUTABLE = 0x4  # of a section's flags
 BASELINE_REGIONS = {True: 8, False: 16}  # that the baseline needs, by whether it is built for eight
-HAS: dict[BitManip, frozenset[str]] = {  # of Ibex's sets: docs of RV32B in Ibex's package
+EXTENSIONS: dict[BitManip, frozenset[str]] = {  # of Ibex's sets: docs of RV32B in Ibex's package
     "none": frozenset(),
     "balanced": frozenset({"zba", "zbb", "zbs"}),
     "otearlgrey": frozenset({"zba", "zbb", "zbs", "zbc", DRAFT}),
@@ -146,20 +146,20 @@ def read_kernel(path: Path) -> KernelElf:
         opt_level if OPT_LEVELS.fullmatch(opt_level) else None,
         rustc=rustc_versions(elf.content(".comment")),
         entry=elf.entry,
-        panics=panics_of(elf),
+        panics=panic_addresses(elf),
         flash_bytes=sum(piece.size for piece in pieces(elf) if piece.in_flash),
         isa=elf.isa.name,
     )
 
 
-def panics_of(elf: Elf) -> tuple[int, ...]:
+def panic_addresses(elf: Elf) -> tuple[int, ...]:
     """Return where a kernel's panic begins, by its symbols (PANICS)."""
     functions = (one for one in elf.symbols if one.in_section and one.kind != IS_OBJECT)
     found = {one.address for one in functions if any(how.search(one.name) for how in PANICS)}
     return tuple(sorted(found))
 
 
-class Slots(NamedTuple):
+class AppCapacity(NamedTuple):
     """How many apps a kernel takes, and what says so."""
 
     apps: int
@@ -167,25 +167,25 @@ class Slots(NamedTuple):
     said: str
 
 
-def slots_of(kernel: KernelElf) -> Slots | None:
+def app_capacity(kernel: KernelElf) -> AppCapacity | None:
     """Return how many apps a kernel takes, if it can be told without running it."""
     if kernel.is_baseline:
         name = kernel.name or ""
-        return Slots(8 if EIGHT_APPS in name else 4, "its name", name)
+        return AppCapacity(8 if EIGHT_APPS in name else 4, "its name", name)
     for symbol in read_elf(kernel.path).symbols:
         if symbol.name.endswith(TABLE) and symbol.size:
             said = f"PROCESSES has {symbol.size} bytes, {SLOT} a process"
-            return Slots(symbol.size // SLOT, "the kernel's symbols", said)
+            return AppCapacity(symbol.size // SLOT, "the kernel's symbols", said)
     counts = {int(count) for count in TYPE.findall(kernel.path.read_bytes())}
     if len(counts) != 1:
         return None
     (count,) = counts
-    return Slots(count, "the kernel's types", f"its table is a ProcessArray<{count}>")
+    return AppCapacity(count, "the kernel's types", f"its table is a ProcessArray<{count}>")
 
 
-def require_slots(kernel: KernelElf, count: int) -> None:
+def check_app_capacity(kernel: KernelElf, count: int) -> None:
     """Refuse a kernel that takes fewer apps, where it can be told."""
-    slots = slots_of(kernel)
+    slots = app_capacity(kernel)
     if slots is not None and slots.apps < count:
         raise TockmarkError(
             f"{kernel.name or shown(kernel.path)} takes {slots.apps} apps, and there are {count}",
@@ -200,7 +200,7 @@ def warn_without_panics(path: Path) -> None:
     print_message(f"{shown(path)} {what} goes on to a limit")
 
 
-def named(
+def with_origin(
     kernel: KernelElf,
     name: str | None = None,
     opt_level: str | None = None,
@@ -209,29 +209,29 @@ def named(
     """Return a kernel with what its user says of it, by options and in a manifest, beside what its
     ELF says. TockmarkError where they contradict each other."""
     said = {
-        shown(kernel.path): known_facts(kernel),
+        shown(kernel.path): origin_facts(kernel),
         "--kernel-name": {} if name is None else {"name": name},
         "--opt-level": {} if opt_level is None else {"opt_level": opt_level},
     }
     if manifest is not None:
-        said[shown(manifest)] = manifest_facts(manifest)
+        said[shown(manifest)] = read_manifest_facts(manifest)
     built_here = kernel.is_baseline and kernel.path.resolve().is_relative_to(paths.ROOT)
     ours = checkout_facts() if built_here else {}
-    return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
+    return replace(kernel, **{**ours, **merge_facts(said)})  # type: ignore[arg-type]
 
 
-def known_facts(kernel: object) -> dict[str, str]:
+def origin_facts(kernel: object) -> dict[str, str]:
     """Return what is known of a kernel's origin, from anything that has the fields of Origin."""
     facts = {key: getattr(kernel, key) for key in Origin.__struct_fields__}
     return {key: str(value) for key, value in facts.items() if value is not None}
 
 
-def manifest_facts(path: Path) -> dict[str, str]:
+def read_manifest_facts(path: Path) -> dict[str, str]:
     """Return what a user's manifest says of a kernel. TockmarkError where it is none."""
     try:
         with reading(path, what="the manifest "):
             said = toml(path.read_text(encoding="utf-8"))
-        return known_facts(msgspec.convert(said, Origin))
+        return origin_facts(msgspec.convert(said, Origin))
     except (ValueError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{shown(path)} is no kernel's manifest: {error}",
@@ -257,7 +257,7 @@ def rustc_versions(comment: bytes) -> str | None:
     return ", ".join(sorted(found)) or None
 
 
-def agreed(said: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def merge_facts(said: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Join the facts of several who speak of one kernel, by who they are. TockmarkError where two
     say different things, or one says what cannot be."""
     found: dict[str, tuple[str, str]] = {}
@@ -280,7 +280,7 @@ def agreed(said: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return {key: value for key, (_, value) in found.items()}
 
 
-def baseline(kernel: KernelElf) -> re.Match[str] | None:
+def match_baseline(kernel: KernelElf) -> re.Match[str] | None:
     """Return what the name of the baseline kernel says, if that is the one."""
     return _OURS.fullmatch(kernel.name or "")
 
@@ -294,7 +294,7 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
             f"{shown(kernel.path)} is built for {kernel.isa}, but {board.name} has {board.isa}",
             f"give the kernel for it, {shown(own)}" if own else "give one for that board",
         )
-    said = baseline(kernel)
+    said = match_baseline(kernel)
     if said and said["abi"] != str(abi):
         raise TockmarkError(f"the kernel is {kernel.name}", f"it runs no apps of --abi {abi}")
     if said and said["machine"] != board.machine:
@@ -325,7 +325,7 @@ def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
             else "give a core with eight regions or more",
         )
     held = bit_manipulation(read_elf(kernel.path))
-    lacking = {name: at for name, at in held.items() if name not in HAS[core.bitmanip]}
+    lacking = {name: at for name, at in held.items() if name not in EXTENSIONS[core.bitmanip]}
     if lacking:
         name, at = min(lacking.items(), key=lambda one: one[1])
         raise TockmarkError(
@@ -352,7 +352,7 @@ def bit_manipulation(elf: Elf) -> dict[str, int]:
 def _held_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int, bool]]:
     """Yield the instructions of bit manipulation in a section: extension, address, and whether a
     function holds it. Where a function begins so does an instruction."""
-    held, end = elf.held(section), section.address + section.size
+    held, end = elf.section_bytes(section), section.address + section.size
     functions = {
         one.address: one.size
         for one in sorted(elf.symbols, key=lambda one: one.size)
@@ -370,7 +370,7 @@ def _held_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int
             at += insn.size
 
 
-def room_of(kernel: KernelElf, board: BoardProfile) -> Room:
+def app_room(kernel: KernelElf, board: BoardProfile) -> Room:
     """Return where apps may lie: the kernel's decision, or the profile's if it says nothing."""
     return kernel.room or board.slots
 
@@ -448,7 +448,7 @@ def _unlike(base: _Link, other: _Link) -> str | None:
         return f"`{short}` {'is in one of them only' if alone else 'differs'}{more}"
     for name in sorted(base.sections.keys() | other.sections.keys()):
         sizes = base.sections.get(name, 0), other.sections.get(name, 0)
-        if beyond(sizes, SECTION):
+        if exceeds_limits(sizes, SECTION):
             return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
     return None
 
@@ -468,7 +468,7 @@ def _differences(base: tuple[Path, str], other: tuple[Path, str]) -> list[str]:
     return differences(_image(*base), _image(*other))
 
 
-def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
+def exceeds_limits(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
     """Return whether two sizes differ by more than some bytes, and by more than one part in
     some."""
     least, part = limits

@@ -25,12 +25,12 @@ from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.target.board import BoardProfile
-from tockmark.target.kernel import KernelElf, baseline
-from tockmark.target.laid import Laid, LaidBoot
-from tockmark.target.log import read as text_of
+from tockmark.target.image_folder import FolderBoot, ImageFolder
+from tockmark.target.kernel import KernelElf, match_baseline
+from tockmark.target.log import read_log as text_of
 from tockmark.target.protocol import Ability
-from tockmark.target.results import board_of, boot_run, kernel_of
-from tockmark.wire.boots import App, Measured, read
+from tockmark.target.results import board_provenance, boot_run, kernel_provenance
+from tockmark.wire.boots import App, Measured, read_boots
 from tockmark.wire.captured import BootKey, Captured, marked_boots
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
@@ -44,10 +44,10 @@ class LogClaims:
     kernel: KernelElf | None = None
     abi: int | None = None
     icache: bool | None = None
-    images: Laid | None = None  # that were installed
+    images: ImageFolder | None = None  # that were installed
 
     @property
-    def setting(self) -> bool | None:
+    def icache_setting(self) -> bool | None:
         """Of the cache, where the log does not say it."""
         if self.icache is None and self.board is not None:
             return self.board.target.icache
@@ -62,7 +62,7 @@ def check_claims(log: str, text: str, measured: Measured, claims: LogClaims) -> 
     begins = [app.begin or {} for _, app in measured.each()]
     said = {int(begin["abi"]) for begin in begins if begin.get("abi", "").isdecimal()}
     by = {"--abi": claims.abi}
-    if claims.kernel and (named := baseline(claims.kernel)):
+    if claims.kernel and (named := match_baseline(claims.kernel)):
         by[shown(claims.kernel.path)] = int(named["abi"])
     for who, version in by.items():
         if version is not None and (others := sorted(said - {version})):
@@ -81,7 +81,7 @@ def _contradictions(
     or this board, the log of no such board or another cache setting, or another image ran."""
     board, kernel = claims.board, claims.kernel
     if kernel is not None:
-        path, named = shown(kernel.path), baseline(kernel)
+        path, named = shown(kernel.path), match_baseline(kernel)
         own = {named["version"]} if named else set()
         for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
             found = kernel.name or "another"
@@ -118,7 +118,7 @@ def _contradictions(
             )
 
 
-def _laid(measured: Measured, claims: LogClaims) -> list[tuple[LaidBoot, App]]:
+def _laid(measured: Measured, claims: LogClaims) -> list[tuple[FolderBoot, App]]:
     """Return the image of each app's boot, where it was laid."""
     every = claims.images.manifest.boots if claims.images else ()
     laid = {(one.name, one.lang): one for one in every}
@@ -131,7 +131,7 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     said to be."""
     claims = claims or LogClaims()
     text = text_of(log)
-    measured = read([Captured(text.split("\n"), icache=claims.setting)])
+    measured = read_boots([Captured(text.split("\n"), icache=claims.icache_setting)])
     if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} holds no intact line of the protocol",
@@ -142,15 +142,15 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     abi = check_claims(shown(log), text, measured, claims)
     laid = {(one.name, one.lang): one for one, _ in _laid(measured, claims)}
     context = Context(
-        kernel=kernel_of(claims.kernel, claims.board) if claims.kernel else Kernel(),
-        board=board_of(claims.board) if claims.board else Board(),
+        kernel=kernel_provenance(claims.kernel, claims.board) if claims.kernel else Kernel(),
+        board=board_provenance(claims.board) if claims.board else Board(),
         abi=abi,
         boots=tuple(boot_run(one.name, one.slots, one.lang) for one in laid.values()),
     )
     return build(measured, catalogue, context)
 
 
-def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Captured]:
+def complete_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Captured]:
     """Return each boot that its end mark closes and that gave all its rows. TockmarkError if it is
     no log of a run, or its result says that it is of another board."""
     _suits(log, board)
@@ -173,7 +173,7 @@ def _suits(log: Path, board: BoardProfile) -> None:
     path = log.with_suffix(".json")
     if not path.is_file():
         return
-    then, now = file.load(path).provenance.board, board_of(board)
+    then, now = file.load(path).provenance.board, board_provenance(board)
     if then == now:
         return
     key = next(key for key in now.__struct_fields__ if getattr(then, key) != getattr(now, key))
@@ -189,7 +189,7 @@ def _image_if_whole(captured: Captured, known: Catalogue) -> str | None:
     boot = next((boot for boot in known.boots() if boot.name == captured.boot), None)
     if boot is None:
         return None
-    measured = read([captured])
+    measured = read_boots([captured])
     expected = [Expected(boot, captured.icache, lang=captured.lang or "c")]
     if build(measured, known, None, expected, Selection(known)).incomplete:
         return None

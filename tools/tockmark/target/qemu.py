@@ -16,8 +16,8 @@ import msgspec
 from tockmark.base import paths, processes
 from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import Bounds, Child
-from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, one_segment
-from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, encode_elf
+from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
@@ -49,11 +49,11 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def can(self) -> frozenset[Ability]:
         return frozenset({Ability.PARALLEL})
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         self._found()
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        return msgspec.structs.replace(self, **fields(options, {}, "qemu"))
+        return msgspec.structs.replace(self, **target_fields(options, {}, "qemu"))
 
     def key(self, start: Start) -> None:
         """Return None: a boot takes seconds, so none is kept."""
@@ -62,7 +62,7 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         image = start.flash.with_suffix(".qemu.elf")
         # A bare image is taken only where it fits into RAM.
         isa, cpu = MACHINES[self.machine]
-        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash, isa))
+        image.write_bytes(encode_elf(start.flash.read_bytes(), self.flash, isa))
         command = [self._found(), "-M", self.machine, *cpu, "-kernel", str(image)]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.

@@ -21,29 +21,31 @@ from tockmark.suite.selection import Selection
 from tockmark.target import board as boards
 from tockmark.target.image import AppSlot
 from tockmark.target.kernel import KernelElf
-from tockmark.target.protocol import core_of
-from tockmark.target.run import Job, Ran, RunOptions
-from tockmark.wire.boots import read
-from tockmark.wire.captured import log_of
+from tockmark.target.protocol import target_core
+from tockmark.target.run import FinishedRun, Job, RunOptions
+from tockmark.wire.boots import read_boots
+from tockmark.wire.captured import log_lines
 
 CUT_SHORT = "interrupted: the rows that are missing were not measured"
 
 
-def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
+def build_result(ran: FinishedRun, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
     """Return the result, and the log that its first layout was made from. The others have none, and
     results/ stays small: what their boots printed, a second run prints again."""
-    made, log = by_layout(ran, options, wanted)
+    made, log = results_by_layout(ran, options, wanted)
     return merge_layouts(made), log
 
 
-def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
+def results_by_layout(
+    ran: FinishedRun, options: RunOptions, wanted: Selection
+) -> tuple[list[Result], str]:
     """Return what was measured in each layout, and the log of the first."""
     context = Context(
-        kernel=kernel_of(options.kernel, options.board),
-        board=board_of(options.board),
+        kernel=kernel_provenance(options.kernel, options.board),
+        board=board_provenance(options.board),
         abi=options.abi,
         boots=_boots(ran.jobs[0]),
-        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
+        cached=sum(job.source == "cache" for jobs in ran.jobs for job in jobs),
     )
     made: list[Result] = []
     log = ""
@@ -56,8 +58,8 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
         meant = wanted.for_further_layouts() if number else wanted
-        made.append(build(read(boots), wanted.catalogue, own, expected, meant, said))
-        log = log if number else "".join(f"{line}\n" for line in log_of(boots))
+        made.append(build(read_boots(boots), wanted.catalogue, own, expected, meant, said))
+        log = log if number else "".join(f"{line}\n" for line in log_lines(boots))
     return made, log
 
 
@@ -86,7 +88,7 @@ def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
     return BootRun(name, {}, msgspec.convert(slots, tuple[Slot, ...], from_attributes=True), lang)
 
 
-def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
+def kernel_provenance(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
     """Return what a result says of a kernel. How much RAM it takes only the board knows."""
     return Kernel(
         name=printable_text(kernel.name) if kernel.name else None,
@@ -101,13 +103,13 @@ def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
     )
 
 
-def simulator_of(board: boards.BoardProfile) -> dict[str, str]:
+def simulator_provenance(board: boards.BoardProfile) -> dict[str, str]:
     """Return what a file of counts says of the simulator: what it was built of."""
     machine = board.target.provenance(board.clock_hz)
     return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
 
 
-def board_of(board: boards.BoardProfile) -> Board:
+def board_provenance(board: boards.BoardProfile) -> Board:
     """Return what a result says of a board, by its profile and its target."""
     return msgspec.convert(  # checks what the profile says of its timing
         {
@@ -131,7 +133,7 @@ def default_path(asked: RunOptions, result: Result, only: str | None, short: boo
         f"abi{asked.abi}",
         "-".join(asked.langs) if asked.langs != ["c"] else "",
         asked.board.name,
-        core.name if (core := core_of(asked.board.target)) else "",
+        core.name if (core := target_core(asked.board.target)) else "",
         f"icache-{ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
         "short" if short else "",
         result.provenance.counter if result.provenance.counter != PERF else "",

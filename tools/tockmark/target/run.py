@@ -33,19 +33,19 @@ from tockmark.suite.catalogue import (
     lang_suffix,
 )
 from tockmark.target import cache
-from tockmark.target.board import BoardProfile, boot_unsuited
-from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
+from tockmark.target.board import BoardProfile, unmeasurable_reason
+from tockmark.target.image import AppBuild, DoesNotFitError, Image, build_image, with_early_stop
+from tockmark.target.image_folder import ImageFolder, load_or_ask
 from tockmark.target.kernel import (
     KernelElf,
     RunLayout,
+    check_app_capacity,
     check_core,
     check_runs,
-    require_slots,
     warn_without_panics,
 )
-from tockmark.target.laid import Laid, load_or_ask
 from tockmark.target.progress import Display, Status
-from tockmark.target.protocol import Ability, LostError, Replay, Session, Start, core_of
+from tockmark.target.protocol import Ability, LostError, Replay, Session, Start, target_core
 from tockmark.wire.captured import BootKey, Captured, Ending
 from tockmark.wire.uart_line import RESET
 
@@ -106,7 +106,9 @@ class RunOptions:
     samples: int | None  # of a row, at most; None: as many as are enough
     jobs: int
     fresh: bool = False  # simulate also what is in the cache
-    laid: Laid | None = None  # images that are there; None: they are laid as they are needed
+    images: ImageFolder | None = (
+        None  # images that are there; None: they are laid as they are needed
+    )
     earlier: Mapping[BootKey, Captured] = field(default_factory=dict)  # what need not be run again
     some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
 
@@ -136,7 +138,7 @@ class Job(Status):
     layout: int  # its number
     image: Image | None = None
     session: Session | None = None
-    taken: BootSource | None = None  # from there, as it was; None: it was run
+    source: BootSource | None = None  # from there, as it was; None: it was run
     captured: Captured | None = None  # once it runs
     note: str | None = None  # what went wrong
     skipped: str | None = None  # why this kernel cannot run this boot, or this target time it
@@ -163,7 +165,7 @@ class Job(Status):
 
 
 @dataclass(frozen=True)
-class Ran:
+class FinishedRun:
     """A run that is over: every boot with what it said."""
 
     jobs: list[list[Job]]  # of each layout
@@ -177,20 +179,20 @@ class Ran:
         return sum(job.captured is not None for jobs in self.jobs for job in jobs)
 
     @property
-    def taken(self) -> dict[BootSource, int]:
+    def boots_by_source(self) -> dict[BootSource, int]:
         """How many of them were taken from each source."""
-        taken = [job.taken for jobs in self.jobs for job in jobs if job.captured]
+        taken = [job.source for jobs in self.jobs for job in jobs if job.captured]
         return {source: taken.count(source) for source in get_args(BootSource)}
 
 
-def run(options: RunOptions) -> Ran:
+def run(options: RunOptions) -> FinishedRun:
     """Run the suite. Ctrl-C, or a boot that no worker finishes, keeps what there is of the first
     layout, and of the others those that are whole."""
     check_runs(options.kernel, options.abi, options.board)
-    if core := core_of(options.board.target):
+    if core := target_core(options.board.target):
         for layout in options.layouts:
             check_core(layout.kernel, core, True in options.icaches)
-    options.board.target.ready()
+    options.board.target.check_ready()
     for layout in options.layouts:
         if Ability.MARKS in options.board.target.can and not layout.kernel.panics:
             warn_without_panics(layout.kernel.path)
@@ -215,10 +217,12 @@ def run(options: RunOptions) -> Ran:
         if layout == 0 or not interrupted or all(job.finished for job in some)
     ]
     layouts = tuple(options.layouts[n] for n in kept)
-    return Ran([jobs[n] for n in kept], layouts, interrupted, runner.lost)
+    return FinishedRun([jobs[n] for n in kept], layouts, interrupted, runner.lost)
 
 
-def run_or_instead(asked: RunOptions, instead: Sequence[RunOptions]) -> tuple[RunOptions, Ran]:
+def run_with_fallback(
+    asked: RunOptions, instead: Sequence[RunOptions]
+) -> tuple[RunOptions, FinishedRun]:
     """Run the suite. Where the kernel lacks what its apps read, run the first one of `instead`, if
     its apps are built. Return what was run."""
     try:
@@ -237,7 +241,7 @@ def run_or_instead(asked: RunOptions, instead: Sequence[RunOptions]) -> tuple[Ru
         return instead[0], ran
 
 
-def check_rows(options: RunOptions, only: str | None) -> None:
+def check_selection(options: RunOptions, only: str | None) -> None:
     """TockmarkError if the rows that --only names leave nothing to run, or the kernel has no slots
     for a boot."""
     if not any(suite.boots for suite in options.suites):
@@ -251,7 +255,7 @@ def check_rows(options: RunOptions, only: str | None) -> None:
     if options.catalogue.name is not None:
         slots = max(len(boot.slots) for suite in options.suites for boot in suite.boots)
         for layout in options.layouts:
-            require_slots(layout.kernel, slots)
+            check_app_capacity(layout.kernel, slots)
 
 
 def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
@@ -268,7 +272,7 @@ def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
     )
 
 
-def enough(boot: Boot, known: Catalogue) -> int:
+def default_samples(boot: Boot, known: Catalogue) -> int:
     """Return how many samples of each row of this boot are taken on a simulator, where the user
     does not say."""
     touched = {known.benchmarks[id_].touches for id_ in boot.measures}
@@ -291,7 +295,7 @@ def mark_options(apps: Sequence[Mapping[str, int]]) -> list[str]:
 
 def _job(boot: Boot, icache: bool, apps: AppBuild, options: RunOptions, layout: int) -> Job:
     known = options.catalogue
-    unsuited = boot_unsuited(boot, known, options.board.target)
+    unsuited = unmeasurable_reason(boot, known, options.board.target)
     several = f"layout {layout}: " * (len(options.layouts) > 1)
     return Job(
         title=f"{several}{boot.name}, {ICACHE[icache]}{lang_suffix(apps.lang)}",
@@ -312,7 +316,7 @@ class _Runner:
     def __init__(self, options: RunOptions, folder: Path) -> None:
         self.options = options
         self.folder = folder
-        self.cache = cache.default(options.fresh)
+        self.cache = cache.default_cache(options.fresh)
         self.stop = threading.Event()
         self.images: dict[tuple[AppBuild, str, int], Image] = {}
         self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
@@ -374,7 +378,7 @@ class _Runner:
             earlier = self.options.earlier.get(job.key)
             if earlier is not None and earlier.image == start.image:
                 job.captured = self._captured(job, start, earlier.lines, earlier.ending)
-                job.taken, job.rows = "log", job.rows_expected
+                job.source, job.rows = "log", job.rows_expected
             elif not self.stop.is_set():
                 self._boot(job, start)
             if job.ending and job.ending.panicked and job.boot.panics:
@@ -398,12 +402,12 @@ class _Runner:
         Where the cache is off a row may end as soon as it repeats. With it on samples that are
         equal may be a plateau: what the cache holds goes on changing."""
         options, boot, layout = self.options, job.boot, self.options.layouts[job.layout]
-        if options.laid is not None:
-            return options.laid.image(options.laid.boot(boot.name, job.apps.lang))
+        if options.images is not None:
+            return options.images.image(options.images.boot(boot.name, job.apps.lang))
         out, key = self.folder / job.apps.lang / str(job.layout), (job.apps, boot.name, job.layout)
         with self.locks.setdefault(key, threading.Lock()), self.cores:
             if key not in self.images:
-                samples = options.samples or enough(boot, options.catalogue)
+                samples = options.samples or default_samples(boot, options.catalogue)
                 words = {"tm_most_samples": 0 if options.all_samples else samples}
                 self.images[key] = build_image(
                     boot, job.apps, layout.kernel, options.board, out, words, layout.seed
@@ -411,7 +415,7 @@ class _Runner:
         image = self.images[key]
         if job.icache or options.all_samples:
             return image
-        return stopping_early(image, options.board, out / f"{boot.name}.early.flash")
+        return with_early_stop(image, options.board, out / f"{boot.name}.early.flash")
 
     def _start(self, job: Job, image: Image) -> Start:
         board, marks = self.options.board, list[str]()
@@ -435,7 +439,7 @@ class _Runner:
     def _boot(self, job: Job, start: Start) -> None:
         job.state = "running"
         job.session = session = self.cache.begin(self.options.board.target, start)
-        job.taken = "cache" if isinstance(session, Replay) else None
+        job.source = "cache" if isinstance(session, Replay) else None
         lines: list[str] = []
         job.captured = self._captured(job, start, lines, None)
         for text in session.lines():

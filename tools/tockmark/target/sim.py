@@ -24,7 +24,7 @@ from tockmark.result.provenance import Core
 from tockmark.suite.catalogue import ICACHE
 from tockmark.target import dask, sources
 from tockmark.target.dask import RemoteBoot
-from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
@@ -156,18 +156,18 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def core(self) -> Core | None:
         """The core in the place of the machine's own, if it has one."""
-        return core_beside(self.binary)
+        return read_core(self.binary)
 
     @property
     def can(self) -> frozenset[Ability]:
         cached = self.core is None or self.core.icache
         return frozenset(Ability) - (frozenset() if cached else {Ability.ICACHE})
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         if not self.binary.exists():
             raise TockmarkError(
                 f"the simulator {shown(self.binary)} is not built",
-                paths.make_command(made_by(self.binary)),
+                paths.make_command(make_target(self.binary)),
             )
         sources.check(self.binary)
         if self.rom is not None and not self.rom.exists():
@@ -181,7 +181,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
         known |= {"silence": "silence_cycles", "dask": "dask"}
         own = {name: value for name, value in options.items() if name != "core"}
-        found = msgspec.structs.replace(self, **fields(own, known, "sim"))
+        found = msgspec.structs.replace(self, **target_fields(own, known, "sim"))
         core = options.get("core")
         return found if core is None else found._with_core(str(core))
 
@@ -195,7 +195,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         title = Path(name).name
         binary = folder.with_name(f"{CORES}-{title}") / self.binary.name
-        core = core_beside(binary)
+        core = read_core(binary)
         if core is None or not binary.exists():
             raise TockmarkError(
                 f"the simulator of the core {title} is not built",
@@ -223,7 +223,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def start_here(self, start: Start, *more: str) -> Simulation:
         """Start it as a process of this machine. `more` are options of the simulator's own, which
         prevail and may name files."""
-        self.ready()
+        self.check_ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
         command += [*self._settings(start), *rom, *more]
@@ -233,7 +233,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return simulation
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
-        made_of = versions(self.binary)
+        made_of = read_versions(self.binary)
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
             "verilator": made_of.get("verilator"),
@@ -260,13 +260,13 @@ def _begun(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Si
     return here.start_here(replace(start, flash=folder / FLASH))
 
 
-def made_by(binary: Path) -> str:
+def make_target(binary: Path) -> str:
     """Return the target of make that builds a simulator, which is in a folder of its own."""
     machine = binary.parent.name
     return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
 
 
-def core_beside(binary: Path) -> Core | None:
+def read_core(binary: Path) -> Core | None:
     """Return the core of a simulator, by the core.toml beside it, which its build wrote
     (boards/earlgrey-sim/cores.py). None: it is the machine's own. Another core was compared with
     nothing, whatever the profile of the board says of its timing."""
@@ -283,7 +283,7 @@ def core_beside(binary: Path) -> Core | None:
         ) from error
 
 
-def versions(binary: Path) -> dict[str, str]:
+def read_versions(binary: Path) -> dict[str, str]:
     """Return the versions of the packages that a simulator was made of (`verilator`; `ibex` or
     `opentitan`), as its Makefile wrote them beside it; nothing where it did not."""
     path = binary.with_name("versions.toml")

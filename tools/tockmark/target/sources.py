@@ -33,21 +33,21 @@ READ_ONLY_BY_VERBS = {"bounds.toml", "simulators.toml"}  # beside the simulator'
 TODO = "run `make build`, and `make profile` or `make setup-qemu` for what these make"
 
 
-def stamp_of(product: Path) -> Path:
+def stamp_path(product: Path) -> Path:
     """Return where a product's stamp is: beside it."""
     return product.with_name(f"{product.name}.sources")
 
 
-def stamp(kind: str, product: Path) -> None:
+def write_stamp(kind: str, product: Path) -> None:
     """Say beside a product that it was built of the sources that are there."""
     if product.exists():
-        stamp_of(product).write_text(f"{kind} {digest(kind)}\n", encoding="utf-8")
+        stamp_path(product).write_text(f"{kind} {digest(kind)}\n", encoding="utf-8")
 
 
 @cache
 def check(product: Path) -> None:
     """Refuse a product of this checkout whose sources are others by now."""
-    there = stamp_of(product)
+    there = stamp_path(product)
     if not product.resolve().is_relative_to(paths.ROOT.resolve()):
         return
     try:
@@ -87,4 +87,4 @@ def _files(kind: str) -> Iterator[Path]:
 
 if __name__ == "__main__":
     for given in sys.argv[2:]:
-        stamp(sys.argv[1], Path(given))
+        write_stamp(sys.argv[1], Path(given))

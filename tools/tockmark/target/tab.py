@@ -25,8 +25,8 @@ from tockmark.base.files import reading
 from tockmark.base.paths import shown
 from tockmark.target.board import BoardProfile, Room
 from tockmark.target.elf import ISAS
-from tockmark.target.image import HEADER, RAM_ALIGN, lay_by_tockloader, write_flash
-from tockmark.target.kernel import KernelElf, room_of
+from tockmark.target.image import HEADER, RAM_ALIGN, install_with_tockloader, write_flash
+from tockmark.target.kernel import KernelElf, app_room
 
 VERSION = 2
 BASE = 16  # bytes of the base header
@@ -51,7 +51,7 @@ class Tbf:
         return self.start + self.length
 
 
-def tbfs(flash: bytes, base: int, start: int) -> list[Tbf]:
+def parse_tbfs(flash: bytes, base: int, start: int) -> list[Tbf]:
     """Read the TBFs from the address `start` on, in flash that begins at `base`, up to what is
     none."""
     found: list[Tbf] = []
@@ -91,17 +91,17 @@ def _elements(data: bytes) -> dict[int, bytes]:
     return found
 
 
-def lay_tabs(
+def write_tab_image(
     tabs: Sequence[Path], kernel: KernelElf, board: BoardProfile, flash: Path
 ) -> list[Tbf]:
     """Write the flash image of a kernel and TABs, which tockloader lays; return what lies there in
     the apps' flash. TockmarkError for a TAB that this kernel would not run."""
-    room = room_of(kernel, board)
+    room = app_room(kernel, board)
     for tab in tabs:
         _check_ram(_programs(tab, board.isa), room)
     write_flash(kernel, board, flash)
-    lay_by_tockloader([tab.resolve() for tab in tabs], flash, board, room)
-    found = tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
+    install_with_tockloader([tab.resolve() for tab in tabs], flash, board, room)
+    found = parse_tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
     apps = [one for one in found if one.name is not None]
     if len(apps) < len(tabs):
         laid = ", ".join(str(app.name) for app in apps)
@@ -137,7 +137,7 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
                 if rest.endswith("tbf") and content is not None:
                     archs[arch] = None
                     if arch in ours:
-                        found += tbfs(content.read(), 0, 0)[:1]
+                        found += parse_tbfs(content.read(), 0, 0)[:1]
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
     if found:
@@ -166,7 +166,7 @@ def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
     )
 
 
-def join(tab: Path, others: Sequence[Path]) -> None:
+def merge_tabs(tab: Path, others: Sequence[Path]) -> None:
     """Put the programs of other TABs into this one, called by their addresses, too. TockmarkError
     for one that has its addresses already."""
     held = _members(tab)
@@ -174,7 +174,7 @@ def join(tab: Path, others: Sequence[Path]) -> None:
         for name, content in _members(other).items():
             if not name.endswith(".tbf"):
                 continue
-            arch, (program,) = name.partition(".")[0], tbfs(content, 0, 0)[:1]
+            arch, (program,) = name.partition(".")[0], parse_tbfs(content, 0, 0)[:1]
             called = f"{arch}.{program.flash or 0:#010x}.{program.ram or 0:#010x}.tbf"
             if called in held:
                 raise TockmarkError(f"{shown(other)} is for the addresses of another", TODO)

@@ -12,7 +12,7 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 from tockmark.wire.rows import StoredRow
 
 READ = 300
@@ -47,7 +47,7 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
             params: Params = {"beside": beside}
             rows.append(stored("sched.alarm_lateness", {"cycles": cycles}, params, len(late)))
         app = app_of("time", rows, lang="c", abi="2")
-        boots.append(Booted("all", icache, "time", {"time": app}))
+        boots.append(MeasuredBoot("all", icache, "time", {"time": app}))
     board = Board("made-up", "cw310", clock, "unchecked", None, 16)
     context = Context(Kernel("made-up kernel", sha256="ab" * 32), board, 2)
     made = build(Measured(boots), catalogue, context, expected=())

@@ -14,7 +14,7 @@ from tockmark.target import board as boards
 from tockmark.target import run, sim
 from tockmark.target.image import AppBuild, Image
 from tockmark.target.kernel import KernelElf, RunLayout
-from tockmark.target.results import result_of
+from tockmark.target.results import build_result
 from tockmark.tests.conftest import RECORDS, encoded
 
 NAME = "tockmark-baseline 0.1.0 abi2"
@@ -72,4 +72,4 @@ def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
 
 def ran(options: run.RunOptions) -> tuple[Result, str]:
     """The result of all that it is to run, and its log."""
-    return result_of(run.run(options), options, Selection(options.catalogue))
+    return build_result(run.run(options), options, Selection(options.catalogue))

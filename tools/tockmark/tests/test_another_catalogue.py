@@ -17,7 +17,7 @@ from tockmark.suite.catalogue import OF_BOOT, Catalogue, load
 from tockmark.suite.selection import Selection
 from tockmark.target.image import AppBuild
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 
 MINE = """
 name = "mine"
@@ -71,7 +71,7 @@ def test_a_result_is_read_without_the_file(mine: Catalogue, tmp_path: Path) -> N
         stored("time.read", {"cycles": [100] * 9, "instret": [10] * 9}, {}, 9),
         stored("own.walk", samples, {}, 9),
     ]
-    booted = Booted("own", True, "own", {"own": app_of("own", rows, lang="c", abi="2")})
+    booted = MeasuredBoot("own", True, "own", {"own": app_of("own", rows, lang="c", abi="2")})
     board = Board("made-up", "cw310", 24_000_000, "unchecked")
     result = build(Measured([booted]), mine, Context(Kernel("Tock"), board, 2), expected=())
     path = tmp_path / "own.json"

@@ -26,7 +26,7 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
 
 def test_each_machine_has_a_simulator_that_can_all() -> None:
     for machine in ("cw310", "nexysvideo"):
-        board = boards.load(boards.simulated(machine))
+        board = boards.load(boards.simulated_board(machine))
         assert board.machine == machine
         assert board.target.can == frozenset(Ability)
 
@@ -41,11 +41,11 @@ def test_each_machine_has_a_simulator_that_can_all() -> None:
         ('machine = "cw310"', 'machine = "cw310"\nwings = 2', "unknown field `wings`"),
         ("icache = true", "", "`icache`"),
         ("uart_cycles_per_byte = 16", "uart_cycles_per_byte = 0", "`target.uart_cycles_per_byte`"),
-        ('kind = "sim"', "", "its target's kind is None, not one of"),
+        ('kind = "sim"', "", "target.kind is None, not one of"),
         ('kind = "sim"', 'kind = "abacus"', "'abacus'"),
         ('kind = "sim"', 'kind = "../run"', "'../run'"),
-        ("[target]", "[target.deeper]", "its target's kind is None"),
-        ("[target]", "target = 7\n[x]", "`target`"),
+        ("[target]", "[target.deeper]", "target.kind is None"),
+        ("[target]", "target = 7\n[x]", "[target]"),
         ("size = 0x0010_0000", "size = 0x1_0000_0001", "`memory.flash.size`"),
         ("ram_end = 0x1002_0000", "", "`ram_end`"),
         ("[target]", '[boot]\nmanifest = "grub"\n[target]', "`boot.manifest`"),

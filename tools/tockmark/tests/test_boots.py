@@ -6,7 +6,7 @@ import pytest
 from tockmark.tests.conftest import encoded
 from tockmark.wire.boots import Measured, assemble
 from tockmark.wire.records import BootMark, decode
-from tockmark.wire.rows import is_whole, samples_of
+from tockmark.wire.rows import is_whole, series_samples
 
 A, B = "0000000a", "0000000b"  # images
 
@@ -39,7 +39,7 @@ def cycles(found: Measured) -> dict[tuple[str | None, bool | None], int]:
     """Of each boot that has a row."""
     of = [(boot, row) for boot, app in found.each() for row in app.rows if is_whole(row)]
     assert len({(boot.name, boot.icache) for boot, _ in of}) == len(of)
-    return {(boot.name, boot.icache): samples_of(row, "cycles")[0] for boot, row in of}
+    return {(boot.name, boot.icache): series_samples(row, "cycles")[0] for boot, row in of}
 
 
 def problems_of(found: Measured) -> str:

@@ -32,7 +32,7 @@ KEY = "ab" * 32
 
 
 def kept(folder: Path) -> int:
-    return len(Cache(folder).held())
+    return len(Cache(folder).entries())
 
 
 def test_a_boot_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
         some.keep(key, Captured([noise[at]], ending=ENDED))
         os.utime(tmp_path / key, (at, at))
         assert some.find(keys[0]) is not None  # that is in use
-        assert sum(size for _, size, _ in some.held()) <= some.limit
-    held = {path.name for _, _, path in some.held()}
+        assert sum(size for _, size, _ in some.entries()) <= some.limit
+    held = {path.name for _, _, path in some.entries()}
     assert keys[0] in held
     recent = held - {keys[0]}
     assert recent == set(keys[-len(recent) :])
     assert len(recent) > 3
     assert len(some.clear()) == len(held)
-    assert some.held() == []
+    assert some.entries() == []
 
 
 def test_a_cache_that_cannot_be_written_is_one_line_and_no_more(
@@ -169,13 +169,13 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
 
 def entry(boot: Captured) -> bytes:
     """Return a file of the cache whose hash is right."""
-    return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)))
+    return cache._sealed_file(KEY, zlib.compress(msgspec.json.encode(boot)))
 
 
 def test_an_entry_that_unpacks_to_too_much_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    monkeypatch.setattr(cache, "MAX_BOOT_BYTES", 100_000)
     some = Cache(tmp_path)
     (tmp_path / KEY).write_bytes(entry(Captured(["0" * 200_000], ending=ENDED)))
     assert (tmp_path / KEY).stat().st_size < 1000
@@ -187,9 +187,9 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 
 
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "c"))
     assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")
-    cache.default().keep(KEY, BOOT)
+    cache.default_cache().keep(KEY, BOOT)
     assert (doctor._kept_boots().found or "").startswith("1, ")
     done = CliRunner().invoke(app, ["doctor", "--clear-cache", "--json"])
     removed = {"boots": 1, "bytes": cache.BLOCK, "folder": str(tmp_path / "c")}
@@ -206,7 +206,7 @@ def test_doctor_says_in_one_line_what_is_no_cache(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(cache.PLACE, place)
+    monkeypatch.setenv(cache.CACHE_VARIABLE, place)
     assert doctor._kept_boots().good is good
     done = CliRunner().invoke(app, ["doctor", "--clear-cache"])
     assert isinstance(done.exception, TockmarkError)

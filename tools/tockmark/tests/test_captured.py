@@ -19,8 +19,8 @@ from tockmark.suite.catalogue import load
 from tockmark.target import log as captured
 from tockmark.target.board import Room
 from tockmark.target.image import AppSlot
+from tockmark.target.image_folder import FolderBoot, FolderKernel, ImageFolder, ImageManifest
 from tockmark.target.kernel import KernelElf
-from tockmark.target.laid import ImageManifest, Laid, LaidBoot, LaidKernel
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
 from tockmark.wire.records import BootMark, Mark
@@ -134,7 +134,7 @@ def test_what_the_log_contradicts_is_one_line_and_no_file(
     assert not out.exists()
 
 
-def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> Laid:
+def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> ImageFolder:
     """A folder with the one boot `time`, as if it had been read."""
     app = AppSlot("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
     manifest = ImageManifest(
@@ -143,10 +143,10 @@ def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -
         board=board,
         abi=2,
         catalogue_sha256=load().sha256,
-        kernel=LaidKernel("k.elf", kernel.sha256, Room(0, 1, 2, 3)),
-        boots=(LaidBoot("time", "c", "t.flash", "f" * 64, image, (app,)),),
+        kernel=FolderKernel("k.elf", kernel.sha256, Room(0, 1, 2, 3)),
+        boots=(FolderBoot("time", "c", "t.flash", "f" * 64, image, (app,)),),
     )
-    return Laid(Path("out"), manifest)
+    return ImageFolder(Path("out"), manifest)
 
 
 def test_laid_images_say_where_apps_lie(
@@ -156,7 +156,7 @@ def test_laid_images_say_where_apps_lie(
     own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.target.image_folder.read_folder", lambda _: laid_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
     known = read(*parsed(tmp_path, *options, log=log)).provenance
     assert known.board.name == "cw310"
@@ -166,7 +166,9 @@ def test_laid_images_say_where_apps_lie(
         ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
         (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
     ):
-        monkeypatch.setattr("tockmark.target.laid.read_folder", lambda _, folder=folder: folder)
+        monkeypatch.setattr(
+            "tockmark.target.image_folder.read_folder", lambda _, folder=folder: folder
+        )
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)

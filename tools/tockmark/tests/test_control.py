@@ -11,7 +11,7 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, with_readings
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 
 KNOWN = load()
 READ = 1000
@@ -22,7 +22,7 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     values = {"time.read": READ, "call.void": READ + net, "null.sample": READ + off}
     taken = {id_: {"cycles": [value] * 9, "instret": [100] * 9} for id_, value in values.items()}
     app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
-    boot = Booted("call", icache, "call", {"call": app})
+    boot = MeasuredBoot("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
     counts = {"null.sample": [READ + one for one in further], "time.read": [READ] * len(further)}
     rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
@@ -47,7 +47,7 @@ def in_layouts(row: Row, counts: Sequence[int]) -> Row:
         (True, 20, (20, -20), None),
         (True, 50, (0, 0), None),
         (True, 51, (0, 0), "net cycles is 51, not 0 within 50"),
-        (True, 21, (-22, 0), "net cycles is 21 off in the median over layouts, more than 2 %"),
+        (True, 21, (-22, 0), "net cycles is off by 21 in the median over layouts (limit 2 %)"),
     ],
 )
 def test_a_control_that_fails_is_named(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.base.errors import TockmarkError
-from tockmark.target.elf import archived, read_elf
+from tockmark.target.elf import archive_members, read_elf
 from tockmark.target.kernel import read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
@@ -96,8 +96,8 @@ def _sparse(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (_pipe, "is not a file; give the kernel's .elf"),
-        (Path.mkdir, "is not a file; give the kernel's .elf"),
+        (_pipe, "is not a file. Give the kernel's .elf"),
+        (Path.mkdir, "is not a file. Give the kernel's .elf"),
         (_sparse, "has more than 256 MiB"),
     ],
 )
@@ -145,4 +145,4 @@ def test_an_archive_has_what_was_put_in(tmp_path: Path) -> None:
     library = tmp_path / "library.a"
     command = ["riscv64-unknown-elf-ar", "rcs", str(library), *put]
     subprocess.run(command, cwd=tmp_path, check=True)
-    assert {name: held for name, held in archived(library.read_bytes()) if name} == put
+    assert {name: held for name, held in archive_members(library.read_bytes()) if name} == put

@@ -11,8 +11,8 @@ from tockmark.base.errors import TockmarkError
 from tockmark.cli.measure import RunPlace
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.target import board as boards
-from tockmark.target.laid import folder_to_run
-from tockmark.tests.test_laid import write
+from tockmark.target.image_folder import read_folder_to_run
+from tockmark.tests.test_image_folder import write
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> None:
     given = {"board": "cw310", "abi": 2, "samples": None, "all_samples": True, "machine": None}
-    laid = folder_to_run(folder, known, given, [], ["rust"])
+    laid = read_folder_to_run(folder, known, given, [], ["rust"])
     assert laid.langs == ["c", "rust"]
 
 
@@ -39,20 +39,20 @@ def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> 
         ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
         ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
         ({"samples": 20}, [], "--samples does not go with .* all samples"),
-        ({"kernel_name": "x"}, [], "--kernel-name does not go with .*; leave out --kernel-name"),
+        ({"kernel_name": "x"}, [], "--kernel-name does not go with .*. Leave out --kernel-name"),
     ],
 )
 def test_an_option_that_says_otherwise_is_one_line(
     given: dict[str, object], langs: list[Lang], why: str, folder: Path, known: Catalogue
 ) -> None:
     with pytest.raises(TockmarkError, match=why) as error:
-        folder_to_run(folder, known, given, [], langs)
+        read_folder_to_run(folder, known, given, [], langs)
     assert "\n" not in str(error.value)
 
 
 def test_only_what_was_laid_is_run(folder: Path, known: Catalogue) -> None:
     board = boards.load("cw310")
-    laid = folder_to_run(folder, known, {}, [], [])
+    laid = read_folder_to_run(folder, known, {}, [], [])
     found = laid.boots(known.boots(), "c", board, known, None)
     assert [boot.name for boot in found] == ["time", "mem"]
     assert laid.boots(found, "c", board, known, "mem") == found
@@ -66,12 +66,12 @@ def test_a_language_that_was_not_laid_is_named(
     tmp_path: Path, known: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "out")
-    laid = folder_to_run(tmp_path / "out", known, {}, [], [])
+    laid = read_folder_to_run(tmp_path / "out", known, {}, [], [])
     manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
     without = dataclasses.replace(laid, manifest=manifest)
-    monkeypatch.setattr("tockmark.target.laid.read_folder", lambda path: without)
+    monkeypatch.setattr("tockmark.target.image_folder.read_folder", lambda path: without)
     with pytest.raises(TockmarkError, match="--lang"):
-        folder_to_run(tmp_path / "out", known, {}, [], ["rust"])
+        read_folder_to_run(tmp_path / "out", known, {}, [], ["rust"])
 
 
 def test_a_board_needs_a_folder_and_a_simulator_none() -> None:

@@ -63,7 +63,7 @@ def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
     elf = tmp_path / "a.elf"
     elf.write_bytes(elves.made([elves.Segment(elves.BASE, bytes(4))], symbols))
     slots = (AppSlot("a", "a.tab", str(elf), "", 0, 0, 0, 0),)
-    early = image.stopping_early(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
+    early = image.with_early_stop(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
     flash = (tmp_path / "e").read_bytes()
     assert flash[4:8] == (1).to_bytes(4, "little")
     assert f"{int.from_bytes(flash[12:16], 'little'):08x}" == early.id != "0" * 8

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.base.errors import TockmarkError
-from tockmark.target.kernel import KernelElf, agreed, named, rustc_versions
+from tockmark.target.kernel import KernelElf, merge_facts, rustc_versions, with_origin
 
 KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """
@@ -26,7 +26,7 @@ def manifest(folder: Path, text: str) -> Path:
 
 
 def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
-    found = named(KERNEL, manifest=manifest(tmp_path, WHOLE))
+    found = with_origin(KERNEL, manifest=manifest(tmp_path, WHOLE))
     assert (found.name, found.commit, found.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
     assert found.flags == "lto=true relocation-model=static"
     assert found.rustc == KERNEL.rustc  # which says more than the manifest
@@ -40,7 +40,7 @@ def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
         ("name", "no kernel's manifest"),
         ("opt_level = 4", "no kernel's manifest"),
         ("opt_level = true", "no kernel's manifest"),
-        ('opt_level = "fast"', r"opt_level 'fast' in .*k.toml is none; give 0, 1, 2, 3, s or z"),
+        ('opt_level = "fast"', r"opt_level 'fast' in .*k.toml is none. Give 0, 1, 2, 3, s or z"),
         ('flags = "a\\u202eb"', r"flags .* in .*k.toml cannot be shown"),
         ('rustc = "1.94.0"', r"k.elf says that its rustc is '1.95.0 .*k.toml says '1.94.0'"),
         ('name = "Tock"', r"--kernel-name says that its name is 'mine', .*k.toml says 'Tock'"),
@@ -51,17 +51,17 @@ def test_a_manifest_that_cannot_be_is_refused_in_a_line(
     text: str, why: str, tmp_path: Path
 ) -> None:
     with pytest.raises(TockmarkError, match=why) as refused:
-        named(KERNEL, "mine", "z", manifest(tmp_path, text))
+        with_origin(KERNEL, "mine", "z", manifest(tmp_path, text))
     assert "\n" not in str(refused.value)
 
 
 def test_what_the_kernel_says_itself_stands() -> None:
     own = dataclasses.replace(KERNEL, name="mine", opt_level="3")
     with pytest.raises(TockmarkError, match=r"'mine', --kernel-name"):
-        named(own, "another")
+        with_origin(own, "another")
     with pytest.raises(TockmarkError, match=r"'3', --opt-level"):
-        named(own, None, "z")
-    assert agreed({"one": {"name": "x"}, "other": {"name": "x"}}) == {"name": "x"}
+        with_origin(own, None, "z")
+    assert merge_facts({"one": {"name": "x"}, "other": {"name": "x"}}) == {"name": "x"}
 
 
 def test_the_compilers_of_an_elf_are_those_that_it_names() -> None:

@@ -15,7 +15,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.kernel import KernelElf
-from tockmark.target.results import result_of
+from tockmark.target.results import build_result
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
@@ -31,15 +31,15 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     options = stand_in.options(tmp_path, monkeypatch, catalogue)
     whole, name = run.run, stand_in.NAME
 
-    def made(ran_: run.Ran, *_: object) -> object:
-        return result_of(ran_, options, Selection(catalogue))
+    def made(ran_: run.FinishedRun, *_: object) -> object:
+        return build_result(ran_, options, Selection(catalogue))
 
-    def started(given: run.RunOptions) -> run.Ran:
+    def started(given: run.RunOptions) -> run.FinishedRun:
         asked.append(given)
         return whole(options)
 
     monkeypatch.setattr(run, "run", started)
-    monkeypatch.setattr(measure, "result_of", made)
+    monkeypatch.setattr(measure, "build_result", made)
     monkeypatch.setattr(
         run_options, "read_kernel", lambda path: KernelElf(path, name, "d" * 64, None, ())
     )
@@ -86,7 +86,7 @@ def test_a_second_ctrl_c_loses_nothing(
     before = signal.getsignal(by)
     started = run.run
 
-    def run_(options: run.RunOptions) -> run.Ran:
+    def run_(options: run.RunOptions) -> run.FinishedRun:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(by)
         signal.raise_signal(by)

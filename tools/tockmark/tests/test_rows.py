@@ -10,7 +10,7 @@ from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.rows import samples
 from tockmark.wire.boots import App, Measured, assemble
 from tockmark.wire.records import BootMark, Mark, decode
-from tockmark.wire.rows import StoredRow, is_whole, samples_of
+from tockmark.wire.rows import StoredRow, is_whole, series_samples
 
 
 def measured(lines: list[str]) -> Measured:
@@ -94,7 +94,7 @@ def test_fail_and_skip_have_no_row() -> None:
     )
     assert not found.problems
     assert not rows(found)
-    (failed, fail), (skipped, skip) = apps(found)["a"].no_rows
+    (failed, fail), (skipped, skip) = apps(found)["a"].absent_rows
     assert (failed, fail.id, fail.params, fail.why) == (
         "fail",
         "a.b",
@@ -147,7 +147,7 @@ PANIC = "call=panic err=x.rs:12"
 def test_a_row_at_which_its_app_panicked() -> None:
     records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", f"fail a.b n=3 {PANIC}"]
     found = measured(encoded("a", [*records, "end panicked"]))
-    ((_, gone),) = apps(found)["a"].no_rows
+    ((_, gone),) = apps(found)["a"].absent_rows
     assert (gone.id, gone.params, gone.why) == ("a.b", {"n": 3}, "panicked at x.rs:12")
     (problem,) = found.problems
     assert "panicked" in str(problem)
@@ -172,9 +172,9 @@ def test_the_simulators_clock_gives_its_own_samples() -> None:
     (row,) = rows(measured(whole))
     assert (samples(row), row.clock) == ({"cycles": [15, 11]}, "sim")
     torn = measured([begin, *marks, *rest])
-    ((kind, fail),) = apps(torn)["a"].no_rows
+    ((kind, fail),) = apps(torn)["a"].absent_rows
     assert (kind, "no mark upcall" in str(fail.why)) == ("fail", True)
-    ((kind, _),) = apps(measured([begin, *rest]))["a"].no_rows
+    ((kind, _),) = apps(measured([begin, *rest]))["a"].absent_rows
     assert kind == "skip"
 
 
@@ -196,7 +196,11 @@ def test_series_of_several_passes() -> None:
     found = measured(encoded("a", PASSES))
     assert not found.problems
     (row,) = rows(found)
-    assert (row.passes, samples_of(row, "short_cycles"), len(samples_of(row, "long_instret"))) == (
+    assert (
+        row.passes,
+        series_samples(row, "short_cycles"),
+        len(series_samples(row, "long_instret")),
+    ) == (
         4,
         (50,) * 3,
         4,

@@ -18,7 +18,7 @@ from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
 from tockmark.target import cache, results, run, sim
 from tockmark.target.image import Image
-from tockmark.target.results import default_path, result_of
+from tockmark.target.results import build_result, default_path
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.stand_in import end, ran
@@ -83,7 +83,7 @@ def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> 
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     stopped = run.run(options)
     assert stopped.interrupted
-    result, _ = result_of(stopped, options, select(options.catalogue, None))
+    result, _ = build_result(stopped, options, select(options.catalogue, None))
     reasons = result.incomplete
     assert "interrupted" in reasons[0]
     assert any("mem.copy_asm" in reason for reason in reasons)
@@ -104,7 +104,7 @@ def several(
         return Image(own if own.exists() else tmp_path / name, (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
-    monkeypatch.setenv(cache.PLACE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
     (base,) = options.layouts
     layouts = tuple(dataclasses.replace(base, seed=seed) for seed in range(3))
     (tmp_path / "1").mkdir()
@@ -114,8 +114,8 @@ def several(
     return dataclasses.replace(options, layouts=layouts, suites=suites)
 
 
-def cached(ran: run.Ran) -> list[int]:
-    return [sum(job.taken == "cache" for job in jobs) for jobs in ran.jobs]
+def cached(ran: run.FinishedRun) -> list[int]:
+    return [sum(job.source == "cache" for job in jobs) for jobs in ran.jobs]
 
 
 def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> 
     assert cached(first) == [0, 2, 3]
     again = run.run(one)
     assert cached(again) == [3, 3, 3]
-    result, log = result_of(again, one, select(one.catalogue, None))
+    result, log = build_result(again, one, select(one.catalogue, None))
     assert (result, log) == (
         dataclasses.replace(
-            (was := result_of(first, one, select(one.catalogue, None)))[0],
+            (was := build_result(first, one, select(one.catalogue, None)))[0],
             provenance=result.provenance,
         ),
         was[1],

@@ -20,8 +20,8 @@ from tockmark.target import board as boards
 from tockmark.target import run
 from tockmark.target import serial as ports
 from tockmark.target.board import NO_MARKS
-from tockmark.target.parse import whole_boots
-from tockmark.target.results import result_of
+from tockmark.target.parse import complete_boots
+from tockmark.target.results import build_result
 from tockmark.tests import stand_in
 from tockmark.tests.test_serial import HELLO, said, sent
 from tockmark.tests.wire import SOON
@@ -64,9 +64,9 @@ def on_board(options: run.RunOptions, board: Board) -> run.RunOptions:
     return dataclasses.replace(options, board=profiled, jobs=1)
 
 
-def ran(options: run.RunOptions) -> tuple[run.Ran, Result, str]:
+def ran(options: run.RunOptions) -> tuple[run.FinishedRun, Result, str]:
     done = run.run(options)
-    return done, *result_of(done, options, Selection(options.catalogue))
+    return done, *build_result(done, options, Selection(options.catalogue))
 
 
 def test_a_run_loads_boot_after_boot(
@@ -116,14 +116,14 @@ def test_resume_runs_only_what_is_not_whole(
     ]
     path = tmp_path / "run.log"
     path.write_text(log)
-    earlier = whole_boots(path, on_board.catalogue, on_board.board)
+    earlier = complete_boots(path, on_board.catalogue, on_board.board)
     assert set(earlier) == {("time", True, "c"), ("loop", True, "c")}
 
     board.says, board.loaded = lambda boot: said(boot, IMAGE), []
     done, result, whole = ran(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["mem"]
     assert result.incomplete == ()
-    assert sum(job.taken == "log" for job in done.jobs[0]) == 2
+    assert sum(job.source == "log" for job in done.jobs[0]) == 2
     marks = [mark for line in whole.splitlines() if (mark := decode_boot_mark(line))]
     assert len(marks) == 6
 
@@ -136,7 +136,7 @@ def test_a_boot_of_another_image_is_run_again(
     path.write_text(log)
     earlier = {
         which: msgspec.structs.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
-        for which, one in whole_boots(path, on_board.catalogue, on_board.board).items()
+        for which, one in complete_boots(path, on_board.catalogue, on_board.board).items()
     }
     board.loaded = []
     run.run(dataclasses.replace(on_board, earlier=earlier))

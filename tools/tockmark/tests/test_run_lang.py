@@ -16,7 +16,7 @@ from tockmark.suite.selection import Selection
 from tockmark.target import parse, run
 from tockmark.target.image import AppBuild
 from tockmark.target.kernel import KernelElf
-from tockmark.target.results import result_of
+from tockmark.target.results import build_result
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
@@ -49,7 +49,7 @@ def within(options: run.RunOptions) -> Selection:
 
 
 def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> None:
-    result, log = result_of(run.run(bilingual), bilingual, within(bilingual))
+    result, log = build_result(run.run(bilingual), bilingual, within(bilingual))
     assert result.incomplete == ()
     assert {lang: len(result.of_lang(lang).rows) for lang in result.langs} == {"c": 12, "rust": 10}
     loop = {row.lang: row.cycles for row in result.rows if row.id == "loop.empty" and row.icache}
@@ -74,7 +74,7 @@ def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> N
 def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions) -> None:
     folder = bilingual.suites[1].apps.folder
     end(folder, "loop", "4", encoded("loop", in_rust(RECORDS["loop"])[:5]))
-    result, _ = result_of(run.run(bilingual), bilingual, within(bilingual))
+    result, _ = build_result(run.run(bilingual), bilingual, within(bilingual))
     missing = ["loop.empty icache=on lang=rust", "loop.empty icache=off lang=rust"]
     assert [gone.name for gone in result.missing] == missing
     assert any(why.startswith("loop, i-cache on, Rust") for why in result.incomplete)

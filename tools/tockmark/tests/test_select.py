@@ -71,7 +71,7 @@ def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("syscall.comand", "'syscall.comand' names no row; did you mean syscall.command"),
+        ("syscall.comand", "'syscall.comand' names no row. Did you mean syscall.command"),
         ("sycsall", "did you mean syscall"),
         ("kernle", "did you mean kernel"),
         ("mem.empty", "did you mean .*loop.empty"),
@@ -82,14 +82,14 @@ def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) ->
         ("my.own:n=2", "'my.own' has my.own:of=sort,n=1"),
         ("my.onw", "did you mean my.own"),
         ("loop.empty,size=64", "'size=64' names no row"),
-        ("SYSCALL", "'SYSCALL' names no row; did you mean syscall"),
+        ("SYSCALL", "'SYSCALL' names no row. Did you mean syscall"),
         ("mem.copy_asm:size=64,128", r"write 'mem.copy_asm:size=64,mem.copy_asm:size=128'$"),
         ("icache.nops:width=2,size=1024,2048", r"width=2,size=1024,icache.nops:width=2,size=2048'"),
-        ("mem.copy_asm:size=64,63", r"'63' names no row; give ids"),
-        ("xyzzy", "'xyzzy' names no row; give ids, groups, patterns or labels"),
-        (":", "':' names no row; give ids"),
-        ("", "'' names nothing; give ids"),
-        (" , ", "' , ' names nothing; give ids"),
+        ("mem.copy_asm:size=64,63", r"'63' names no row. Give ids"),
+        ("xyzzy", "'xyzzy' names no row. Give ids, groups, patterns or labels"),
+        (":", "':' names no row. Give ids"),
+        ("", "'' names nothing. Give ids"),
+        (" , ", "' , ' names nothing. Give ids"),
     ],
 )
 def test_a_term_that_means_no_row_is_refused(text: str, message: str) -> None:

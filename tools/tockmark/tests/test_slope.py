@@ -9,7 +9,7 @@ from tockmark.result.model import Reading, Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 from tockmark.wire.rows import StoredRow
 
 small = st.integers(0, 10_000)
@@ -46,7 +46,7 @@ def made(passes: bool = True, factor: int = 1) -> Result:
         return stored(id_, taken, inner=inner, passes=4 if passes else 0)
 
     rows = [row("time.read", 200, 10), row("call.void", 301, 10 + 80 * factor, 16)]
-    boot = Booted("call", True, "call", {"call": app_of("call", rows)})
+    boot = MeasuredBoot("call", True, "call", {"call": app_of("call", rows)})
     return build(Measured([boot]), load(), Context(), expected=())
 
 

@@ -24,7 +24,7 @@ def product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     built.parent.mkdir()
     built.write_text("ELF")
     os.utime(built, (1, 1))
-    sources.stamp("kernel+driver", built)
+    sources.write_stamp("kernel+driver", built)
     sources.digest.cache_clear()
     return built
 
@@ -57,9 +57,9 @@ def test_what_somebody_else_built_is_theirs(product: Path) -> None:
     """Without a stamp, or after it."""
     change(product, "kernel/src/main.rs", "nop\nnop\n")
     os.utime(product)
-    os.utime(sources.stamp_of(product), (2, 2))
+    os.utime(sources.stamp_path(product), (2, 2))
     sources.check(product)
     sources.check.cache_clear()
     os.utime(product, (1, 1))
-    sources.stamp_of(product).unlink()
+    sources.stamp_path(product).unlink()
     sources.check(product)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.base.errors import TockmarkError
-from tockmark.target.tab import ANYWHERE, FIXED, MAIN, NAME, Tbf, join, tbfs
+from tockmark.target.tab import ANYWHERE, FIXED, MAIN, NAME, Tbf, merge_tabs, parse_tbfs
 
 BASE = 0x2000_0000
 
@@ -38,12 +38,12 @@ def app(name: str, ram: int = ANYWHERE) -> bytes:
 
 def test_apps_and_padding_are_read_up_to_what_is_none() -> None:
     flash = b"\xff" * 64 + app("first", 0x1000_8000) + tbf(total=64) + app("second") + b"\xff" * 64
-    assert tbfs(flash, BASE, BASE + 64) == [
+    assert parse_tbfs(flash, BASE, BASE + 64) == [
         Tbf(BASE + 64, 128, "first", 0x1000_8000),
         Tbf(BASE + 192, 64, None),
         Tbf(BASE + 256, 128, "second"),
     ]
-    assert tbfs(flash, BASE, BASE) == []
+    assert parse_tbfs(flash, BASE, BASE) == []
 
 
 def test_a_wrong_checksum_or_length_ends_the_apps() -> None:
@@ -51,19 +51,19 @@ def test_a_wrong_checksum_or_length_ends_the_apps() -> None:
     for at in range(16, 40):
         damaged = bytearray(whole)
         damaged[at] ^= 4
-        assert tbfs(bytes(damaged), BASE, BASE) == []
-    assert tbfs(whole[:30], BASE, BASE) == []
+        assert parse_tbfs(bytes(damaged), BASE, BASE) == []
+    assert parse_tbfs(whole[:30], BASE, BASE) == []
 
 
 @given(st.binary(max_size=64))
 def test_any_elements_are_read_without_a_fault(elements: bytes) -> None:
     raw = elements[: len(elements) // 4 * 4]
-    assert [one.length for one in tbfs(tbf(raw), BASE, BASE)] == [128]
+    assert [one.length for one in parse_tbfs(tbf(raw), BASE, BASE)] == [128]
 
 
 @given(st.binary(max_size=200), st.integers(0, 220))
 def test_any_bytes_are_read_without_a_fault(flash: bytes, at: int) -> None:
-    tbfs(flash, BASE, BASE + at)
+    parse_tbfs(flash, BASE, BASE + at)
 
 
 def tab(path: Path, **programs: bytes) -> Path:
@@ -81,7 +81,7 @@ def test_programs_of_other_tabs_are_called_by_their_addresses(tmp_path: Path) ->
         tab(tmp_path / name, cortex_m4=app("one", ram))
         for name, ram in (("here", 0x2000_4000), ("there", 0x2000_8000))
     ]
-    join(ours, others)
+    merge_tabs(ours, others)
     with tarfile.open(ours) as archive:
         assert archive.getnames() == [
             "rv32imc.tbf",
@@ -92,7 +92,7 @@ def test_programs_of_other_tabs_are_called_by_their_addresses(tmp_path: Path) ->
         assert content is not None
         assert content.read() == app("one", 0x2000_8000)
     with pytest.raises(TockmarkError, match="addresses"):
-        join(ours, others[1:])
+        merge_tabs(ours, others[1:])
     (tmp_path / "none").write_bytes(b"no archive")
     with pytest.raises(TockmarkError, match="none is no TAB"):
-        join(ours, [tmp_path / "none"])
+        merge_tabs(ours, [tmp_path / "none"])

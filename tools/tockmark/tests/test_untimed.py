@@ -12,7 +12,7 @@ from tockmark.result.provenance import Board, Timing
 from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.rows import app_of, stored
-from tockmark.wire.boots import Booted, Measured
+from tockmark.wire.boots import Measured, MeasuredBoot
 
 CYCLES, INSTRUCTIONS = 7777, 123
 
@@ -24,7 +24,7 @@ def made(timing: Timing) -> Result:
         params: dict[str, int | str] = {"size": 1} if id_ == "console.write" else {}
         rows.append(stored(id_, taken, params, events_runs=" ".join(["5*2"] * 10)))
     app = app_of("console", rows, lang="c", abi="2")
-    boots = Measured([Booted("console", False, "console", {"console": app})])
+    boots = Measured([MeasuredBoot("console", False, "console", {"console": app})])
     context = Context(board=Board("made-up", "made-up", 24_000_000, timing))
     return build(boots, load(), context, expected=())
 

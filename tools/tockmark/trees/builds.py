@@ -24,7 +24,7 @@ from tockmark.base.files import replace_whole, temporary_folder, toml, write_who
 from tockmark.base.paths import shown
 from tockmark.base.processes import STDOUT, Bounds, Child
 from tockmark.target.elf import read_elf
-from tockmark.target.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
+from tockmark.target.kernel import KernelElf, RunLayout, origin_facts, read_kernel, run_layouts
 from tockmark.target.progress import task
 from tockmark.trees.pairing import LinkPair, PairedLinks, RelinkInputs, UnpairedError, find_linkers
 from tockmark.trees.repository import (
@@ -367,7 +367,7 @@ Links = GivenLinks | BuiltLinks | PairedSide  # of one side of a judgement
 
 def _of(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
     """Return a kernel with what is known of its origin beside what its ELF says."""
-    return replace(kernel, **{**origin, **known_facts(kernel)})  # type: ignore[arg-type]
+    return replace(kernel, **{**origin, **origin_facts(kernel)})  # type: ignore[arg-type]
 
 
 def link_args(seed: int) -> str:

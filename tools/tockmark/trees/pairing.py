@@ -50,8 +50,8 @@ from tockmark.target.elf import (
     SYMBOLS,
     Elf,
     Symbol,
-    archived,
-    parsed,
+    archive_members,
+    parse_elf,
     read_elf,
 )
 
@@ -119,7 +119,7 @@ class ObjectFile:
         if data[:4] != MAGIC:
             raise ValueError("it is no ELF file, as with link-time optimisation by the linker")
         try:
-            self.elf = elf = parsed(data)
+            self.elf = elf = parse_elf(data)
         except ValueError as error:
             raise ValueError(f"it {error}") from error
         if elf.kind != RELOCATABLE or elf.isa is not RISC_V or not elf.sections:
@@ -131,7 +131,7 @@ class ObjectFile:
             if one.flags & ALLOCATED and name != UNWINDING:
                 self.sections[n] = InputSection(
                     *(f"{MARK}{number}.{n}", one.name, name, one.kind, one.flags),
-                    *(one.align, one.entry, elf.held(one), one.size),
+                    *(one.align, one.entry, elf.section_bytes(one), one.size),
                 )
         for one in elf.sections:
             if one.kind == RELOCATIONS and one.info in self.sections:
@@ -165,7 +165,7 @@ class ObjectFile:
             out.extend(content)
 
         table = None if self.table is None else elf.sections[self.table]
-        names = elf.held(elf.sections[table.link]) if table else b"\0"
+        names = elf.section_bytes(elf.sections[table.link]) if table else b"\0"
         symbols, strings = b"", b""
         for n, section in self.sections.items():
             change(n, _FLAGS, section.flags & ~(MERGED | STRINGS))
@@ -178,7 +178,7 @@ class ObjectFile:
             strings += section.mark.encode() + b"\0"
             symbols += SYMBOL.pack(at, 0, 0, GLOBAL_UNTYPED, HIDDEN, n)
         if self.table is not None and table:
-            put(self.table, elf.held(table) + symbols)
+            put(self.table, elf.section_bytes(table) + symbols)
             put(table.link, names + strings)
         out.extend(bytes(-len(out) % 4))
         struct.pack_into("<I", out, _SECTIONS_AT, len(out))
@@ -189,7 +189,7 @@ class ObjectFile:
 def members(archive: bytes) -> Iterator[bytes]:
     """Yield the objects of an archive, without what else is in it. ValueError if it is a thin
     one."""
-    return (held for _, held in archived(archive) if held[:4] == MAGIC)
+    return (held for _, held in archive_members(archive) if held[:4] == MAGIC)
 
 
 def set_digests(sections: Sequence[InputSection]) -> None:
@@ -605,7 +605,7 @@ def _stretches(
     found: dict[int, SlotSpan] = {}
     for number, inside in groupby(reversed(lying), key=lambda one: one[0]):
         section = elf.sections[number]
-        held, stop = elf.held(section), section.address + section.size
+        held, stop = elf.section_bytes(section), section.address + section.size
         end, last, after = stop, "", None
         for _, start, n, mark in inside:
             last = last or mark
@@ -627,7 +627,7 @@ def without_marks(elf: Elf) -> bytes:
     """Return a file without the marks among its symbols."""
     data = bytearray(elf.data)
     number, table = next((n, one) for n, one in enumerate(elf.sections) if one.kind == SYMBOLS)
-    entries = list(SYMBOL.iter_unpack(elf.held(table)))
+    entries = list(SYMBOL.iter_unpack(elf.section_bytes(table)))
     kept = [
         entry
         for entry, one in zip(entries, elf.symbols, strict=True)

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from tockmark.base.documents import DIGITS, MAX_COUNT
 from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, CounterName, Key, Lang, Params, language
-from tockmark.wire.captured import Captured, log_of
+from tockmark.wire.captured import Captured, log_lines
 from tockmark.wire.records import (
     BOOT_NAME,
     CLOSED,
@@ -45,12 +45,14 @@ class App:
 
     name: str
     begin: dict[str, str] | None = None
-    found: dict[Key, StoredRow] = field(default_factory=dict)  # rows, in their order
-    no_rows: list[tuple[str, Absent]] = field(default_factory=list)  # `fail` or `skip`, and the row
+    rows_by_key: dict[Key, StoredRow] = field(default_factory=dict)  # rows, in their order
+    absent_rows: list[tuple[str, Absent]] = field(
+        default_factory=list
+    )  # `fail` or `skip`, and the row
     ended: bool = False
     lost: bool = False  # something of it was, within
     open: StoredRow | None = None  # the bench record that data records now belong to
-    taken: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
+    lengths: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
     stacks: dict[Key, int] = field(default_factory=dict)  # of the rows whose bench comes yet
     extra: dict[Key, Extra] = field(default_factory=dict)  # likewise
     last_line: int = 0  # of the log: where its previous record began
@@ -59,7 +61,7 @@ class App:
     @property
     def rows(self) -> tuple[StoredRow, ...]:
         """All rows that the app measured."""
-        return tuple(self.found.values())
+        return tuple(self.rows_by_key.values())
 
     @property
     def counter(self) -> CounterName:
@@ -73,11 +75,11 @@ class App:
 
     def put(self, row: StoredRow) -> None:
         """Take what is now known of a row, to which data records belong from here on."""
-        self.open = self.found[row.key] = row
+        self.open = self.rows_by_key[row.key] = row
 
 
 @dataclass(eq=False)  # one is found among many by what it is
-class Booted:
+class MeasuredBoot:
     """What one boot said. Its name is known by a mark in the log, or by what its app says; the
     cache setting by a mark alone."""
 
@@ -101,30 +103,32 @@ class Booted:
 class Measured:
     """All that a log holds."""
 
-    boots: list[Booted] = field(default_factory=list)
+    boots: list[MeasuredBoot] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
     langs: set[Lang] = field(default_factory=set)  # that its marks say
     again: dict[str, Problem] = field(default_factory=dict)  # apps whose next record is a new begin
-    named: dict[str, Booted] = field(default_factory=dict)  # those that apps named, by that name
+    named: dict[str, MeasuredBoot] = field(
+        default_factory=dict
+    )  # those that apps named, by that name
 
-    def each(self) -> Iterator[tuple[Booted, App]]:
+    def each(self) -> Iterator[tuple[MeasuredBoot, App]]:
         """Return every app of every boot."""
         return ((boot, app) for boot in self.boots for app in boot.apps.values())
 
-    def tell(self, app: str | None, what: str, line: int | None = None) -> None:
+    def add_problem(self, app: str | None, what: str, line: int | None = None) -> None:
         """Note a problem."""
         self.problems.append(Problem(app, what, line))
 
-    def open(self, boot: Booted) -> Booted:
+    def open(self, boot: MeasuredBoot) -> MeasuredBoot:
         """Begin a boot."""
         self.boots.append(boot)
         return boot
 
     @property
-    def last(self) -> Booted:
+    def last(self) -> MeasuredBoot:
         """The boot that speaks now; of a log that begins without a mark, one without a name."""
-        return self.boots[-1] if self.boots else self.open(Booted())
+        return self.boots[-1] if self.boots else self.open(MeasuredBoot())
 
 
 _IMAGE = re.compile("[0-9a-f]{8}")
@@ -137,7 +141,7 @@ class BootOfBegin(NamedTuple):
     image: str
 
 
-def boot_of(begin: dict[str, str]) -> BootOfBegin | None:
+def parse_boot(begin: dict[str, str]) -> BootOfBegin | None:
     """Return the boot and the image of a `begin`; older apps say none. ValueError if they cannot
     be."""
     if not {"boot", "image"} & begin.keys():
@@ -153,17 +157,17 @@ def mark(measured: Measured, record: BootMark) -> None:
     if record.lang:
         measured.langs.add(record.lang)
     if not record.ends:
-        measured.open(Booted(record.name, record.icache, record.app, lang=record.lang))
+        measured.open(MeasuredBoot(record.name, record.icache, record.app, lang=record.lang))
         return
     measured.ends = True
-    boot = measured.boots[-1] if measured.boots else Booted()
+    boot = measured.boots[-1] if measured.boots else MeasuredBoot()
     own = boot.name, boot.icache, boot.reporter, True, boot.lang
     boot.closed = not boot.closed and own == astuple(record)
 
 
-def speaking(
+def current_boot(
     measured: Measured, app: str, begins: BootOfBegin | None = None, back: bool = False
-) -> Booted:
+) -> MeasuredBoot:
     """Return the boot that an app now speaks in; `begins` is what its `begin` says, if this is one;
     `back` if its lines went back to a smaller number without one."""
     boot, again = measured.last, measured.again.pop(app, None)
@@ -175,14 +179,18 @@ def speaking(
         # and what follows is of no known boot.
         how = "goes on after its end" if own.ended else "goes back"
         what = f"{how} without a begin; what it said in the boot {boot.name} is left out"
-        measured.tell(app, what)
+        measured.add_problem(app, what)
         boot.apps, boot.runs, boot.closed = {}, [], True
     return _marked(measured, boot, app, begins, again)
 
 
 def _marked(
-    measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
-) -> Booted:
+    measured: Measured,
+    boot: MeasuredBoot,
+    app: str,
+    begins: BootOfBegin | None,
+    again: Problem | None,
+) -> MeasuredBoot:
     """Return the boot of an app behind a mark. One that cannot be of it tells that a mark was
     lost."""
     strange = app != boot.reporter or boot.closed
@@ -194,8 +202,8 @@ def _marked(
         what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
         if other and begins is not None:
             what = f"its begin says boot={begins.boot}, but the mark of its boot {boot.name}"
-        measured.tell(app, what)
-        return measured.open(Booted())
+        measured.add_problem(app, what)
+        return measured.open(MeasuredBoot())
     if again is not None:
         _run_again(boot, app, again)
     if begins is not None:
@@ -204,14 +212,18 @@ def _marked(
 
 
 def _unmarked(
-    measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
-) -> Booted:
+    measured: Measured,
+    boot: MeasuredBoot,
+    app: str,
+    begins: BootOfBegin | None,
+    again: Problem | None,
+) -> MeasuredBoot:
     """Return the boot of an app without a mark: the one that it names, or else one of all."""
     if begins is None:
         own = boot.apps.get(app)
         if boot.name is not None and (again is not None or own is None or own.ended):
-            measured.tell(app, "of which boot it is was lost")
-            return measured.open(Booted())
+            measured.add_problem(app, "of which boot it is was lost")
+            return measured.open(MeasuredBoot())
         if again is not None:
             measured.problems.append(again)
             boot.apps[app] = App(app)
@@ -221,7 +233,7 @@ def _unmarked(
         if again is not None:
             _name_unended(measured, boot, app)
         blank = boot.name is None and not boot.apps  # such as one of which only marks came so far
-        named = boot if blank else measured.open(Booted())
+        named = boot if blank else measured.open(MeasuredBoot())
         named.name, named.image = begins.boot, begins.image
         measured.named[begins.boot] = named
         return named
@@ -231,27 +243,29 @@ def _unmarked(
         measured.boots.append(known)
     if known.image != begins.image:
         what = "began again from another image; what came before is set aside"
-        measured.tell(app, f"the boot {begins.boot} {what}")
+        measured.add_problem(app, f"the boot {begins.boot} {what}")
         known.apps, known.runs, known.image = {}, [], begins.image
     elif app in known.apps:
         _run_again(known, app, again or Problem(app, "began again"))
     return known
 
 
-def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
+def _name_unended(measured: Measured, boot: MeasuredBoot, app: str) -> None:
     """Another boot begins; the decoder keeps of an app that speaks in both the last end only."""
     if app in boot.apps and not boot.apps[app].ended:
-        measured.tell(app, f"the boot {boot.name_for(boot.apps[app])} stops before its 'end'")
+        measured.add_problem(
+            app, f"the boot {boot.name_for(boot.apps[app])} stops before its 'end'"
+        )
 
 
-def _run_again(boot: Booted, app: str, again: Problem) -> None:
+def _run_again(boot: MeasuredBoot, app: str, again: Problem) -> None:
     """Begin a second run of an image that has begun before, as after a reset."""
     boot.runs.append((boot.apps.get(app, App(app)), again))
     boot.apps[app] = App(app)
     boot.marks = Marks()
 
 
-def settle(measured: Measured) -> None:
+def finish(measured: Measured) -> None:
     """The log is over: choose among the runs of each boot, and take the names of boots back of
     which not everything is certain."""
     for boot in measured.boots:
@@ -262,18 +276,18 @@ def settle(measured: Measured) -> None:
             if before.ended and not boot.apps[before.name].ended:
                 boot.apps[before.name] = before
                 what = "began again, and did not end; what came before counts"
-            measured.tell(before.name, what, again.line)
+            measured.add_problem(before.name, what, again.line)
         left = 0
         for app in boot.apps.values():  # the first `begin` of a boot says how many there are
             if app.begin is not None and left == 0:
                 left = int(app.begin["apps"])
             left = max(left - 1, 0)
         if left and boot.reporter is None:  # else whoever laid the image knows, and its mark says
-            measured.tell(None, f"{left} of the announced apps never began")
+            measured.add_problem(None, f"{left} of the announced apps never began")
         needs_end = measured.ends or (boot.reporter is not None and boot.runs)
         if needs_end and boot.name is not None and not boot.closed:
             what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
-            measured.tell(boot.reporter, what)
+            measured.add_problem(boot.reporter, what)
             boot.name = boot.icache = boot.image = None
     _leave_out_strays(measured)
     _attribute(measured)
@@ -288,7 +302,9 @@ def _leave_out_strays(measured: Measured) -> None:
     for boot, app in list(measured.each()):
         unsure = boot.name is None or (app.lost and not app.ended)
         if unsure and boot.reporter is None:
-            measured.tell(app.name, "left out: of which boot it is was lost, or is not certain")
+            measured.add_problem(
+                app.name, "left out: of which boot it is was lost, or is not certain"
+            )
             del boot.apps[app.name]
 
 
@@ -305,12 +321,12 @@ def _attribute(measured: Measured) -> None:
         own = begun.get(id(app), boot.lang)
         if boot.lang and own != boot.lang:
             what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
-            measured.tell(app.name, what)
+            measured.add_problem(app.name, what)
         # Without its end and its begin a boot may have lent its mark to another's lines.
         torn = not boot.closed and (measured.ends or app.begin is None)
         unsure = measured.langs and torn
         if unsure or (own is None and others):
-            measured.tell(app.name, "left out: of which language it is was lost")
+            measured.add_problem(app.name, "left out: of which language it is was lost")
             del boot.apps[app.name]
         else:
             app.lang = own or first
@@ -320,10 +336,10 @@ PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
 
 
-def read(boots: Sequence[Captured]) -> Measured:
+def read_boots(boots: Sequence[Captured]) -> Measured:
     """Return what boots measured, or what a log of them holds. Where no mark of a log says the
     setting of the cache, whoever captured it does."""
-    measured = assemble(decode(log_of(boots)))
+    measured = assemble(decode(log_lines(boots)))
     log = next((captured for captured in boots if captured.boot is None), None)
     if log is not None and not any(boot.reporter for boot in measured.boots):
         for boot in measured.boots:
@@ -336,7 +352,7 @@ def assemble(records: Iterable[Item]) -> Measured:
     measured = Measured()
     for record in records:
         take(measured, record)
-    settle(measured)
+    finish(measured)
     return measured
 
 
@@ -351,7 +367,7 @@ def take(measured: Measured, record: Item) -> None:
     elif isinstance(record, Problem):
         measured.problems.append(record)
         if isinstance(record, Gap) and record.app:
-            boot = speaking(measured, record.app, back=isinstance(record, Back))
+            boot = current_boot(measured, record.app, back=isinstance(record, Back))
             app = boot.apps.setdefault(record.app, App(record.app))
             app.open, app.lost = None, app.lost or not isinstance(record, Cut)
     elif not _of_a_panic_beside(measured, record):
@@ -361,11 +377,11 @@ def take(measured: Measured, record: Item) -> None:
 def _take_record(measured: Measured, record: Record) -> None:
     """Add one record of an app."""
     try:
-        begins = boot_of(_unique(record.pairs)) if record.kind == "begin" else None
+        begins = parse_boot(_unique(record.pairs)) if record.kind == "begin" else None
     except ValueError as error:
-        measured.tell(record.app, f"{record.kind}: {error}", record.line)
+        measured.add_problem(record.app, f"{record.kind}: {error}", record.line)
         begins = None
-    boot = speaking(measured, record.app, begins)
+    boot = current_boot(measured, record.app, begins)
     app = boot.apps.setdefault(record.app, App(record.app))
     handler = _RECORDS.get(record.kind)
     try:
@@ -375,7 +391,7 @@ def _take_record(measured: Measured, record: Record) -> None:
         if app.open is not None and app.open.clock == "sim":
             _take_marks(boot, app, record)
     except ValueError as error:
-        measured.tell(app.name, f"{record.kind}: {error}", record.line)
+        measured.add_problem(app.name, f"{record.kind}: {error}", record.line)
     app.last_line = record.line
 
 
@@ -383,14 +399,14 @@ def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
     """Return whether a record is one of the two that an app has which measures no rows, and
     panics."""
     if record.kind == "fail" and record.words == ("panic",):
-        measured.tell(None, f"{record.app} {_why(dict(record.pairs))}", record.line)
+        measured.add_problem(None, f"{record.app} {_why(dict(record.pairs))}", record.line)
         return True
     reporter = measured.boots[-1].reporter if measured.boots else None
     beside = reporter is not None and reporter != record.app
     return beside and record.kind == "end" and record.words == PANICKED
 
 
-def _take_marks(boot: Booted, app: App, record: Record) -> None:
+def _take_marks(boot: MeasuredBoot, app: App, record: Record) -> None:
     """Take the samples of a row by the simulator's clock: the marks since the record before."""
     row, app.open = app.open, None
     assert row is not None
@@ -405,7 +421,7 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
     except ValueError as error:
         _give_up(app, "fail", row.id, row.params, f"marks: {error}")
         return
-    app.found[row.key] = structs.replace(row, cycles_runs=compress(samples))
+    app.rows_by_key[row.key] = structs.replace(row, cycles_runs=compress(samples))
 
 
 def _begin(app: App, record: Record) -> None:
@@ -441,9 +457,9 @@ def _bench(app: App, record: Record) -> None:
         by="reading" if "by" in how else "sampler",
         clock="sim" if "clock" in how else "core",
     )
-    if row.key in app.found:
+    if row.key in app.rows_by_key:
         raise ValueError(f"{row.id} was measured before; the first is kept")
-    app.taken = {}
+    app.lengths = {}
     app.put(structs.replace(row, stack=app.stacks.get(row.key), extra=app.extra.get(row.key, {})))
 
 
@@ -495,17 +511,17 @@ def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
         events = [expand(run) for _, run in zip(EVENTS, runs, strict=True)]
         if most := [taken for taken in events if len(taken) > app.open.asked]:
             raise ValueError(f"{len(most[0])} samples of an event, but {app.open.asked} asked for")
-        app.put(structs.replace(app.open, events_runs=" ".join(map(one_run, events))))
+        app.put(structs.replace(app.open, events_runs=" ".join(map(single_run, events))))
         return
     samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
         raise ValueError(f"{len(samples)} samples of {name}, but {app.open.asked} were asked for")
-    if app.taken.setdefault(name.rpartition("_")[0], len(samples)) != len(samples):
+    if app.lengths.setdefault(name.rpartition("_")[0], len(samples)) != len(samples):
         raise ValueError(f"{name} has another number of samples than the series before")
     app.put(structs.replace(app.open, **{f"{name}_runs": compress(samples)}))
 
 
-def one_run(samples: Sequence[int]) -> str:
+def single_run(samples: Sequence[int]) -> str:
     """Encode a series as the one run that it was in the log."""
     run = compress(samples)
     return f"({','.join(map(str, samples))})" if " " in run else run
@@ -529,10 +545,10 @@ def _skip(app: App, record: Record) -> None:
 
 def _give_up(app: App, kind: str, id_: str, params: Params, why: str) -> None:
     gone = Absent(id_, app.name, params, why=why)
-    app.no_rows.append((kind, gone))
+    app.absent_rows.append((kind, gone))
     app.open = None
     # A benchmark that failed half way has no row, whatever it printed before.
-    app.found.pop(gone.key, None)
+    app.rows_by_key.pop(gone.key, None)
 
 
 def _end(app: App, record: Record) -> None:
@@ -543,7 +559,10 @@ def _end(app: App, record: Record) -> None:
         raise ValueError(f"the app ended with '{' '.join(record.words)}'")
     image, own = dict(record.pairs).get("image"), (app.begin or {}).get("image")
     if None not in (image, own) and image != own:
-        app.found, app.no_rows = {}, []  # a piece was lost, from within one boot to within another
+        app.rows_by_key, app.absent_rows = (
+            {},
+            [],
+        )  # a piece was lost, from within one boot to within another
         raise ValueError(f"of image {image}, but its begin of {own}; what it said is left out")
     app.ended = True
 

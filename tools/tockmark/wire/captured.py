@@ -56,7 +56,7 @@ class Captured(msgspec.Struct, frozen=True, omit_defaults=True):
         return BootMark(self.boot, self.icache, self.app, ends, self.lang)
 
 
-def log_of(boots: Iterable[Captured]) -> list[str]:
+def log_lines(boots: Iterable[Captured]) -> list[str]:
     """Return the lines of a log that holds all of these, each boot between its marks. A line of a
     boot that looks like such a mark becomes text."""
     log: list[str] = []

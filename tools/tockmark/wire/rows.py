@@ -89,17 +89,17 @@ class Absent(BootRowName, Part, frozen=True):
     lang: Lang = "c"
 
 
-def series_of(row: StoredRow) -> set[str]:
+def series_names(row: StoredRow) -> set[str]:
     """Return the names of the series that a row has."""
     return {name for name in (*SERIES, *PASSES) if getattr(row, f"{name}_runs") is not None}
 
 
-def samples_of(row: StoredRow, name: str) -> tuple[int, ...]:
+def series_samples(row: StoredRow, name: str) -> tuple[int, ...]:
     """Return the samples of a series that a row has."""
     return expand(getattr(row, f"{name}_runs"))
 
 
-def counted(clock: Clock, counter: CounterName) -> tuple[str, ...]:
+def counted_series(clock: Clock, counter: CounterName) -> tuple[str, ...]:
     """Return the series that a row has by its clock and what reads it: neither the simulator's nor
     CycleCount counts instructions."""
     return SERIES if clock == "core" and counter != CYCLECOUNT else SERIES[:1]
@@ -107,6 +107,6 @@ def counted(clock: Clock, counter: CounterName) -> tuple[str, ...]:
 
 def is_whole(row: StoredRow, counter: CounterName = PERF) -> bool:
     """Return whether a row has all its series, of apps that read by this."""
-    series = counted(row.clock, counter)
+    series = counted_series(row.clock, counter)
     passes = {name for name in PASSES if row.passes and name.rpartition("_")[2] in series}
-    return series_of(row) == {*series, *passes}
+    return series_names(row) == {*series, *passes}

@@ -32,7 +32,7 @@ from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import is_device_or_pipe, reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
-from tockmark.target.board import BoardProfile, Room, boot_unsuited
+from tockmark.target.board import BoardProfile, Room, unmeasurable_reason
 from tockmark.target.image import (
     TOCKLOADER,
     AppBuild,
@@ -40,22 +40,29 @@ from tockmark.target.image import (
     File,
     Image,
     build_image,
-    call,
-    lay_by_tockloader,
+    install_with_tockloader,
+    run_tool,
 )
-from tockmark.target.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
-from tockmark.target.progress import counted
-from tockmark.target.tab import join
+from tockmark.target.kernel import (
+    KernelElf,
+    Origin,
+    app_room,
+    check_runs,
+    origin_facts,
+    read_kernel,
+)
+from tockmark.target.progress import show_count
+from tockmark.target.tab import merge_tabs
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
-ANEW = "lay the folder anew with `tockmark board image`"
+REMAKE = "lay the folder anew with `tockmark board image`"
 PORT = "/dev/ttyUSB0"  # in examples
 
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
 
 
-class LaidKernel(Part, frozen=True, omit_defaults=False):
+class FolderKernel(Part, frozen=True, omit_defaults=False):
     """The kernel of all boots, and what its user said of it."""
 
     file: File
@@ -68,7 +75,7 @@ class LaidKernel(Part, frozen=True, omit_defaults=False):
     rustc: str | None = None
 
 
-class LaidBoot(Part, frozen=True):
+class FolderBoot(Part, frozen=True):
     """One boot: one flashing of the board."""
 
     name: str
@@ -79,7 +86,7 @@ class LaidBoot(Part, frozen=True):
     slots: tuple[AppSlot, ...]  # in the order of the flash
 
 
-class LeftOut(Part, frozen=True):
+class SkippedBoot(Part, frozen=True):
     """A boot that was not laid."""
 
     name: str
@@ -95,9 +102,9 @@ class ImageManifest(Part, frozen=True, omit_defaults=False):
     board: str
     abi: Annotated[int, msgspec.Meta(ge=1, le=2)]
     catalogue_sha256: Sha256
-    kernel: LaidKernel
-    boots: tuple[LaidBoot, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    kernel: FolderKernel
+    boots: tuple[FolderBoot, ...]
+    left_out: tuple[SkippedBoot, ...] = ()
     # Of a row at most; None: as many as the catalogue says.
     samples: Annotated[int, msgspec.Meta(ge=9, lt=2**32)] | None = None
 
@@ -121,7 +128,7 @@ class _Versioned(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Laid:
+class ImageFolder:
     """A folder that was read, whose files are what its manifest says."""
 
     folder: Path
@@ -133,12 +140,12 @@ class Laid:
         facts = {key: getattr(laid, key) for key in Origin.__struct_fields__}
         return replace(read_kernel(self.folder / laid.file), **facts)
 
-    def image(self, boot: LaidBoot) -> Image:
+    def image(self, boot: FolderBoot) -> Image:
         """Return the flash image of a boot."""
         slots = tuple(slot.renamed(lambda name: str(self.folder / name)) for slot in boot.slots)
         return Image(self.folder / boot.flash, slots, boot.image)
 
-    def boot(self, name: str, lang: Lang | None = None) -> LaidBoot:
+    def boot(self, name: str, lang: Lang | None = None) -> FolderBoot:
         """Return one boot by its name, in a language if there are several. TockmarkError if it is
         not there."""
         named = [boot for boot in self.manifest.boots if boot.name == name]
@@ -155,7 +162,7 @@ class Laid:
             )
         return found[0]
 
-    def tab(self, boot: LaidBoot, slot: int) -> Path | None:
+    def tab(self, boot: FolderBoot, slot: int) -> Path | None:
         """Return the TAB in this place of the boot that is called as another folder's, if any."""
         named = (
             one for one in self.manifest.boots if (one.name, one.lang) == (boot.name, boot.lang)
@@ -181,17 +188,17 @@ class Laid:
         found = [
             boot
             for boot in wanted
-            if boot.name in there or boot_unsuited(boot, known, board.target) is not None
+            if boot.name in there or unmeasurable_reason(boot, known, board.target) is not None
         ]
         if only is not None and (gone := [boot.name for boot in wanted if boot not in found]):
             raise TockmarkError(
                 f"'{only}' needs the boot {gone[0]}{f' in {lang}' if lang != 'c' else ''}, which is"
                 f" not in {shown(self.folder)}",
-                ANEW,
+                REMAKE,
             )
         return found
 
-    def holds(self, kernel: KernelElf) -> None:
+    def check_kernel(self, kernel: KernelElf) -> None:
         """TockmarkError if apps here were linked for another kernel than this one."""
         if kernel.sha256 != self.manifest.kernel.sha256:
             raise TockmarkError(
@@ -200,7 +207,7 @@ class Laid:
                 "lay images of this one with `tockmark board image --kernel`",
             )
 
-    def suits(self, known: Catalogue) -> None:
+    def check_catalogue(self, known: Catalogue) -> None:
         """TockmarkError if it was laid by another catalogue, whose rows may mean other things."""
         if known.sha256 != self.manifest.catalogue_sha256:
             raise TockmarkError(
@@ -209,9 +216,9 @@ class Laid:
             )
 
 
-def read_folder(folder: Path) -> Laid:
+def read_folder(folder: Path) -> ImageFolder:
     """Read a folder of laid images. TockmarkError if anything of it is missing or damaged."""
-    laid = Laid(folder, read_manifest(folder))
+    laid = ImageFolder(folder, read_manifest(folder))
     kernel, boots = laid.manifest.kernel, laid.manifest.boots
     parts = [(kernel.file, kernel.sha256), *((boot.flash, boot.sha256) for boot in boots)]
     parts += [(app.elf, app.elf_sha256) for boot in boots for app in boot.slots]
@@ -219,25 +226,25 @@ def read_folder(folder: Path) -> Laid:
         if sha256_of(folder / name) != sha256:
             raise TockmarkError(
                 f"{shown(folder / name)} is not what {MANIFEST} says: its sha256 is another",
-                ANEW,
+                REMAKE,
             )
     for name in sorted(laid.manifest.files() - {README}):
         if not (folder / name).is_file():
-            raise TockmarkError(f"{shown(folder / name)} is gone", ANEW)
+            raise TockmarkError(f"{shown(folder / name)} is gone", REMAKE)
     return laid
 
 
-def folder_to_run(
+def read_folder_to_run(
     path: Path,
     known: Catalogue,
     given: Mapping[str, object],
     kernels: Sequence[Path],
     langs: Sequence[Lang],
-) -> Laid:
+) -> ImageFolder:
     """Read the folder for `run --images`. TockmarkError where an option contradicts it: `given` has
     them by their names, None for what was not given."""
     laid = read_folder(path)
-    laid.suits(known)
+    laid.check_catalogue(known)
     manifest = laid.manifest
     own = {"board": manifest.board, "abi": manifest.abi, "samples": manifest.samples}
     own["all_samples"] = manifest.samples is None
@@ -253,7 +260,7 @@ def folder_to_run(
         if lang not in laid.langs:
             raise TockmarkError(f"{shown(path)} has no apps in --lang {lang}", "leave it out")
     for kernel in kernels:
-        laid.holds(read_kernel(kernel))
+        laid.check_kernel(read_kernel(kernel))
     return laid
 
 
@@ -270,32 +277,32 @@ def read_manifest(folder: Path) -> ImageManifest:
             f"{shown(folder)} holds no laid images: it has no {MANIFEST}",
             "give a folder that `tockmark board image -o` made",
         )
-    with reading(path, ANEW):
+    with reading(path, REMAKE):
         data = path.read_bytes()
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != VERSION:
             raise TockmarkError(
                 f"{shown(path)} is of version {version}, and this tockmark reads {VERSION}",
-                ANEW,
+                REMAKE,
             )
         return msgspec.json.decode(data, type=ImageManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TockmarkError(f"{shown(path)} is damaged: {error}", ANEW) from error
+        raise TockmarkError(f"{shown(path)} is damaged: {error}", REMAKE) from error
 
 
 def sha256_of(path: Path) -> str:
     """Return the hash of what a file of a folder holds."""
-    with reading(path, ANEW):
+    with reading(path, REMAKE):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def encode(manifest: ImageManifest) -> bytes:
+def encode_manifest(manifest: ImageManifest) -> bytes:
     """Return the manifest as it stands in its file."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-def lay(
+def write_folder(
     board: BoardProfile,
     kernel: KernelElf,
     boots: Sequence[tuple[AppBuild, Boot]],
@@ -309,9 +316,9 @@ def lay(
     of the same boots. What `out` was before stays until all is there;
     TockmarkError if that is anything else than an older folder of laid images."""
     left = {
-        boot.name: LeftOut(boot.name, boot.measures, why)
+        boot.name: SkippedBoot(boot.name, boot.measures, why)
         for _, boot in boots
-        if (why := boot_unsuited(boot, known, board.target)) is not None
+        if (why := unmeasurable_reason(boot, known, board.target)) is not None
     }
     wanted = [(apps, boot) for apps, boot in boots if boot.name not in left]
     if not wanted:
@@ -328,7 +335,9 @@ def lay(
         laid = _lay_boots(board, kernel, wanted, samples, folder)
         for boot in laid if others else ():
             for slot, app in enumerate(boot.slots):
-                join(folder / app.tab, list(filter(None, (o.tab(boot, slot) for o in others))))
+                merge_tabs(
+                    folder / app.tab, list(filter(None, (o.tab(boot, slot) for o in others)))
+                )
         copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
         copy.parent.mkdir()
         shutil.copyfile(kernel.path, copy)
@@ -338,15 +347,18 @@ def lay(
             board=board.name,
             abi=abi,
             catalogue_sha256=known.sha256,
-            kernel=LaidKernel(
-                _within(folder, copy), kernel.sha256, room_of(kernel, board), **known_facts(kernel)
+            kernel=FolderKernel(
+                _within(folder, copy),
+                kernel.sha256,
+                app_room(kernel, board),
+                **origin_facts(kernel),
             ),
             boots=laid,
             left_out=tuple(left.values()),
             samples=samples,
         )
-        (folder / MANIFEST).write_bytes(encode(manifest))
-        (folder / README).write_text(readme_text(manifest, board), encoding="utf-8")
+        (folder / MANIFEST).write_bytes(encode_manifest(manifest))
+        (folder / README).write_text(render_readme(manifest, board), encoding="utf-8")
         for path in folder.rglob("*"):  # what the steps between left
             if path.is_file() and _within(folder, path) not in manifest.files():
                 path.unlink()
@@ -359,21 +371,21 @@ def _lay_boots(
     wanted: Sequence[tuple[AppBuild, Boot]],
     samples: int | None,
     folder: Path,
-) -> tuple[LaidBoot, ...]:
+) -> tuple[FolderBoot, ...]:
     """Lay these boots, several at a time."""
     symbols = {"tm_most_samples": samples or 0}
 
-    def build(apps: AppBuild, boot: Boot) -> LaidBoot:
+    def build(apps: AppBuild, boot: Boot) -> FolderBoot:
         out = folder / apps.lang
         image = build_image(boot, apps, kernel, board, out, symbols)
         slots = tuple(slot.renamed(partial(_within, folder)) for slot in image.slots)
         flash = _within(folder, image.flash), sha256_of(image.flash)
-        return LaidBoot(boot.name, apps.lang, *flash, image.id, slots)
+        return FolderBoot(boot.name, apps.lang, *flash, image.id, slots)
 
     try:
         with processes.thread_pool(os.cpu_count()) as pool:
             works = [pool.submit(build, *one) for one in wanted]
-            for work in counted(as_completed(works), len(works), "images laid"):
+            for work in show_count(as_completed(works), len(works), "images laid"):
                 work.result()
     except KeyboardInterrupt as error:
         raise TockmarkError("interrupted: nothing was laid", "", INTERRUPTED) from error
@@ -404,7 +416,7 @@ def _check_replaceable(out: Path) -> None:
             )
 
 
-def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
+def render_readme(manifest: ImageManifest, board: BoardProfile) -> str:
     """Write the README.md of a folder: for this board, the commands that load and measure. They are
     for a shell that stands in the folder."""
     kernel, boot = manifest.kernel, manifest.boots[0]
@@ -486,7 +498,7 @@ def load_boot(board: BoardProfile, flash: Path) -> bool:
     if board.load is None or shutil.which(board.load.command[0]) is None:
         return False
     doing = f"loading {shown(flash)} onto {board.name}"
-    call(board.load.words(flash), doing, "see that it starts from a shell")
+    run_tool(board.load.words(flash), doing, "see that it starts from a shell")
     return True
 
 
@@ -495,25 +507,25 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
     failed."""
     if load_boot(board, flash):
         return True
-    print_message(f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}")
+    print_message(f"load the boot {boot} onto {board.name}: {manual_load(board, flash)}")
     return False
 
 
-def no_tool(board: BoardProfile) -> str:
+def missing_tool(board: BoardProfile) -> str:
     """Say why `load_boot` gave False."""
     if board.load is None:
         return f"tockmark knows no tool that loads {board.name}"
     return f"{board.load.command[0]} is not on PATH"
 
 
-def by_hand(board: BoardProfile, flash: Path) -> str:
+def manual_load(board: BoardProfile, flash: Path) -> str:
     """Say in one line what a person does where `load_boot` cannot."""
     if board.load is None:
         return f"load {shown(flash)} to {board.memory.flash.base:#x}, the start of its flash"
     return shlex.join(board.load.words(flash))
 
 
-def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> bytes:
+def flash_with_apps(laid: ImageFolder, boot: FolderBoot, board: BoardProfile, file: Path) -> bytes:
     """Return a flash file that holds the kernel with a boot's apps in the place of all apps there,
     as tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
     if is_device_or_pipe(file):  # of a pipe nothing may ever come, of a device no end
@@ -534,7 +546,7 @@ def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> by
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "flash"
         copy.write_bytes(theirs)
-        lay_by_tockloader([laid.folder / app.tab for app in boot.slots], copy, board, room)
+        install_with_tockloader([laid.folder / app.tab for app in boot.slots], copy, board, room)
         made = copy.read_bytes()
     apps = slice(room.flash_start - base, len(ours))
     if made[apps] != ours[apps]:

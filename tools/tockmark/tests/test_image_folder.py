@@ -11,44 +11,44 @@ from hypothesis import strategies as st
 from tockmark.base.errors import TockmarkError
 from tockmark.suite.catalogue import Lang
 from tockmark.target import board as boards
-from tockmark.target import laid as laid_images
+from tockmark.target import image_folder
 from tockmark.target.board import Room
 from tockmark.target.image import AppSlot
-from tockmark.target.laid import ImageManifest, LaidBoot, LaidKernel, LeftOut
+from tockmark.target.image_folder import FolderBoot, FolderKernel, ImageManifest, SkippedBoot
 
 ROOM = Room(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
 
 
-def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
+def boot(folder: Path, name: str, lang: Lang = "c") -> FolderBoot:
     """A boot of one app, whose files hold their own names."""
     stem = f"{lang}/{name}"
     for suffix in (".flash", ".0.tab", ".0.elf"):
         (folder / f"{stem}{suffix}").parent.mkdir(exist_ok=True)
         (folder / f"{stem}{suffix}").write_text(stem + suffix)
     elf = f"{stem}.0.elf"
-    sha256 = laid_images.sha256_of(folder / elf)
+    sha256 = image_folder.sha256_of(folder / elf)
     app = AppSlot(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
     flash = f"{stem}.flash"
-    return LaidBoot(name, lang, flash, laid_images.sha256_of(folder / flash), "0123abcd", (app,))
+    return FolderBoot(name, lang, flash, image_folder.sha256_of(folder / flash), "0123abcd", (app,))
 
 
 def write(folder: Path, board: str = "cw310") -> ImageManifest:
     """Two boots, one of them in both languages."""
     (folder / "kernel").mkdir(parents=True)
     (folder / "kernel" / "k.elf").write_text("kernel")
-    sha256 = laid_images.sha256_of(folder / "kernel" / "k.elf")
+    sha256 = image_folder.sha256_of(folder / "kernel" / "k.elf")
     made = ImageManifest(
-        version=laid_images.VERSION,
+        version=image_folder.VERSION,
         tockmark="0",
         board=board,
         abi=2,
         catalogue_sha256="c" * 64,
-        kernel=LaidKernel("kernel/k.elf", sha256, ROOM, name="My Tock"),
+        kernel=FolderKernel("kernel/k.elf", sha256, ROOM, name="My Tock"),
         boots=(boot(folder, "time"), boot(folder, "mem"), boot(folder, "mem", "rust")),
-        left_out=(LeftOut("irq", ("irq.entry",), "no clock"),),
+        left_out=(SkippedBoot("irq", ("irq.entry",), "no clock"),),
     )
-    (folder / laid_images.MANIFEST).write_bytes(laid_images.encode(made))
-    (folder / laid_images.README).write_text(laid_images.readme_text(made, boards.load(board)))
+    (folder / image_folder.MANIFEST).write_bytes(image_folder.encode_manifest(made))
+    (folder / image_folder.README).write_text(image_folder.render_readme(made, boards.load(board)))
     return made
 
 
@@ -60,13 +60,13 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     made = write(tmp_path / "out")
-    found = laid_images.read_folder(tmp_path / "out")
+    found = image_folder.read_folder(tmp_path / "out")
     assert found.manifest == made
     image = found.image(found.boot("mem", "rust"))
     assert image.flash.read_text() == "rust/mem.flash"
     assert image.id == "0123abcd"
     folder = tmp_path / "out" / "rust"
-    sha256 = laid_images.sha256_of(folder / "mem.0.elf")
+    sha256 = image_folder.sha256_of(folder / "mem.0.elf")
     files = str(folder / "mem.0.tab"), str(folder / "mem.0.elf"), sha256
     assert image.slots == (AppSlot("mem", *files, 0x2003_0080, 9, 0x1000_8000, 8),)
 
@@ -74,36 +74,36 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["kernel/k.elf", "c/time.flash", "c/mem.0.tab", "rust/mem.0.elf"])
 def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(TockmarkError, match=f"{name}.*; lay the folder anew"):
-        laid_images.read_folder(folder)
+    with pytest.raises(TockmarkError, match=f"{name}.*. Lay the folder anew"):
+        image_folder.read_folder(folder)
 
 
 @pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
     with pytest.raises(TockmarkError, match=name):
-        laid_images.read_folder(folder)
+        image_folder.read_folder(folder)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "c/../../x", "..", "", "c/\0"])
 def test_no_file_of_a_manifest_is_outside_its_folder(folder: Path, path: str) -> None:
-    data = json.loads((folder / laid_images.MANIFEST).read_text())
+    data = json.loads((folder / image_folder.MANIFEST).read_text())
     data["boots"][0]["flash"] = path
-    (folder / laid_images.MANIFEST).write_text(json.dumps(data))
+    (folder / image_folder.MANIFEST).write_text(json.dumps(data))
     with pytest.raises(TockmarkError, match="damaged"):
-        laid_images.read_folder(folder)
+        image_folder.read_folder(folder)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> None:
-    made = laid_images.encode(laid_images.read_folder(folder).manifest)
+    made = image_folder.encode_manifest(image_folder.read_folder(folder).manifest)
     at = data.draw(st.integers(0, len(made) - 1))
     damaged = made[:at] + data.draw(st.binary(max_size=3)) + made[at + 1 :]
-    (folder / laid_images.MANIFEST).write_bytes(damaged)
+    (folder / image_folder.MANIFEST).write_bytes(damaged)
     try:
-        laid_images.read_folder(folder)
+        image_folder.read_folder(folder)
     except TockmarkError as error:
         assert "\n" not in str(error)  # noqa: PT017
     finally:
-        (folder / laid_images.MANIFEST).write_bytes(made)
+        (folder / image_folder.MANIFEST).write_bytes(made)
