@@ -55,15 +55,21 @@ def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str
     lines: list[str] = []
     for letter, (_, judgement) in zip(letters, compared, strict=True):
         lines += text.wrap(f"{letter}: {headline(judgement)}")
-    known = factors_of(named[0][1])
-    facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
-    facts += [differing_lines(one.factors, text.LINE - 4) for one, _ in compared]
+    baseline_factors = factors_of(named[0][1])
+    facts = [
+        [
+            f"{factor:<9} {baseline_factors[factor]}"
+            for factor in BASELINE_FACTS
+            if factor in baseline_factors
+        ]
+    ]
+    facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison, _ in compared]
     lines.append("")
-    for letter, (name, result), said in zip([base, *letters], named, facts, strict=True):
+    for letter, (name, result), facts_of_side in zip([base, *letters], named, facts, strict=True):
         lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
         if why := result.incomplete:
-            said.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
-        lines += [f"    {line}" for line in said]
+            facts_of_side.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
+        lines += [f"    {line}" for line in facts_of_side]
     lines += ["", *_legend(compared), ""]
     if len(compared) == 1:
         lines += _detailed(*compared[0])
@@ -76,10 +82,10 @@ def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str
     return "\n".join(lines).rstrip() + "\n"
 
 
-def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
+def differing_lines(factors: list[Factor], width: int = text.LINE) -> list[str]:
     """Name the factors that differ; one that is too long for a line takes two."""
     out = []
-    for factor in found:
+    for factor in factors:
         values = f"{factor.base} -> {factor.new}"
         head = f"differs: {factor.name:<10}"
         if len(head) + len(values) <= width:
@@ -110,9 +116,9 @@ def _legend(compared: Compared) -> list[str]:
 def _rows_of(comparison: Comparison, judgement: Judgement) -> list[tuple[str, list[RowVerdict]]]:
     """Return the rows of both sides as tables have them."""
     both = [row for row in judgement.rows if row.before is not None]
-    known = {row.row.key: row for row in both}
+    rows_by_key = {row.row.key: row for row in both}
     sections = [
-        (title, [known[pair.row.key] for pair in pairs if pair.row.key in known])
+        (title, [rows_by_key[pair.row.key] for pair in pairs if pair.row.key in rows_by_key])
         for title, pairs in comparison.sections
     ]
     return [(title, rows) for title, rows in sections if rows]
@@ -150,15 +156,15 @@ def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str
     """Show several contenders by their letters, each beside the baseline with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
-    found: dict[str, dict[str, dict[str, RowVerdict]]] = {}
+    by_section: dict[str, dict[str, dict[str, RowVerdict]]] = {}
     for letter, (comparison, judgement) in compared.items():
         columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
         for section, rows in _rows_of(comparison, judgement):
             for row in rows:
-                there = found.setdefault(section, {}).setdefault(row.row.label, {})
+                there = by_section.setdefault(section, {}).setdefault(row.row.label, {})
                 there[letter] = row
     lines: list[str] = []
-    for section, by_label in found.items():
+    for section, by_label in by_section.items():
         table = Table(columns, ends_at=text.LINE)
         for label, there in by_label.items():
             cells = [label, _count(next(iter(there.values())).before)]
@@ -176,19 +182,21 @@ def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str
 def totals(comparison: Comparison, judgement: Judgement, letter: str) -> list[str]:
     """Count the verdicts, and say the mean and what was left out of a comparison with A."""
     counts = Counter(row.verdict for row in judgement.rows)
-    said = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
-    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(said)}")
+    counted = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(counted)}")
     moved = [row.name for row in comparison.rule.moved]
     lines += text.format_list(
         "warning: apps or machine differ; what no kernel touches moved", moved
     )
-    built = next((one for one in comparison.factors if one.name == "opt-level"), None)
+    built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
     levels = f", opt-level {built.new} by {built.base}" if built else ""
     for lang, mean in comparison.means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
-        known = math.isfinite(mean.change.high)
-        span = f"{mean.change.low:.4f} to {mean.change.high:.4f}" if known else "spread unknown"
+        is_bounded = math.isfinite(mean.change.high)
+        span = (
+            f"{mean.change.low:.4f} to {mean.change.high:.4f}" if is_bounded else "spread unknown"
+        )
         lines += text.wrap(
             f"geometric mean of {letter}/A over {many} the kernel, each counted once"
             f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
@@ -211,7 +219,7 @@ def totals(comparison: Comparison, judgement: Judgement, letter: str) -> list[st
 def compare_json(baseline: str, compared: Compared) -> object:
     """Return the comparisons as JSON has them."""
     return text.as_json(
-        {"baseline": baseline, "comparisons": [_comparison_json(*one) for one in compared]}
+        {"baseline": baseline, "comparisons": [_comparison_json(*pair) for pair in compared]}
     )
 
 
@@ -258,8 +266,10 @@ def judged_text(baseline: str, compared: Compared, width: int, every: bool) -> s
         lines += screen(judgement, width, every)
         lines += [f"base    {baseline}", f"new     {comparison.name}"]
         lines += differing_lines(comparison.factors)
-        lines += [line for one in judgement.warnings for line in text.wrap(f"warning: {one}")]
-        lines += [line for one in judgement.notes for line in text.wrap(f"note: {one}")]
+        lines += [
+            line for warning in judgement.warnings for line in text.wrap(f"warning: {warning}")
+        ]
+        lines += [line for note in judgement.notes for line in text.wrap(f"note: {note}")]
         lines += [*text.wrap(f"spread over links: {comparison.rule.spread.title}"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -270,9 +280,11 @@ def judged_markdown(baseline: str, compared: Compared) -> str:
     for comparison, judgement in compared:
         names = f"{text.quoted(comparison.name)} against {text.quoted(baseline)}."
         lines += [heading(judgement), "", names, "", *comment(judgement)]
-        said = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
-        said += [f"{one.name} differs: {one.base} → {one.new}" for one in comparison.factors]
-        lines += [*(f"- {text.prose(one)}" for one in said), ""]
+        remarks = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
+        remarks += [
+            f"{factor.name} differs: {factor.base} → {factor.new}" for factor in comparison.factors
+        ]
+        lines += [*(f"- {text.prose(remark)}" for remark in remarks), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -296,60 +308,62 @@ NOT_SHOWN = ("timing", "simulator", "board", "tool")  # differ by nature
 def agree_text(
     names: Sequence[str],
     results: Sequence[Result],
-    found: Agreement,
+    agreement: Agreement,
     catalogue: Catalogue,
     every: bool,
 ) -> str:
     """Show the agreement as text, with all rows if `every` is true."""
-    lines = [*text.wrap(agreement_headline(found)), ""]
+    lines = [*text.wrap(agreement_headline(agreement)), ""]
     for side, name, result in zip(("sim  ", "board"), names, results, strict=True):
         lines.append(f"{side}  {name}")
         lines += text.wrap(f"       {result.provenance.line}", indent="       ")
-    lines += differing_lines([one for one in found.factors if one.name not in NOT_SHOWN])
-    if found.layouts:
+    lines += differing_lines(
+        [factor for factor in agreement.factors if factor.name not in NOT_SHOWN]
+    )
+    if agreement.layouts:
         lines += text.wrap(
-            f"layouts may differ: {found.layouts}. Layout moves rows by itself, so this is"
+            f"layouts may differ: {agreement.layouts}. Layout moves rows by itself, so this is"
             " indicative only"
         )
-    lines += [line for note in found.notes() for line in text.wrap(f"note: {note}")]
-    for reason in found.incomplete[:1]:
-        lines += text.wrap(f"INCOMPLETE: {reason} ({len(found.incomplete)} in all)")
+    lines += [line for note in agreement.notes() for line in text.wrap(f"note: {note}")]
+    for reason in agreement.incomplete[:1]:
+        lines += text.wrap(f"INCOMPLETE: {reason} ({len(agreement.incomplete)} in all)")
     lines.append("")
     for standing, title in (
         (Standing.OUTSIDE, "Outside the bound, the farthest first"),
         (Standing.UNSTATED, "Different, and no bound is stated"),
     ):
-        if some := found.pairs_with(standing):
+        if some := agreement.pairs_with(standing):
             lines += _agree_table(title, ((pair.sim.name, pair) for pair in some))
     if every:
-        for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
+        for title, pairs in tables(agreement.pairs, catalogue, lambda pair: pair.sim):
             lines += _agree_table(title, ((pair.sim.label, pair) for pair in pairs))
     for where, what in LONE.items():
         reasons: dict[str, list[str]] = {}
-        for one in found.lone[where]:
-            reasons.setdefault(one.why, []).append(one.name)
+        for lone in agreement.lone[where]:
+            reasons.setdefault(lone.why, []).append(lone.name)
         for why, rows in reasons.items():
             lines += text.format_list(f"{what}, {why}", rows)
-    lines += _reasons(found)
+    lines += _reasons(agreement)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def agreement_headline(found: Agreement) -> str:
+def agreement_headline(agreement: Agreement) -> str:
     """Count in one line how the rows agree."""
-    equal = found.pairs_with(Standing.EQUAL)
+    equal = agreement.pairs_with(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
-    only_sim, only_board, unusable, skipped = map(len, found.lone.values())
+    only_sim, only_board, unusable, skipped = map(len, agreement.lone.values())
     parts = [
         f"{len(equal)} equal to the cycle ({exact} in every sample)",
-        f"{len(found.pairs_with(Standing.WITHIN))} within the bound",
-        f"{len(found.pairs_with(Standing.OUTSIDE))} outside",
+        f"{len(agreement.pairs_with(Standing.WITHIN))} within the bound",
+        f"{len(agreement.pairs_with(Standing.OUTSIDE))} outside",
     ]
-    if unstated := found.pairs_with(Standing.UNSTATED):
+    if unstated := agreement.pairs_with(Standing.UNSTATED):
         parts.append(f"{len(unstated)} different without a stated bound")
     rest = f"{only_sim + only_board} only on one side"
     rest += f", {unusable} not compared" if unusable else ""
     rest += f", {skipped} skipped" if skipped else ""
-    return f"{found.machine}: {len(found.pairs)} rows compared: {', '.join(parts)}; {rest}"
+    return f"{agreement.machine}: {len(agreement.pairs)} rows compared: {', '.join(parts)}; {rest}"
 
 
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
@@ -377,9 +391,9 @@ def _signed(value: float) -> str:
     return f"{'+' * (value > 0)}{text.trimmed(value)}"
 
 
-def _reasons(found: Agreement) -> list[str]:
+def _reasons(agreement: Agreement) -> list[str]:
     """Name the bounds that were used, below a heading."""
-    used = bounds_used(found)
+    used = bounds_used(agreement)
     lines = (
         ["", "Bounds (boards/earlgrey-sim/bounds.toml); the board's own spread is added"]
         if used
@@ -388,10 +402,10 @@ def _reasons(found: Agreement) -> list[str]:
     return [*lines, *(line for one in used for line in text.wrap(one))]
 
 
-def bounds_used(found: Agreement) -> list[str]:
+def bounds_used(agreement: Agreement) -> list[str]:
     """Say of each bound that was used what it allows, and where that comes from."""
     lines = []
-    for bound, many in Counter(pair.bound for pair in found.pairs).items():
+    for bound, many in Counter(pair.bound for pair in agreement.pairs).items():
         if bound is None:
             continue
         allows = "none stated"
@@ -404,23 +418,25 @@ def bounds_used(found: Agreement) -> list[str]:
     return lines
 
 
-def agree_json(names: Sequence[str], found: Agreement) -> object:
+def agree_json(names: Sequence[str], agreement: Agreement) -> object:
     """Return the agreement as JSON has it."""
-    said = {
+    document = {
         "sim": names[0],
         "board": names[1],
-        "machine": found.machine,
-        "exit_code": found.exit_code,
+        "machine": agreement.machine,
+        "exit_code": agreement.exit_code,
         "counts": {
-            "compared": len(found.pairs),
-            **{str(standing): len(found.pairs_with(standing)) for standing in Standing},
-            "every_sample": sum(pair.same_samples for pair in found.pairs),
-            **{name: len(some) for name, some in found.lone.items()},
+            "compared": len(agreement.pairs),
+            **{str(standing): len(agreement.pairs_with(standing)) for standing in Standing},
+            "every_sample": sum(pair.same_samples for pair in agreement.pairs),
+            **{name: len(some) for name, some in agreement.lone.items()},
         },
-        "layouts": found.layouts,
-        "notes": list(found.notes()),
-        "incomplete": found.incomplete,
-        "factors": {one.name: {"sim": one.base, "board": one.new} for one in found.factors},
+        "layouts": agreement.layouts,
+        "notes": list(agreement.notes()),
+        "incomplete": agreement.incomplete,
+        "factors": {
+            factor.name: {"sim": factor.base, "board": factor.new} for factor in agreement.factors
+        },
         "rows": [
             {
                 **{name: getattr(pair.sim, name) for name in IDENTITY},
@@ -429,11 +445,11 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
                 **{name: getattr(pair, name) for name in FIGURES_OF_PAIR},
                 "basis": pair.bound.basis if pair.bound and pair.allowed is not None else None,
             }
-            for pair in found.pairs
+            for pair in agreement.pairs
         ],
         **{
-            name: [{"row": one.name, "why": one.why} for one in some]
-            for name, some in found.lone.items()
+            name: [{"row": lone.name, "why": lone.why} for lone in some]
+            for name, some in agreement.lone.items()
         },
     }
-    return text.as_json(said)
+    return text.as_json(document)

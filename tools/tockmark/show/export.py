@@ -55,7 +55,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*header, "us", "mb_per_s", "errors"])
     for row in result.table.values():
-        known = catalogue.benchmarks.get(row.id)
+        benchmark = catalogue.benchmarks.get(row.id)
         line: list[object] = [
             _cell(row.id),
             _cell(" ".join(f"{name}={value}" for name, value in row.params.items())),
@@ -63,17 +63,17 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             row.lang,
             _cell(row.boot),
             _cell(row.app),
-            known.unit if known else "",
+            benchmark.unit if benchmark else "",
             row.inner,
         ]
         for name in SERIES:
-            found = row.series(name) or NOTHING
-            line += [getattr(found.stats, figure, None) for figure in STATS]
-            line += [found.overhead if found.reads else None, found.net]
-            line += [None if found.per_op is None else plain_number(found.per_op)]
+            series = row.series(name) or NOTHING
+            line += [getattr(series.stats, figure, None) for figure in STATS]
+            line += [series.overhead if series.reads else None, series.net]
+            line += [None if series.per_op is None else plain_number(series.per_op)]
         rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
-        said = [] if board.counts_cycles else [board.validity]
-        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
+        validity = [] if board.counts_cycles else [board.validity]
+        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *validity]))]
         writer.writerow(line)
     return out.getvalue()
 
@@ -109,12 +109,12 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
 
 def _range(series: Series, per_op: float) -> dict[str, float]:
     """Return a value with the least and the most steady sample, net and of one operation."""
-    found = {"value": per_op}
+    values = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
             cost = series.per_op_of(sample)
-            found |= {f"{name}_value": cost} if cost is not None else {}
-    return found
+            values |= {f"{name}_value": cost} if cost is not None else {}
+    return values
 
 
 def _github(result: Result, catalogue: Catalogue) -> str:
@@ -123,8 +123,8 @@ def _github(result: Result, catalogue: Catalogue) -> str:
         entry: dict[str, object] = {"name": row.name, "unit": "cycles", "value": row.per_op}
         if row.cycles and row.cycles.stats:
             entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
-        known = catalogue.benchmarks.get(row.id)
-        what = [known.what] if known else []
+        benchmark = catalogue.benchmarks.get(row.id)
+        what = [benchmark.what] if benchmark else []
         entry["extra"] = "\n".join([*what, result.provenance.line])
         out.append(entry)
     return _json(out)

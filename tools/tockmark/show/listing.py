@@ -21,15 +21,16 @@ def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
     lines: list[str] = []
     for section, benchmarks in _in_sections(catalogue, ids):
         lines += [section, "-" * len(section)]
-        for one in benchmarks:
+        for benchmark in benchmarks:
             params = "; ".join(
-                f"{name} = {', '.join(map(str, values))}" for name, values in one.params.items()
+                f"{name} = {', '.join(map(str, values))}"
+                for name, values in benchmark.params.items()
             )
-            lines.append(f"{one.id}{f'  ({params})' if params else ''}")
-            samples = f"{one.samples} samples"
-            samples += f" of {one.inner} x {one.unit}" if one.inner > 1 else ""
-            samples += f"; at most {one.budget:g} M cycles of the simulator"
-            for part in (one.what, f"Counted: {one.counts}", samples):
+            lines.append(f"{benchmark.id}{f'  ({params})' if params else ''}")
+            samples = f"{benchmark.samples} samples"
+            samples += f" of {benchmark.inner} x {benchmark.unit}" if benchmark.inner > 1 else ""
+            samples += f"; at most {benchmark.budget:g} M cycles of the simulator"
+            for part in (benchmark.what, f"Counted: {benchmark.counts}", samples):
                 lines += textwrap.wrap(part, 100, initial_indent="    ", subsequent_indent="      ")
         lines.append("")
     if len(ids) < len(catalogue.benchmarks):
@@ -59,17 +60,17 @@ def list_json(catalogue: Catalogue, ids: Collection[str]) -> list[dict[str, obje
     return [
         {
             "section": section,
-            **{name: getattr(one, name) for name in LISTED},
-            "budget_mcycles": one.budget,
+            **{name: getattr(benchmark, name) for name in LISTED},
+            "budget_mcycles": benchmark.budget,
         }
         for section, some in _in_sections(catalogue, ids)
-        for one in some
+        for benchmark in some
     ]
 
 
 def _in_sections(catalogue: Catalogue, ids: Collection[str]) -> list[tuple[str, list[Benchmark]]]:
-    some = [one for id_, one in catalogue.benchmarks.items() if id_ in ids]
-    return catalogue.in_sections(some, lambda one: one.id)
+    some = [benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids]
+    return catalogue.in_sections(some, lambda benchmark: benchmark.id)
 
 
 # How the lines through sweeps are shown.

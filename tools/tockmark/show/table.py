@@ -151,7 +151,8 @@ def first_screen(
     if langs is None:
         named = [(name, result.leading) for name, result in named]
     named = sorted(
-        split_by_language(named, langs), key=lambda one: one[1].provenance.kernel.is_baseline
+        split_by_language(named, langs),
+        key=lambda named_result: named_result[1].provenance.kernel.is_baseline,
     )
     columns = _columns([result for _, result in named])
     there = {key for column in columns for key in column.rows}
@@ -209,19 +210,19 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
     """Return what tells results apart in so many letters: the kernels' names, if need be with the
     language, the version of the interface, in full, or with the machine; or the files' names, or
     letters."""
-    said = [result.provenance for _, result in named]
-    titles = [one.kernel.title for one in said]
-    own = [one.kernel.is_baseline for one in said]
-    short = [_short(one.kernel) for one in said]
+    provenances = [result.provenance for _, result in named]
+    titles = [provenance.kernel.title for provenance in provenances]
+    own = [provenance.kernel.is_baseline for provenance in provenances]
+    short = [_short(provenance.kernel) for provenance in provenances]
     langs = [LANGS[result.langs[0]] for _, result in named]
     kernels = Counter(short)
     for names in (
         short,
         langs if len(kernels) == 1 else [],
         [f"{k} {lang}" if kernels[k] > 1 else k for k, lang in zip(short, langs, strict=True)],
-        [f"{k} v{one.abi}" for k, one in zip(short, said, strict=True)],
+        [f"{k} v{provenance.abi}" for k, provenance in zip(short, provenances, strict=True)],
         [k if is_own else title for k, title, is_own in zip(short, titles, own, strict=True)],
-        [f"{k} {one.board.chip}" for k, one in zip(short, said, strict=True)],
+        [f"{k} {provenance.board.chip}" for k, provenance in zip(short, provenances, strict=True)],
         [name.rpartition("/")[2].replace(".json", "") for name, _ in named],
     ):
         if len(set(names)) == len(named) and max(map(len, names)) <= room:
@@ -232,7 +233,7 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
 def _with_levels(columns: list[ResultColumn], room: int) -> list[ResultColumn]:
     """Put the opt-levels behind the kernels' names, where they are unlike and there is room."""
     levels = [column.result.provenance.kernel.opt_level or "?" for column in columns]
-    names = [f"{one.name} ({level})" for one, level in zip(columns, levels, strict=True)]
+    names = [f"{column.name} ({level})" for column, level in zip(columns, levels, strict=True)]
     if len(set(levels)) == 1 or max(map(len, names)) > room:
         return columns
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
@@ -245,13 +246,13 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     counted = {column.counted for column in columns}
     what = " or ".join(words for head, words in COUNTED.items() if head in counted)
     what = f"{what[:1].upper()}{what[1:]} of one operation" if what else "What ran, without figures"
-    levels = [one.kernel.opt_level for one in provenances]
+    levels = [provenance.kernel.opt_level for provenance in provenances]
     conditions = [
-        [_short(one.kernel) for one in provenances] if alone else [],
+        [_short(provenance.kernel) for provenance in provenances] if alone else [],
         [f"opt-level {level or 'unknown'}" for level in levels],
         *zip(*(_conditions(column)[:ABOVE] for column in columns), strict=True),
     ]
-    same = [said[0] for said in conditions if said and len(set(said)) == 1]
+    same = [values[0] for values in conditions if values and len(set(values)) == 1]
     names = " ".join(column.name for column in columns)
     same += ["(opt-level)"] if len(set(levels)) > 1 and f"({levels[0]})" in names else []
     return text.wrap(f"{what}: {', '.join(same)}", "", width)
@@ -277,8 +278,8 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
         title = kernel.title if alone else kernel.title.removeprefix(_short(kernel)).lstrip(", ")
-        said = ", ".join(filter(None, [title, built]))
-        notes = ["the same kernel" if again else f"{said}{sha}"]
+        kernel_line = ", ".join(filter(None, [title, built]))
+        notes = ["the same kernel" if again else f"{kernel_line}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
         notes += [kernel.own] if kernel.own and not again else []
         notes += overhead_notes(column.result, column.result.icaches if alone else [column.icache])
@@ -323,8 +324,10 @@ def _block(
     unlike: list[str] = []  # means over builds of two opt-levels, each in a line that says both
     for i, column in enumerate(columns):
         mine = [column.rows.get(key) for key in keys]
-        found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
-        costs = [text.three_digits(series.per_op if series else None) for series in found]
+        series_list = [
+            (row.cycles if column.timed else row.instret) if row else None for row in mine
+        ]
+        costs = [text.three_digits(series.per_op if series else None) for series in series_list]
         marked = _marked(text.aligned(costs, marks=[*map(error_mark, mine)]), mine)
         if column.counted == RAN:
             marked = [f"yes{error_mark(row)}" if row else text.NONE for row in mine]
@@ -369,7 +372,7 @@ def _block(
 
 def unlike_levels(result: Result, base: Result) -> str:
     """Say the opt-levels of two kernels that were built at different ones; nothing else."""
-    levels = [one.provenance.kernel.opt_level for one in (result, base)]
+    levels = [side.provenance.kernel.opt_level for side in (result, base)]
     same = levels[0] == levels[1] or None in levels
     return "" if same else "opt-level {} by {}".format(*levels)
 
@@ -632,7 +635,11 @@ def header(result: Result) -> list[str]:
         f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
         f"        {format_layouts(result)}",
         f"timing  {board.validity}",
-        *(line for one in overhead_notes(result) for line in text.wrap(f"reading {one}", " " * 8)),
+        *(
+            line
+            for note in overhead_notes(result)
+            for line in text.wrap(f"reading {note}", " " * 8)
+        ),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
@@ -708,7 +715,9 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
         benchmark = catalogue.benchmarks.get(id_)
         if benchmark and benchmark.inner > 1:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
-    return _said("op", [f"{unit} in {', '.join(found)}" for unit, found in units.items()])
+    return _said(
+        "op", [f"{unit} in {', '.join(ids_of_unit)}" for unit, ids_of_unit in units.items()]
+    )
 
 
 def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
@@ -731,7 +740,8 @@ def _raw(row: Row | None) -> list[str]:
 def _marked(figures_: Sequence[str], rows: Sequence[Row | None]) -> list[str]:
     """Colour the figures of rows with an error."""
     return [
-        text.bad(one) if error_mark(row) else one for one, row in zip(figures_, rows, strict=True)
+        text.bad(figure) if error_mark(row) else figure
+        for figure, row in zip(figures_, rows, strict=True)
     ]
 
 
@@ -747,8 +757,8 @@ def _overheads(result: Result) -> list[str]:
         if row.id == OVERHEAD:
             cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{lang_suffix(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
-    said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
-    return _said("Overhead (time.read) by boot, cycles/instr", said)
+    costs = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
+    return _said("Overhead (time.read) by boot, cycles/instr", costs)
 
 
 def _said(what: str, parts: list[str]) -> list[str]:

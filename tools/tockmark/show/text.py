@@ -244,8 +244,8 @@ def quoted(name: str) -> Markup:
 
 def _referenced(text: str, plain: str) -> Markup:
     text = printable_text(uncoloured(text))
-    found = re.sub(f"[^{plain}]{_LINK}", lambda at: f"&#{ord(at[0])};", text, flags=re.I)
-    return Markup(found)
+    escaped_text = re.sub(f"[^{plain}]{_LINK}", lambda at: f"&#{ord(at[0])};", text, flags=re.I)
+    return Markup(escaped_text)
 
 
 @dataclass(frozen=True)
@@ -327,8 +327,8 @@ class Table:
         """Write the rows as lines of Markdown and an empty one behind; nothing without rows."""
         if not self.rows:
             return []
-        heads = "".join(f" {one.name} |" if one.name else " |" for one in self.columns)
-        sides = "".join("---|" if one.left else "---:|" for one in self.columns)
+        heads = "".join(f" {column.name} |" if column.name else " |" for column in self.columns)
+        sides = "".join("---|" if column.left else "---:|" for column in self.columns)
         rows = [" | ".join(c.escaped(cell, quoted) for c, cell in cells) for cells in self._cells()]
         return [f"|{heads}".replace("\n", " "), f"|{sides}", *(f"| {row} |" for row in rows), ""]
 
