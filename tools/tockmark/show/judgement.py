@@ -86,7 +86,7 @@ def _cycles(judgement: Judgement, judged: int) -> str:
     """Count the rows whose cycles are worse, better or perhaps worse."""
     doubtful = [row for row in judgement.rows_with(Verdict.UNSURE) if row.in_doubt]
     counted = [
-        f"{words} on {_rows(len(rows), judged)}{_behind(rows, '(', ')')}"
+        f"{words} on {_rows(len(rows), judged)}{_format_span(rows, '(', ')')}"
         for words, rows in (
             ("worse", judgement.rows_with(Verdict.WORSE)),
             ("better", judgement.rows_with(Verdict.BETTER)),
@@ -129,7 +129,7 @@ class GroupShown:
     folded: list[RowVerdict]
 
 
-def parts(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
+def rows_by_group(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
     """Return the rows of each group so that the table has at most `most` lines, shared ones
     included; None: every row has its own line. The groups' worst rows come before second-worst
     ones."""
@@ -148,13 +148,7 @@ def parts(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
             )
             for group, lines in judgement.groups.items()
         }
-        if (
-            sum(
-                len(part.shown) + bool(part.folded)
-                for part in by_group.values()
-            )
-            <= most
-        ):
+        if sum(len(part.shown) + bool(part.folded) for part in by_group.values()) <= most:
             break
     return by_group
 
@@ -166,12 +160,12 @@ def _split(
     return news[:count], [line for line in lines if id(line) not in shown]
 
 
-def lines_of(judgement: Judgement, width: int, every: bool = False) -> list[str]:
+def table_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     """Return the table as lines of text, at most `width` columns wide."""
     if every:
-        return _lines(parts(judgement, None), judgement, width)
+        return _lines(rows_by_group(judgement, None), judgement, width)
     for most in range(MOST, 0, -1):  # a shared line may wrap
-        lines = _lines(parts(judgement, most), judgement, width)
+        lines = _lines(rows_by_group(judgement, most), judgement, width)
         if len(lines) <= MOST:
             break
     return lines
@@ -184,18 +178,18 @@ def _lines(by_group: Mapping[str, GroupShown], judgement: Judgement, width: int)
     for group, part in by_group.items():
         lines += [_line(line, table, width) for line in part.shown]
         if part.folded:
-            lines += text.wrap(f"  {_in_one(group, part)}", width=width)
+            lines += text.wrap(f"  {_shared_line(group, part)}", width=width)
     if count := sum(len(part.folded) for part in by_group.values()):
         lines.append(f"{count} of {len(judgement.rows)} rows are folded; --all shows them")
     return lines
 
 
-def screen(judgement: Judgement, width: int, every: bool = False) -> list[str]:
+def screen_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     """Return the outcome, the table and its legend, as lines of text."""
     lines = [
         *text.wrap(first_line(judgement), width=width),
         "",
-        *lines_of(judgement, width, every),
+        *table_lines(judgement, width, every),
         "",
     ]
     lines += text.wrap(text.sentence(limits_line(judgement)), width=width)
@@ -204,17 +198,17 @@ def screen(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     return [*lines, ""]
 
 
-def _in_one(group: str, part: GroupShown) -> str:
+def _shared_line(group: str, part: GroupShown) -> str:
     """Return the line that the folded rows of a group share."""
     counted = []
     for verdict in Verdict:
         lines = [line for line in part.folded if line.verdict is verdict]
         if lines:
-            counted.append(f"{len(lines)} {verdict}{_behind(lines)}")
+            counted.append(f"{len(lines)} {verdict}{_format_span(lines)}")
     return f"{'further rows of ' if part.shown else ''}{group}: {', '.join(counted)}"
 
 
-def _behind(lines: Sequence[RowVerdict], left: str = "", right: str = "") -> str:
+def _format_span(lines: Sequence[RowVerdict], left: str = "", right: str = "") -> str:
     span = _span(lines)
     return f" {left}{span}{right}" if span else ""
 
@@ -248,7 +242,7 @@ HEADS = (
 )
 
 
-def from_to(line: RowVerdict) -> str:
+def format_sides(line: RowVerdict) -> str:
     """Format the cycles of both sides, rounded from 100 up unless this makes them equal."""
     if line.before is None or line.after is None:
         return text.NONE
@@ -259,7 +253,7 @@ def from_to(line: RowVerdict) -> str:
     return " → ".join(cycles)
 
 
-def estimate(line: RowVerdict) -> tuple[str, str]:
+def format_estimate(line: RowVerdict) -> tuple[str, str]:
     """Format the estimated change of the cycles, and its range."""
     if line.estimate is None:
         return text.NONE if line.before is None else "no ratio", ""
@@ -274,7 +268,7 @@ def estimate(line: RowVerdict) -> tuple[str, str]:
     return percent, f"({_points(low)} … {_points(high)})"
 
 
-def operation(line: RowVerdict) -> str:
+def operation_name(line: RowVerdict) -> str:
     """Return a row's name without its cache setting."""
     lang = "" if line.row.lang == "c" else f" {LANGS[line.row.lang]}"
     return line.row.label + lang
@@ -289,7 +283,15 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
         more = f"{count.moved:+.0f}{BEYOND[count.limit]}" if count.moved else "0"
     cache = "" if line.row.icache is None else ICACHE[line.row.icache]
     behind = "; ".join(filter(None, (line.where, line.why)))
-    return operation(line), cache, from_to(line), *estimate(line), verdict, more, behind
+    return (
+        operation_name(line),
+        cache,
+        format_sides(line),
+        *format_estimate(line),
+        verdict,
+        more,
+        behind,
+    )
 
 
 def _table(lines: Sequence[RowVerdict], width: int) -> Table:
@@ -297,7 +299,7 @@ def _table(lines: Sequence[RowVerdict], width: int) -> Table:
     remaining width; `where` is left out if it does not fit."""
     there = [cells(line) for line in lines if line.before is not None]
     wide = [max(map(len, column)) for column in zip(*there, strict=True)] or [0] * len(HEADS)
-    wide[0] = max((len(operation(line)) for line in lines), default=0)
+    wide[0] = max((len(operation_name(line)) for line in lines), default=0)
     wide[1:-1] = [max(a, len(b)) for a, b in zip(wide[1:-1], HEADS[1:-1], strict=True)]
     gaps = len(HEADS) - 2
     left = width - sum(wide[1:-1]) - gaps
@@ -326,7 +328,9 @@ def _line(line: RowVerdict, table: Table, width: int) -> str:
         name, cache, *_, verdict, _, why = cells(line)
         first, second = table.columns[:2]
         left_cells = first.padded(text.shortened(name, first.width)) + second.padded(cache)
-        reason = text.shortened(f"{verdict}: {why}" if why else verdict, width - len(left_cells) - 1)
+        reason = text.shortened(
+            f"{verdict}: {why}" if why else verdict, width - len(left_cells) - 1
+        )
         return f"{left_cells} {TONES[line.limit](reason)}"
     line_cells = [
         SHORTENED[n](cell, column.width) if n in SHORTENED else cell
@@ -354,19 +358,19 @@ def heading(judgement: Judgement) -> str:
     return f"### {SIGNS[judgement.limit]} tockmark: {text.prose(first_line(judgement))}"
 
 
-def comment(judgement: Judgement) -> list[str]:
+def comment_lines(judgement: Judgement) -> list[str]:
     """Return the table in Markdown for a comment; if it leaves rows out, a folded table has all."""
-    by_group = parts(judgement, MOST_IN_COMMENT)
+    by_group = rows_by_group(judgement, MOST_IN_COMMENT)
     lines = _markdown([line for part in by_group.values() for line in part.shown])
-    rest = [text.prose(_in_one(name, part)) for name, part in by_group.items() if part.folded]
+    rest = [text.prose(_shared_line(name, part)) for name, part in by_group.items() if part.folded]
     lines += [*(f"- {entry}" for entry in rest), *([""] if rest else [])]
     lines += [f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(LEGEND)}", ""]
     if rest:
-        lines += folded(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
+        lines += folded_section(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
     return lines
 
 
-def folded(summary: str, lines: list[str]) -> list[str]:
+def folded_section(summary: str, lines: list[str]) -> list[str]:
     """Fold lines of Markdown below a summary."""
     end = [] if lines and not lines[-1] else [""]
     return ["<details>", f"<summary>{summary}</summary>", "", *lines, *end, "</details>", ""]
