@@ -700,7 +700,7 @@ def _format_deviation(row: Row | None) -> str:
 def skipped_lines(result: Result) -> list[str]:
     """Return a line for each benchmark that was skipped, with the reason."""
     reasons = dict.fromkeys((absent.id, absent.lang, absent.why) for absent in result.skipped)
-    return [f"skipped {id_}{aside(lang)}: {why}" for id_, lang, why in reasons]
+    return [f"skipped {id_}{lang_suffix(lang)}: {why}" for id_, lang, why in reasons]
 
 
 def _errors(rows: Iterable[Row]) -> list[str]:

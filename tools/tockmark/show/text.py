@@ -38,8 +38,8 @@ def has_colours() -> bool:
 
 
 def wants_colours(terminal: bool, environment: Mapping[str, str]) -> bool:
-    """Return whether output is coloured. NO_COLOR forbids it and FORCE_COLOR demands it (no-color.org,
-    force-color.org), unless empty; else it is coloured on a terminal that can show colours."""
+    """Return whether output is coloured. NO_COLOR forbids it and FORCE_COLOR demands it, unless
+    empty (no-color.org, force-color.org). Otherwise a terminal with colours gets them."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):
