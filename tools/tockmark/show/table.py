@@ -404,8 +404,10 @@ def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]
     if counted == {RAN}:
-        return ["ran: the row ran without an error; this target counts nothing. -: not measured."]
-    return [*notes, "-: not measured. !: error. Use --all for every row."]
+        return [
+            "ran: the row ran without an error; this target counts nothing. - means not measured."
+        ]
+    return [*notes, "- means not measured, ! an error. Use --all for every row."]
 
 
 # Every row of one result or of several.
@@ -660,8 +662,8 @@ def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None)
             )
     counter = result.provenance.counter
     by = f" by {COUNTERS[counter]}" if counter != PERF else ""
-    by += ", which counts no instructions:" if counter == CYCLECOUNT else ""
-    return [f"{OVERHEAD}{by} {', '.join(notes)}"] if notes else []
+    by += ", which counts no instructions" if counter == CYCLECOUNT else ""
+    return [f"{OVERHEAD}{by}: {', '.join(notes)}"] if notes else []
 
 
 def format_layouts(result: Result) -> str:
