@@ -388,7 +388,7 @@ def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
         (row, logs_of(one.nets) - math.log(one.inner)) for row, one in values
     )
     off = mean_over_benchmarks(
-        (row, np.array([math.log1p(one.error / one.net) + max(one.unsure(chance))]))
+        (row, np.array([math.log1p(one.error / one.net) + max(one.sampling_error(chance))]))
         for row, one in values
     )
     nets = tuple(map(float, np.exp(logs)))
