@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages of this project, and the commands that are in them."""
+"""The pages of this project, their length, and the commands in them.
+
+    python tests/pages.py
+
+counts the words of each tracked Markdown page, without tables, code and comments. CHANGELOG and
+the texts to upstream are not counted.
+"""
 
 import re
 import shlex
+import subprocess
 from typing import Any, NamedTuple
 
 import typer
@@ -17,6 +24,8 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "lab").rglob("*.md")),
 ]
+MOST_WORDS = 20_000  # of all counted pages
+NO_PROSE = re.compile(r" {4}|\t|\s*\|")  # the start of a line of code, or of a table
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
 OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
 QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark(?:-lab)?\s[^`]+|make\s[^`]+)`")
@@ -127,3 +136,28 @@ def arguments(command: Command, program: VerbProgram) -> dict[str, Any]:
         raise UnusableError(str(error)) from error
     finally:
         verbs._debug = False  # which a page's --debug sets for good, in a tool that runs once
+
+
+def words(text: str) -> int:
+    """Return the number of words of a page, without tables, code and comments."""
+    prose = re.sub(r"<!--.*?-->", "", FENCED.sub("", text), flags=re.S)
+    return sum(len(line.split()) for line in prose.splitlines() if not NO_PROSE.match(line))
+
+
+def words_by_page() -> dict[str, int]:
+    """Return the number of words of each counted page, by its path from the root."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return {
+        path: words((ROOT / path).read_text(encoding="utf-8"))
+        for path in listed.stdout.splitlines()
+        if path != "CHANGELOG.md" and not path.startswith("lab/upstream/")
+    }
+
+
+if __name__ == "__main__":
+    counts = words_by_page()
+    for path, count in sorted(counts.items(), key=lambda item: -item[1]):
+        print(f"{count:6} {path}")
+    print(f"{sum(counts.values()):6} of at most {MOST_WORDS}")

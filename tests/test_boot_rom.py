@@ -62,7 +62,7 @@ def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
     session = target.start_here(start, "--mailbox", hex(MAILBOX), "--max-cycles", "10000")
     assert list(map(int, session.lines())) == [0, 0, icache]
     assert session.ending().why is None
-    assert not [line for line in session.said if "overlaps" in line]
+    assert not [line for line in session.messages if "overlaps" in line]
 
 
 def test_a_boot_by_another_rom_is_another_boot(

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 import pictures
-from pages import FENCED, PAGES
+from pages import FENCED, MOST_WORDS, PAGES, words, words_by_page
 from tockmark.tests.conftest import committed
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +32,15 @@ def test_tables_are_those_of_the_committed_results() -> None:
     command = [sys.executable, str(MAKE), "--check", "tables"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pages_are_short() -> None:
+    assert sum(words_by_page().values()) <= MOST_WORDS, "python tests/pages.py"
+
+
+def test_words_are_counted_without_tables_and_code() -> None:
+    page = "# A title\n\nFive words of `plain` prose\n\n| a | table |\n\n    code here\n"
+    assert words(page + "```sh\nmore code\n```\n<!-- a\ncomment -->\n- an item\n") == 11
 
 
 def headings(text: str) -> set[str]:

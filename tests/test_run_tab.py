@@ -113,20 +113,20 @@ def test_what_cannot_run_is_one_line(
     longer = tmp_path / "long.tab"
     longer.write_bytes(syscall.read_bytes()[:-9000])
     cases: list[tuple[tuple[str | Path, ...], str]] = [
-        ((bad,), "bad.tab is no TAB: "),
-        ((longer,), "long.tab is no TAB: "),
+        ((bad,), "bad.tab: not a TAB: "),
+        ((longer,), "long.tab: not a TAB: "),
         ((tmp_path / "gone.tab",), "cannot read "),
         ((tmp_path,), "is not a file. Give TABs"),
         ((pipe,), "pipe.tab is not a file. Give TABs"),
         ((arm,), "arm.tab has no program for rv32imc; it has: cortex-m4. Build it for rv32imc"),
-        ((none,), "none.tab is damaged: its program for rv32imc has no header that Tock would"),
+        ((none,), "none.tab is damaged: its program for rv32imc has no valid header"),
         ((link,), "link.tab has no program for rv32imc; it has: none"),
         ((syscall, arm), "arm.tab has no program for rv32imc"),
-        ((idle, idle), "of 2 TABs tockloader laid 1: idle; each needs a name of its own"),
+        ((idle, idle), "tockloader installed 1 of 2 TABs: idle. Give each app a different name"),
         ((idle, "--kernel", idle), "is not an ELF file"),
         ((idle, "--kernel", tmp_path / "gone"), "gone. Give the kernel's .elf"),
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
-        ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles means nothing to a target"),
+        ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles has no effect on a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
         ((idle, "--board", "cw310"), "run-tab does not load cw310. Leave out --board"),
     ]

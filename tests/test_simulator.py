@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.base import paths
-from tockmark.target.sim import OWN
+from tockmark.target.sim import OWN_LINE
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr_zifencei", "-mabi=ilp32", "-mno-relax"]
@@ -329,9 +329,9 @@ def marked(folder: Path, *marks: str) -> tuple[list[tuple[int, str]], str]:
     done = simulate(folder, START + MARKED, *(word for mark in marks for word in ("--mark", mark)))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n")
-    found = [line[1:].split() for line in lines if line.startswith(OWN)]
+    found = [line[1:].split() for line in lines if line.startswith(OWN_LINE)]
     return [(int(cycle), name) for cycle, name in found], "".join(
-        line for line in lines if not line.startswith(OWN)
+        line for line in lines if not line.startswith(OWN_LINE)
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from test_simulator import SIMULATOR, START, address, simulate
 
 from tockmark.target.protocol import Start
-from tockmark.target.sim import OWN, SimTarget
+from tockmark.target.sim import OWN_LINE, SimTarget
 from tockmark.wire.records import BootMark, Mark, decode
 
 
@@ -107,8 +107,15 @@ def test_silence_ends_a_run_and_is_counted_from_the_last_byte(after: str, tmp_pa
 def test_no_program_writes_a_mark(tmp_path: Path) -> None:
     """Whatever it prints, with what bytes that end a line elsewhere, is text in the log."""
     mark, boot = Mark(1, 5, "irq").encode(), BootMark("x", True, "x").encode()
-    tricks = [mark, boot, f"{OWN}5 irq", f"{OWN}{OWN}5 irq", f"a {mark}", f"\\{mark}"]
-    tricks += [f"a{end}{line}" for end in "\r\v\f\x1c\x85" for line in (boot, f"{OWN}5 irq")]
+    tricks = [
+        mark,
+        boot,
+        f"{OWN_LINE}5 irq",
+        f"{OWN_LINE}{OWN_LINE}5 irq",
+        f"a {mark}",
+        f"\\{mark}",
+    ]
+    tricks += [f"a{end}{line}" for end in "\r\v\f\x1c\x85" for line in (boot, f"{OWN_LINE}5 irq")]
     text = "".join(f"{line}\n" for line in tricks)
     octal = "".join(f"\\{ord(c):03o}" if c != "\n" else "\\n" for c in text)
     source = printing("TEXT").replace('"TEXT"', f'"{octal}"')

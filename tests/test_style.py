@@ -6,9 +6,10 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
+import plain_english
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -124,3 +125,22 @@ def test_no_class_name_stands_in_two_modules() -> None:
                     modules[node.name].append(path.relative_to(ROOT))
     assert len(modules) > 100
     assert not {name: found for name, found in modules.items() if len(found) > 1}
+
+
+def test_text_is_plain_english() -> None:
+    planted = plain_english.phrases_in("a.py", ["x = 1  # taken in the place of the other"])
+    assert [phrase.instead for phrase in planted] == ["instead of"]
+    lines, phrases = plain_english.read(plain_english.checked_files())
+    assert 1000 * len(phrases) <= plain_english.MOST * lines, "python tests/plain_english.py"
+
+
+def test_names_hold_a_noun() -> None:
+    """A local variable, a parameter or a loop variable is named after what it holds."""
+    vague = {"found", "one", "said", "known", "told"}
+    nodes = (node for path in files(".py") for node in ast.walk(ast.parse(path.read_text())))
+    names = Counter(
+        getattr(node, "id", None) or getattr(node, "arg", None)
+        for node in nodes
+        if isinstance(node, ast.Name | ast.arg)
+    )
+    assert sum(names[name] for name in vague) <= 20, {name: names[name] for name in vague}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The numbers of Tock's system-call interface and of the drivers used here: one list for C and
- * assembly alike. TM_ABI is the interface's version, 1 (Tock 1.x) or 2 (TRD 104).
+ * The numbers of Tock's system-call interface and of the drivers used here: one list for both C and
+ * assembly. TM_ABI is the interface's version, 1 (Tock 1.x) or 2 (TRD 104).
  */
 #ifndef TM_ASM_ABI_H
 #define TM_ASM_ABI_H
@@ -10,7 +10,7 @@
 #error "TM_ABI must be 1 or 2"
 #endif
 
-/* Which registers hold what at an ecall. */
+/* The registers of an ecall. */
 #ifdef __ASSEMBLER__
 #if TM_ABI == 1
 #define CLASS a0
@@ -41,8 +41,8 @@
 #define TOCK_EXIT 6
 #endif
 
-/* What a call returned, in a0, on version 2. A failure has its error code in a1. On version 1 the
- * result is one signed word in a0; runtime/tock_v1.h makes the first two of these from it. */
+/* The first word of a result, in a0, in version 2. A failure has its error code in a1. In version 1
+ * the result is one signed word in a0; runtime/tock_v1.h converts it to the first two of these. */
 #define TOCK_FAILURE 0
 #define TOCK_SUCCESS_U32 129
 #define TOCK_FAILURE_U32 1
@@ -54,12 +54,12 @@
 #define TOCK_SUCCESS_U32_U32_U32 132
 #define TOCK_SUCCESS_U32_U64 133
 
-/* The error codes that apps compare with; runtime/console.c names all. */
+/* The error codes that apps compare with; runtime/console.c has the names of all codes. */
 #define TOCK_NOMEM 9
 #define TOCK_NOSUPPORT 10
 #define TOCK_NODEVICE 11
 
-/* Kinds of yield, in a0. Version 1 has one, which waits. */
+/* Types of yield, in a0. Version 1 has only one, which waits. */
 #define TOCK_YIELD_NO_WAIT 0
 #define TOCK_YIELD_WAIT 1
 #define TOCK_YIELD_WAIT_FOR 2
@@ -69,15 +69,15 @@
 #define TOCK_MEMOP_SBRK 1
 #define TOCK_MEMOP_FLASH_START 4
 
-/* Kinds of exit, in a0. */
+/* Types of exit, in a0. */
 #define TOCK_EXIT_TERMINATE 0
 #define TOCK_EXIT_RESTART 1
 
-/* Drivers. No kernel has TM_ABSENT_DRIVER; its number takes as many instructions to load as Perf's,
- * which differs because other drivers have taken the study's number since. */
+/* Drivers. No kernel has TM_ABSENT_DRIVER. Loading its number takes as many instructions as loading
+ * Perf's. Perf's number is not the study's, because another driver has that number now. */
 #define TOCK_ALARM 0x0
 #define TOCK_CONSOLE 0x1
-#define TOCK_CONSOLE_WRITE 1 /* its buffer, its upcall and its command */
+#define TOCK_CONSOLE_WRITE 1 /* buffer, upcall and command */
 #define TOCK_IPC 0x10000
 #define TM_ABSENT_DRIVER 0x9fff0
 #if TM_ABI == 1
@@ -86,7 +86,8 @@
 #define TM_PERF 0x90010
 #endif
 
-/* The alarm's upcall and commands. Version 1 is told when, version 2 in how many ticks. */
+/* The alarm's upcall and commands. Version 1 sets it to a time, version 2 to a number of ticks from
+ * now. */
 #define TOCK_ALARM_UPCALL 0
 #define TOCK_ALARM_FREQUENCY 1
 #define TOCK_ALARM_NOW 2
@@ -96,8 +97,8 @@
 #define TOCK_ALARM_AFTER 5
 #endif
 
-/* IPC: to find a process by its name, and to notify it as a service or as a client. On version 1
- * the latter is the argument of a command that is the process's number. */
+/* IPC: finding a process by its name, and notifying it as a service or as a client. In version 1
+ * the latter is an argument, and the command's number is the process's number. */
 #define TOCK_IPC_NAME 0 /* the buffer */
 #if TM_ABI == 1
 #define TOCK_IPC_SERVE 0 /* the upcall */
@@ -109,17 +110,17 @@
 #define TOCK_IPC_NOTIFY_CLIENT 3
 #endif
 
-/* The newer IPC, of version 2: two registries, by which a process finds another one, and the relay,
- * which copies what one asks and what the other answers. */
+/* The newer IPC, of version 2: two registries, in which a process finds another one, and the relay,
+ * which copies requests and responses. */
 #define TOCK_BY_STRING 0xa0000
 #define TOCK_BY_PACKAGE 0xa0001
 #define TOCK_REGISTRY_NAME 0 /* the buffer */
-#define TOCK_REGISTER 1      /* a command, whose upcall is the one before */
+#define TOCK_REGISTER 1      /* a command, whose upcall has the number before it */
 #define TOCK_DISCOVER 2
 #define TOCK_REGISTERED 0
 #define TOCK_DISCOVERED 1
 #define TOCK_RELAY 0xa0010
-#define TOCK_RELAY_OUT 0 /* the buffers: what is read of this process, what it gets */
+#define TOCK_RELAY_OUT 0 /* the buffers: what this process sends, what it receives */
 #define TOCK_RELAY_IN 0
 #define TOCK_RELAY_ANSWER 0 /* the upcalls */
 #define TOCK_RELAY_REQUEST 1
@@ -131,7 +132,7 @@
 #define TOCK_RELAY_TAKE_OF 0x23
 #define TOCK_RELAY_RESPOND 0x24
 
-/* Perf's commands. Version 1 has those whose result is one word. */
+/* Perf's commands. Version 1 has only those with a result of one word. */
 #define TM_PERF_EXISTS 0
 #define TM_PERF_CYCLES 1
 #define TM_PERF_INSTRET 2
@@ -140,7 +141,7 @@
 #define TM_PERF_EVENTS_START 7
 #define TM_PERF_UPCALL 8
 
-/* CycleCount, of version 2: what counts in the place of Perf. */
+/* CycleCount, of version 2: it can replace Perf. */
 #define TOCK_CYCLE_COUNT 0x90008
 #define TOCK_CYCLE_COUNT_START 1
 #define TOCK_CYCLE_COUNT_READ 2

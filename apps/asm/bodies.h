@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The samplers and the measured bodies, for C. The .S file of a body's group says what it retires.
+ * The samplers and the measured bodies, for C. The .S file of a group lists the instructions that
+ * its bodies retire.
  */
 #ifndef TM_ASM_BODIES_H
 #define TM_ASM_BODIES_H
@@ -8,16 +9,16 @@
 #include "counter.h"
 #include "shot.h"
 
-#include "rows.h" /* the bodies, which are of the type tm_body */
+#include "rows.h" /* declares the bodies, of type tm_body */
 
 void tm_sample(struct tm_shot *shot);
-void tm_sample_passes(struct tm_shot *shot); /* of one body after the other */
+void tm_sample_passes(struct tm_shot *shot); /* calls the body shot->passes times */
 
 /* How often each of Ibex's events occurred (version 2 only). */
 #define TM_EVENTS (TM_EVENT_LAST - TM_EVENT_FIRST + 1)
 void tm_sample_events(struct tm_shot *shot, uint32_t counts[TM_EVENTS]);
 
-/* What copying, reading and writing go over: whole multiples of 8 words. */
+/* The words to copy, read or write: a multiple of 8. */
 struct tm_span {
     uint32_t *to;
     uint32_t *from;
@@ -32,13 +33,13 @@ struct tm_allow {
     uint32_t length;
 };
 
-/* What a console write is of; `upcalls` counts its completions. */
+/* A console write. `upcalls` counts its completions. */
 struct tm_write {
     uint32_t upcalls;
     uint32_t length;
 };
 
-/* How apps end that are there to be ended: asm/endings.S. */
+/* Fatal ends of apps: asm/endings.S. */
 void tm_fault(void);
 void tm_restart(void);
 

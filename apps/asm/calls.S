@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group call. Each calls one procedure as often as the catalogue says, straight on, and goes
- * back by t0, where the sampler has put its return address too; so nothing is spent on saving ra or on a loop,
- * and net of time.read there remains what it takes to pass the arguments, call, run the procedure
- * and return. One call alone takes less than the readings around it vary on some kernels.
+ * Bodies of the group call. Each calls one procedure as often as the catalogue says, without a loop, and
+ * returns through t0, where the sampler also puts its return address. So neither saving ra nor a loop costs
+ * anything, and the net is exactly what it takes to pass the arguments, call, run the procedure and return.
+ * A single call would take less than the variation of the counter reads on some kernels.
  */
 #include "body.inc"
 #include "rows.h"
 
-/* The procedures, each on its own 8-byte boundary. They leave t0 alone. */
+/* The procedures, each on its own 8-byte boundary. They do not change t0. */
 body tm_procedure_void
     ret
 end_body tm_procedure_void
@@ -34,8 +34,8 @@ body tm_call_return
     jr      t0
 end_body tm_call_return
 
-/* A call adds 4: lw (the pointer, from where a1 says), jalr, li, ret; and there is a mv once a
- * sample. Returns 42. */
+/* A call adds 4: lw (the pointer, from the address in a1), jalr, li, ret. A mv comes once per sample.
+ * Returns 42. */
 body tm_call_indirect
     mv      a1, a0
     .rept   TM_INNER_call_indirect
@@ -77,8 +77,8 @@ end_body tm_call_args_\n
     .endr
 
 /*
- * The ninth and tenth argument go by the stack: each costs 4 more (li, sw, lw, add) instead of 2,
- * and the caller moves sp down and up again.
+ * The ninth and tenth argument are passed on the stack: each costs 4 (li, sw, lw, add) instead of 2, and the
+ * caller moves sp down and up again.
  */
 .macro call_args_on_stack n
 body tm_procedure_args_\n

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What counts in this build of the apps: Perf; or, in builds of their own for version 2 (COUNTER of
- * apps/build.mk), Tock's driver CycleCount, which counts cycles alone, or the core's counters,
- * which user mode reads itself, or machine mode. A reading returns TM_READ_RETURNS, cycles, and
- * instructions or, of CycleCount, the high half of the cycles.
+ * The source of counts in this build of the apps. It is Perf by default. Separate builds for
+ * version 2 (COUNTER in apps/build.mk) use Tock's driver CycleCount, which counts only cycles, or
+ * the core's counters, read in user mode or in machine mode. A read returns TM_READ_RETURNS,
+ * cycles, and instructions; CycleCount returns the high half of the cycles instead of instructions.
  */
 #ifndef TM_ASM_COUNTER_H
 #define TM_ASM_COUNTER_H
@@ -16,7 +16,7 @@
 #define TM_READ_COMMAND TOCK_CYCLE_COUNT_READ
 #define TM_READ_RETURNS TOCK_SUCCESS_U64
 #elif defined(TM_CSR)
-/* No driver reads: the rows of a command ask the alarm for the time. */
+/* No driver counts here: the rows that measure a command ask the alarm for the time. */
 #define TM_COUNTER "csr"
 #ifdef TM_MACHINE
 #define TM_CSR_MODE "machine"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How apps end that are there to be ended, with the simulator's marks at the very instruction. */
+/* Fatal ends of apps, for the benchmarks of ends, with the simulator's marks at the exact instruction. */
 #include "abi.h"
 
     .option norelax
 
-/* The mark `fault`: reads the word at address 0, which no app may. */
+/* The mark `fault`: reads the word at address 0, which no app may read. */
     .section .text.tm_fault, "ax"
     .globl  tm_fault, tm_mark_fault
     .type   tm_fault, @function
@@ -14,7 +14,7 @@ tm_mark_fault:
     ret
     .size   tm_fault, . - tm_fault
 
-/* The mark `exit`: ends, and wants to start again. Version 1 has no exit: there it returns. */
+/* The mark `exit`: ends and asks for a restart. Version 1 has no exit: there it returns. */
     .section .text.tm_restart, "ax"
     .globl  tm_restart
     .type   tm_restart, @function

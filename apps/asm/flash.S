@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group flash, and the tables in flash that they read. Code and data come from the same
- * flash here: without the instruction cache the fetches of a loop share its read buffers.
+ * Bodies of the group flash, and the tables in flash that they read. Code and data are in the same flash:
+ * without the instruction cache, a loop's fetches and loads share the flash's read buffers.
  */
 #include "body.inc"
 #include "rows.h"
 
-#define PASS 16 /* words read in a pass of the loop */
+#define PASS 16 /* words read per pass of the loop */
 
 /*
- * The table's words in a row, PASS a pass: 16 lw, addi, bne, all of 4 bytes;
- * and 6 once a sample around the loop. It starts 4 bytes behind the start of an 8-byte flash word,
- * which is where the study's figure fits. Returns the last word.
+ * Reads the table's words in order, PASS words per pass: 16 lw, addi, bne, all of 4 bytes; and 6 once per
+ * sample around the loop. It starts 4 bytes after an 8-byte boundary, where its cost fits the study's
+ * figure. Returns the last word.
  */
 body tm_flash_read_seq
     .option push
@@ -33,9 +33,9 @@ body tm_flash_read_seq
 end_body tm_flash_read_seq
 
 /*
- * A walk through the table: each word says how many further words to pass over. A load retires 8
- * instructions: slli, add, lw, addi, add, add, addi, bltu; and there are 9 once a sample around the
- * loop. Returns the sum of the words that it read.
+ * Walks through the table: each word is the number of further words to skip. A load retires 8 instructions:
+ * slli, add, lw, addi, add, add, addi, bltu; 9 come once per sample, around the loop. Returns the sum of the
+ * words that it read.
  */
 body tm_flash_read_sporadic
     la      a0, tm_flash_table
@@ -56,7 +56,7 @@ body tm_flash_read_sporadic
     ret
 end_body tm_flash_read_sporadic
 
-/* So many times lw, each from where the one before says; no others. Returns the last place. */
+/* A chain of lw: each loads the address of the next one. Nothing else. Returns the last address. */
 body tm_flash_chain
     .rept   TM_INNER_flash_latency
     lw      a0, 0(a0)
@@ -65,7 +65,7 @@ body tm_flash_chain
 end_body tm_flash_chain
 
     .section .rodata
-/* Each word lies between 0 and 63. The numbers are those of a linear congruential generator. */
+/* Each word is between 0 and 63. The numbers come from a linear congruential generator. */
     .balign 64
     .globl  tm_flash_table
 tm_flash_table:
@@ -77,13 +77,13 @@ tm_flash_table:
     .globl  tm_flash_table_end
 tm_flash_table_end:
 
-/* Two words of one 8-byte flash word, each of which leads to the other. */
+/* Two words of one 8-byte flash word, each with the address of the other. */
     .balign 8
     .globl  tm_flash_within
 tm_flash_within:
     .word   tm_flash_within + 4, tm_flash_within
 
-/* Each in the flash word behind the last one. */
+/* Each word is in the flash word after the previous one. */
     .balign 8
     .globl  tm_flash_next
 tm_flash_next:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group loop. a0 holds the number of iterations and counts down; each returns a word
- * from which the harness sees that all iterations ran.
+ * Bodies of the group loop. a0 is the number of iterations and counts down. Each body returns a word that
+ * proves to the harness that all iterations ran.
  */
 #include "body.inc"
 
@@ -13,8 +13,8 @@ body tm_loop_empty
 end_body tm_loop_empty
 
 /*
- * The same loop at 2, 4 and 6 bytes behind the start of an 8-byte flash word. The 1, 2 or 3 NOPs
- * that push it there stand before the loop and retire once a sample.
+ * The same loop at 2, 4 and 6 bytes after an 8-byte boundary, the start of a flash word. 1, 2 or 3 NOPs
+ * before the loop put it there; they retire once per sample.
  */
 .macro loop_at offset
 body tm_loop_at_\offset
@@ -32,14 +32,14 @@ end_body tm_loop_at_\offset
     loop_at 6
 
 /*
- * In the three loops below the word is on the stack and is loaded anew each time, as of a volatile
- * variable. The order of the instructions is what compilers make of such loops; another order costs
- * up to 1 cycle more an iteration, where a branch follows the load that it waits for. Only the first
- * is the study's loop of that name (docs/trust.md).
+ * In the three loops below the word is on the stack and is loaded in every iteration, like a volatile
+ * variable. The order of the instructions is the one that compilers choose for such loops. In another order
+ * an iteration costs up to 1 cycle more, if a branch directly follows the load that it depends on. Only the
+ * first loop is the study's loop of that name (docs/trust.md).
  *
- * An iteration retires 4 instructions: lw, addi, bnez (not taken), bnez. Around the loop, once a
- * sample: addi, sw, 2 c.nop (which bring the loop to its flash word), addi. Returns 0; the branch,
- * were it ever taken, would leave early with more.
+ * An iteration retires 4 instructions: lw, addi, bnez (not taken), bnez. Around the loop, once per sample:
+ * addi, sw, 2 c.nop (which align the loop to its flash word), addi. Returns 0. If the branch were ever
+ * taken, the loop would end early and return more.
  */
 body tm_loop_not_taken
     addi    sp, sp, -16
@@ -55,10 +55,9 @@ body tm_loop_not_taken
 end_body tm_loop_not_taken
 
 /*
- * An iteration retires 4 instructions: addi, beqz (not taken), lw, bnez (taken): the branch on the
- * word is the one that goes back. In the last one the lw and the bnez are missing. Around the loop,
- * once a sample: addi, li, sw, c.nop, addi. Returns 0; were the branch ever not taken, the loop would
- * end early with more.
+ * An iteration retires 4 instructions: addi, beqz (not taken), lw, bnez (taken): the branch on the word
+ * closes the loop. The last iteration has no lw and no bnez. Around the loop, once per sample: addi, li, sw,
+ * c.nop, addi. Returns 0. If the branch were ever not taken, the loop would end early and return more.
  */
 body tm_loop_taken
     addi    sp, sp, -16
@@ -74,10 +73,10 @@ body tm_loop_taken
 end_body tm_loop_taken
 
 /*
- * An iteration retires 8 instructions when the branch is taken (lw, andi, bnez, lw, addi, addi, sw,
- * bnez) and 9 when it is not (the addi that counts these): the branch looks at the lowest bit of
- * the word, to which the iteration adds 1, so it is taken every second time. Around the loop, once
- * a sample: addi, li, sw, c.nop, mv, addi. Returns how often the branch was not taken.
+ * An iteration retires 8 instructions when the branch is taken (lw, andi, bnez, lw, addi, addi, sw, bnez)
+ * and 9 when it is not (plus the addi that counts these iterations). The branch tests the lowest bit of the
+ * word, and each iteration adds 1 to the word, so it is taken every second time. Around the loop, once per
+ * sample: addi, li, sw, c.nop, mv, addi. Returns how often the branch was not taken.
  */
 body tm_loop_alternating
     addi    sp, sp, -16

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group mem. Those of copying, reading and writing take struct tm_span and move 8 words
- * a pass; in each the loop starts on an 8-byte boundary too.
+ * Bodies of the group mem. The bodies that copy, read and write get a struct tm_span and process 8 words
+ * per pass. Each loop starts on an 8-byte boundary.
  */
 #include "body.inc"
 #include "rows.h"
 
 /*
- * Walk a linked list from the node in a0 to its end; a node begins with the pointer to the next.
- * A node retires 2 instructions: lw, bnez. There are no others. Returns 0, the end.
+ * Walks a linked list from the node in a0 to its end. A node begins with the pointer to the next one. A node
+ * retires 2 instructions: lw, bnez. There are no others. Returns 0, the end.
  */
 body tm_list_walk
 1:  lw      a0, 0(a0)
@@ -16,7 +16,8 @@ body tm_list_walk
     ret
 end_body tm_list_walk
 
-/* Where to and where from, in a0 and a1, up to a2. Retires 3 lw and a c.nop, once a sample. */
+/* Loads destination and source into a0 and a1, and the source's end into a2. Retires 3 lw and a c.nop, once
+ * per sample. */
 .macro span
     lw      a1, 4(a0)
     lw      a2, 8(a0)
@@ -50,8 +51,8 @@ body tm_copy_words
 end_body tm_copy_words
 
 /*
- * 8 words from a0 on to behind them: 8 lw, 8 sw, no others. It is what compilers make of a memcpy of
- * 32 bytes between places that they know. Returns where the words are from.
+ * Copies 8 words at a0 to the 8 words after them: 8 lw, 8 sw, nothing else. Compilers make this of a memcpy
+ * of 32 bytes between fixed addresses. Returns the source's address.
  */
 body tm_copy_8_words
     lw      a1, 0(a0)
@@ -73,7 +74,7 @@ body tm_copy_8_words
     ret
 end_body tm_copy_8_words
 
-/* 8 words retire 10 instructions: 8 lw, addi, bne; and a mv once a sample. Returns the last word. */
+/* 8 words retire 10 instructions: 8 lw, addi, bne; a mv comes once per sample. Returns the last word. */
 body tm_read_words
     span
 1:  .irp    offset, 0, 4, 8, 12, 16, 20, 24, 28
@@ -86,8 +87,8 @@ body tm_read_words
 end_body tm_read_words
 
 /*
- * 8 words retire 10 instructions: 8 sw, addi, bne. It writes zeros into what the span is from, and
- * returns where the span is to.
+ * 8 words retire 10 instructions: 8 sw, addi, bne. Writes zeros to the span's source, and returns the
+ * address of the span's destination.
  */
 body tm_write_words
     span
@@ -100,7 +101,7 @@ body tm_write_words
 end_body tm_write_words
 
 /*
- * The bytes from a0 on, 8 a pass, retire 10 instructions a pass: 8 lbu, addi, bne; and 3 once a
+ * Reads the bytes from a0 on, 8 per pass, with 10 instructions per pass: 8 lbu, addi, bne; 3 come once per
  * sample: addi, nop, mv. Returns the last byte.
  */
 body tm_read_bytes
@@ -115,7 +116,7 @@ body tm_read_bytes
     ret
 end_body tm_read_bytes
 
-/* Likewise with 8 sb of zeros. Returns the end. */
+/* Writes zeros in the same way, with 8 sb per pass. Returns the end. */
 body tm_write_bytes
     addi    a1, a0, TM_INNER_mem_write_byte
     .balign 8
@@ -128,8 +129,8 @@ body tm_write_bytes
 end_body tm_write_bytes
 
 /*
- * The words from a0 on, which is no multiple of 4: 8 a pass retire 10 instructions: 8 lw,
- * addi, bne. The core makes two accesses of each lw. Returns the last word.
+ * Reads the words from a0 on, which is not a multiple of 4: 8 words per pass, with 10 instructions: 8 lw,
+ * addi, bne. The core makes two accesses per lw. Returns the last word.
  */
 body tm_read_straddling
     addi    a1, a0, 4 * TM_INNER_mem_misaligned

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group icache: straight runs of NOPs. A sample enters one so far before its end as it
- * is to be long, and leaves by the `ret` at the end, which is on an 8-byte boundary as that of
- * time.read is. Returns its argument.
+ * Bodies of the group icache: straight runs of NOPs. A sample of N bytes enters a run N bytes before its
+ * end, and leaves by the `ret` there, which is on an 8-byte boundary like that of time.read. Returns its
+ * argument.
  */
 #include "body.inc"
 #include "rows.h"
 
 #define SLED_BYTES TM_MAX_icache_nops_size
 
-    .globl  tm_nops_2, tm_nops_4 /* where they begin */
+    .globl  tm_nops_2, tm_nops_4 /* where the runs begin */
 
     .balign 64
 tm_nops_2:

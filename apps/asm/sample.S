@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler: the one place where a measurement is taken. (sample_v1.S is its twin for version 1 of
- * the interface.)
+ * The sampler: the only code that takes measurements. (sample_v1.S is its twin for version 1 of the
+ * interface.)
  *
- * It reads both counters, calls a body, and reads them again. All rows go through these very
- * instructions, time.read too, whose body is the bare `ret` of empty.S; so a row less time.read is
- * exactly what its body adds, to the instruction.
+ * It reads both counters, calls a body, and reads the counters again. All rows use these same instructions.
+ * That includes time.read, whose body is the bare `ret` of empty.S. So a row minus time.read is exactly what
+ * its body adds, to the instruction.
  */
 #include "sampler.inc"
 #if TM_ABI == 2
@@ -13,9 +13,9 @@
 #ifdef TM_CSR
     .option arch, +zicsr
 #endif
-    .section .sampler, "ax" /* where it is the same in all apps: app.ld */
+    .section .sampler, "ax" /* at the same address in all apps: app.ld */
 
-/* The counters come back in a1 and a2. */
+/* Returns the counters in a1 and a2. */
 .macro read_counters
 #ifdef TM_CSR
     csrr    a1, TM_CSR_CYCLES
@@ -50,7 +50,7 @@ sampler tm_sample, saved=8
     sw      a0, SHOT_READ_AFTER(s0)
 end_sampler tm_sample, s6, s7
 
-/* void tm_sample_passes(struct tm_shot *shot): as above, with as many calls as shot->passes says */
+/* void tm_sample_passes(struct tm_shot *shot): calls the body shot->passes times */
 sampler tm_sample_passes, saved=8
     lw      s1, SHOT_BODY(s0)
     lw      s2, SHOT_ARG(s0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler of the third pass: what Ibex's event counters count around a body. Perf command 7 sets
- * all of them to 0, the body runs, and command 6 reads one after the other; so each counts what the
- * readings before its own do besides. time.read has the same, and is subtracted as ever. Version 2
- * only: on version 1 Perf has no such commands.
+ * The sampler of the third pass: counts Ibex's events around a body. Perf command 7 sets all event counters
+ * to 0, the body runs, and command 6 reads them one after the other. So each counter also counts the reads
+ * before its own. time.read contains the same, and is subtracted as usual. Version 2 only: in version 1 Perf
+ * has no such commands.
  */
 #include "sampler.inc"
 #if TM_ABI == 2
@@ -20,8 +20,8 @@
 
 /*
  * void tm_sample_events(struct tm_shot *shot, uint32_t counts[])
- * Leaves what command 7 returned in read_before, and in read_after what the last command 6 did; it
- * ends with the first that is no success.
+ * Puts the result of command 7 into read_before, and the result of the last command 6 into read_after. Stops
+ * at the first command 6 that fails.
  */
 sampler tm_sample_events, saved=6
     mv      s1, a1

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler for version 1 of the interface: the one place where a measurement is taken.
+ * The sampler for version 1 of the interface: the only code that takes measurements.
  *
- * A call returns one word there, so a sample reads one counter, calls the body, and reads that counter
- * again. Which of the two is for the caller to say: the harness makes a pass over all samples for
- * each. Otherwise it is as sample.S.
+ * In version 1 a call returns one word, so a sample reads one counter, calls the body, and reads that
+ * counter again. The caller chooses the counter: the harness makes one pass over all samples per counter.
+ * The rest is as in sample.S.
  */
 #include "sampler.inc"
 #if TM_ABI == 1
 
-    .section .sampler, "ax" /* where it is the same in all apps: app.ld */
+    .section .sampler, "ax" /* at the same address in all apps: app.ld */
 
-/* Perf command s3: the counter comes back in a0, whatever its sign. */
+/* Perf command s3: returns the counter in a0, even if that makes it negative. */
 .macro read_counter
     li      a0, TOCK_COMMAND
     li      a1, TM_PERF
@@ -35,7 +35,7 @@ sampler tm_sample, saved=7
     sw      s4, SHOT_CYCLES(s0)
 end_sampler tm_sample, s5, s6
 
-/* void tm_sample_passes(struct tm_shot *shot): as above, with as many calls as shot->passes says */
+/* void tm_sample_passes(struct tm_shot *shot): calls the body shot->passes times */
 sampler tm_sample_passes, saved=8
     lw      s1, SHOT_BODY(s0)
     lw      s2, SHOT_ARG(s0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * struct tm_shot, one measurement: what to call, and what came of it. Its fields for C, and where
- * they are for the samplers.
+ * struct tm_shot, one measurement: the body to call, and the results. Its fields for C, and their
+ * offsets for the samplers.
  */
 #ifndef TM_ASM_SHOT_H
 #define TM_ASM_SHOT_H
@@ -26,24 +26,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A measured body takes its argument in a0, and returns a word there from which one can see that it
- * did its work. */
+/* A measured body takes its argument in a0. It returns a word there that proves that it did its
+ * work. */
 typedef uint32_t tm_body(void *arg);
 
 struct tm_shot {
     tm_body *body;
     void *arg;
 #if TM_ABI == 1
-    uint32_t counter; /* which one to read: TM_PERF_CYCLES or TM_PERF_INSTRET */
-    uint32_t cycles;  /* what that one counted between the two readings */
+    uint32_t counter; /* the counter to read: TM_PERF_CYCLES or TM_PERF_INSTRET */
+    uint32_t cycles;  /* the difference between its two reads */
 #else
-    uint32_t cycles;      /* between the two readings */
-    uint32_t instret;     /* likewise */
-    uint32_t read_before; /* what the readings themselves returned: TOCK_SUCCESS_U32_U32 */
+    uint32_t cycles;      /* between the two counter reads */
+    uint32_t instret;     /* between the two counter reads */
+    uint32_t read_before; /* the results of the counter reads: TOCK_SUCCESS_U32_U32 */
     uint32_t read_after;
 #endif
-    uint32_t result[2]; /* a0 and a1 as the body left them */
-    uint32_t passes;    /* how often tm_sample_passes() calls it */
+    uint32_t result[2]; /* a0 and a1 after the body */
+    uint32_t passes;    /* how often tm_sample_passes() calls the body */
 };
 
 #define TM_SHOT_HAS(field, offset)                                                                 \

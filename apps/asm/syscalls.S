@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group syscall: the arguments, one or two ecalls, and what the kernel returned left in
- * a0 and a1 for the harness to check after the sample. (With LIBTOCK_C=DIR these are not built: see
- * runtime/libtock_bodies.c.)
+ * Bodies of the group syscall: the arguments, one or two ecalls, and the kernel's result left in a0 and a1,
+ * which the harness checks after the sample. (Not built with LIBTOCK_C=DIR: see runtime/libtock_bodies.c.)
  */
 #include "counter.h"
 #include "body.inc"
 #ifndef TM_LIBTOCK_C
 
-/* Adds 7 in user mode: 2 for the driver number, 4 li, ecall; and what the kernel retires. */
+/* Adds 7 in user mode: 2 for the driver number, 4 li, ecall; plus what the kernel retires. */
 .macro command_body name, driver, number
 body \name
     li      ARG0, \driver
@@ -21,7 +20,7 @@ body \name
 end_body \name
 .endm
 
-/* The command that the readings make, too; on version 1 that of cycles. */
+/* The command that also reads the counters; in version 1, the one that reads cycles. */
 #if TM_ABI == 1
     command_body tm_syscall_command, TM_PERF, TM_PERF_CYCLES
     command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_PERF_CYCLES
@@ -39,7 +38,7 @@ body tm_syscall_memop
     ret
 end_body tm_syscall_memop
 
-/* The break up by 8 bytes. Adds 4 in user mode: 3 li, ecall. */
+/* Moves the break up by 8 bytes. Adds 4 in user mode: 3 li, ecall. */
 body tm_syscall_sbrk
     li      ARG0, TOCK_MEMOP_SBRK
     li      ARG1, 8
@@ -48,7 +47,7 @@ body tm_syscall_sbrk
     ret
 end_body tm_syscall_sbrk
 
-/* The break to where a0 says. Adds 4 in user mode: mv, 2 li, ecall. */
+/* Moves the break to the address in a0. Adds 4 in user mode: mv, 2 li, ecall. */
 body tm_syscall_brk
     mv      ARG1, a0
     li      ARG0, TOCK_MEMOP_BRK
@@ -58,8 +57,8 @@ body tm_syscall_brk
 end_body tm_syscall_brk
 
 /*
- * The console's upcall: the function that a0 points to, and then none. Adds 12 in user mode, 6 a
- * call: 5 li (one of them is the mv of the function), ecall.
+ * Subscribes the function in a0 to the console's upcall, and then none. Adds 12 in user mode, 6 per call: 5
+ * li (one of them is the mv of the function), ecall.
  */
 body tm_syscall_subscribe
     mv      ARG2, a0
@@ -78,8 +77,8 @@ body tm_syscall_subscribe
 end_body tm_syscall_subscribe
 
 /*
- * A buffer for the console, whose address and length are where a0 points, and then none. Adds 12 in
- * user mode, 6 a call: 5 li (two of them are the lw of the buffer), ecall.
+ * Allows the console a buffer, whose address and length are at a0, and then none. Adds 12 in user mode, 6
+ * per call: 5 li (two of them are the lw of the buffer), ecall.
  */
 .macro allow_body name, class
 body \name
@@ -105,7 +104,7 @@ end_body \name
     allow_body tm_syscall_allow_rw, TOCK_ALLOW_RW
     allow_body tm_syscall_allow_ro, TOCK_ALLOW_RO
 
-/* Adds 4 in user mode: mv (a0 points to the byte that tells whether an upcall ran), 2 li, ecall. */
+/* Adds 4 in user mode: mv (a0 points to the byte that reports whether an upcall ran), 2 li, ecall. */
 body tm_syscall_yield_no_wait
     mv      a1, a0
     li      a0, TOCK_YIELD_NO_WAIT

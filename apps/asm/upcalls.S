@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the groups upcall and console: a command, and the wait for the upcall that it brings. An
- * upcall runs as a procedure inside the yield, so the return address is kept on the stack.
+ * Bodies of the groups upcall and console: a command, and the wait for its upcall. An upcall runs as a
+ * procedure inside the yield, so the return address is kept on the stack.
  */
 #include "abi.h"
 #include "body.inc"
 
-/* The upcall itself: adds one to the word that its userdata points to. 4 with the ret. */
+/* The upcall itself: adds one to the word at its userdata. 4 instructions with the ret. */
 body tm_upcall_count
     lw      a4, 0(a3)
     addi    a4, a4, 1
@@ -24,9 +24,9 @@ end_body tm_upcall_count
 .endm
 
 /*
- * Perf command 8, then yield-wait; a0 points to the word that the upcall counts in, and comes back as
- * that word. Adds 22 in user mode, 21 on version 1: addi, 2 sw, sw of 0; 7 for the command; 2 li,
- * ecall (version 1: li, ecall); 4 of the upcall; 3 lw, addi.
+ * Perf command 8, then yield-wait. The upcall counts in the word at a0; the body returns that word. Adds 22
+ * in user mode, 21 in version 1: addi, 2 sw, sw of 0; 7 for the command; 2 li, ecall (version 1: li, ecall);
+ * 4 in the upcall; 3 lw, addi.
  */
 body tm_upcall_yield_wait
     addi    sp, sp, -16
@@ -48,9 +48,8 @@ body tm_upcall_yield_wait
 end_body tm_upcall_yield_wait
 
 /*
- * A console write of as many bytes as a1 says at a0 (struct tm_write), then yield-wait; returns what
- * the upcall counted. Adds as the one above does, and 2 lw in place of 2 li; 1 less for the driver
- * number, which takes one li.
+ * Writes a1 bytes at a0 (struct tm_write) to the console, then yield-wait. Returns the upcall's count. Adds
+ * as many as the body above, with 2 lw instead of 2 li; 1 less for the driver number, which takes one li.
  */
 body tm_console_write_and_wait
     addi    sp, sp, -16
@@ -73,8 +72,8 @@ end_body tm_console_write_and_wait
 
 #if TM_ABI == 2
 /*
- * Perf command 8 with the argument 42, then yield-wait-for: nothing runs, the upcall's arguments come
- * back. Adds 13 in user mode: 7 for the command, 5 for the wait, mv. Returns the third one, 42.
+ * Perf command 8 with the argument 42, then yield-wait-for: no function runs, the upcall's arguments are
+ * returned. Adds 13 in user mode: 7 for the command, 5 for the wait, mv. Returns the third argument, 42.
  */
 body tm_upcall_yield_wait_for
     li      a0, TM_PERF

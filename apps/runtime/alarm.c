@@ -17,6 +17,6 @@ struct tock_return tm_nap(uint32_t milliseconds) {
         done = tm_alarm_after(frequency.word[0] / 1000 * milliseconds + 1);
     while (!tock_failed(done) && !over)
         tock_yield_wait();
-    struct tock_return last = tm_alarm_subscribe(0, 0); /* `over` lives on this stack frame */
+    struct tock_return last = tm_alarm_subscribe(0, 0); /* `over` is on this stack frame */
     return tock_failed(done) ? done : last;
 }

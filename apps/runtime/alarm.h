@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The alarm, on both versions of the interface. Its upcall may come at any later yield. */
+/* The alarm, in both versions of the interface. Its upcall may come at any later yield. */
 #ifndef TM_RUNTIME_ALARM_H
 #define TM_RUNTIME_ALARM_H
 
 #include "tock.h"
 
-/* How many ticks a second has. */
+/* Return the ticks per second. */
 static inline struct tock_return tm_alarm_frequency(void) {
     return tock_command(TOCK_ALARM, TOCK_ALARM_FREQUENCY, 0, 0);
 }
 
-/* The time in ticks, low half. */
+/* Return the time in ticks, low half. */
 static inline uint32_t tm_alarm_now(void) {
 #if TM_ABI == 1
     return tock_call(TOCK_COMMAND, TOCK_ALARM, TOCK_ALARM_NOW, 0, 0);
@@ -19,8 +19,8 @@ static inline uint32_t tm_alarm_now(void) {
 #endif
 }
 
-/* So many ticks from now. Version 1 wants the time itself, and its answer says nothing: it may be
- * that time, which looks like an error from half of its range on. */
+/* Set the alarm `ticks` from now. Version 1 takes an absolute time, and its result is ignored: it
+ * may be that time, and times in the upper half of the range look like errors. */
 static inline struct tock_return tm_alarm_after(uint32_t ticks) {
 #if TM_ABI == 1
     tock_call(TOCK_COMMAND, TOCK_ALARM, TOCK_ALARM_AT, tm_alarm_now() + ticks, 0);
@@ -34,8 +34,8 @@ static inline struct tock_return tm_alarm_subscribe(tock_upcall *function, void 
     return tock_subscribe(TOCK_ALARM, TOCK_ALARM_UPCALL, function, userdata);
 }
 
-/* Sleep for at least so many milliseconds: others may run. The first call that failed, or success.
- */
+/* Sleep for at least this many milliseconds; other apps may run. Return the first call that failed,
+ * or success. */
 struct tock_return tm_nap(uint32_t milliseconds);
 
 #endif

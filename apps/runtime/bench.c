@@ -33,7 +33,7 @@ static void add_series(const char *name, const uint32_t *first, uint32_t count) 
     tm_record_series(&tm_log, first, sizeof *tm_samples / sizeof *first, count);
 }
 
-/* The series of one number of passes. */
+/* Add the series for one number of passes. */
 static void add_passes(const struct tm_passes *passes, const char *cycles, const char *instret) {
     add_series(cycles, &passes->samples->cycles, passes->taken);
     if (TM_COUNTS_INSTRET)
@@ -58,7 +58,7 @@ static void print_data(uint32_t taken, bool passes, uint32_t events) {
     }
     if (events)
         add_events(events);
-    tm_record_words(&tm_log, "."); /* it is whole, whatever becomes of the next line */
+    tm_record_words(&tm_log, "."); /* the record is complete, even if the next line is lost */
 }
 
 static void print_row(const struct tm_run *run, uint32_t taken, bool passes, uint32_t events) {
@@ -77,7 +77,8 @@ static void print_row(const struct tm_run *run, uint32_t taken, bool passes, uin
     tm_record_end(&tm_log);
 }
 
-/* Reading the counters in user mode faults where they are closed, so that is not tried. */
+/* Return whether a counter can be read. In user mode a read of a closed counter faults, so that is
+ * not tried. */
 static bool counter_is_there(struct tm_run *run) {
 #ifdef TM_CSR
     return run;
@@ -95,15 +96,15 @@ static uint32_t most(uint32_t samples) {
     return tm_link.most_samples && tm_link.most_samples < samples ? tm_link.most_samples : samples;
 }
 
-/* The i-th of the app's benchmarks, if it is one of this scene, and meant; else 0. */
+/* Return the app's i-th benchmark if it is part of this scene and selected, else 0. */
 static const struct tm_bench *bench_here(uint32_t i) {
     const struct tm_bench *bench = tm_app.benches[i];
     uint32_t only = tm_link.only & ~TM_NO_CONTROLS;
     return (!only || only >> i & 1) && bench->scenes >> tm_link.scene & 1 ? bench : 0;
 }
 
-/* Are samples taken by this means here? The app time, which has no rows but the harness's, shows
- * what readings cost. */
+/* Does this app take samples by this method here? The app time, which has only the harness's rows,
+ * shows the overhead of every method. */
 static bool uses(enum tm_by by) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
         if (bench_here(i) && bench_here(i)->by == by)
@@ -111,12 +112,12 @@ static bool uses(enum tm_by by) {
     return !tm_app.n_benches && by != TM_BY_MARK;
 }
 
-/* Where samples repeat, one more pass tells as much as many. */
+/* Return the number of passes. If samples repeat, one pass shows as much as many. */
 static uint32_t passes_of(const struct tm_bench *bench) {
     return bench->passes && tm_link.steady_stop ? 1 : bench->passes;
 }
 
-/* Does a benchmark of this app take its samples of several passes? */
+/* Does a benchmark of this app measure the slope over several passes? */
 static bool takes_passes(void) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
         if (bench_here(i) && bench_here(i)->passes)
@@ -148,15 +149,15 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
     tm_row_at_hand = 0;
 }
 
-/* The i-th value of a parameter; without names the index of a name is the name's stand-in. */
+/* Return the i-th value of a parameter. A name is represented by its index. */
 static uint32_t value_of(const struct tm_param *param, uint32_t i) {
     return param->numbers ? param->numbers[i] : i;
 }
 
-/* A parameter that is not there has one value, which nobody looks at. */
+/* Return the number of values. A missing parameter has one value, which is not used. */
 static uint32_t count_of(const struct tm_param *param) { return param->name ? param->count : 1; }
 
-/* How many scenes a benchmark has before this one. */
+/* Return how many scenes of a benchmark come before this one. */
 static uint32_t scenes_before(const struct tm_bench *bench) {
     uint32_t count = 0;
     for (uint32_t scene = 0; scene < tm_link.scene; scene++)
@@ -164,7 +165,8 @@ static uint32_t scenes_before(const struct tm_bench *bench) {
     return count;
 }
 
-/* What of a benchmark belongs to this scene: all values of the first parameter, or one. */
+/* Measure the rows of a benchmark that belong to this scene: all values of the first parameter, or
+ * one. */
 static void measure_bench(const struct tm_bench *bench) {
     const struct tm_param *first = &bench->params[0], *second = &bench->params[1];
     bool has_one = !(bench->scenes & (bench->scenes - 1));
@@ -187,7 +189,8 @@ static void measure_controls(void) {
         measure_own(&tm_bench_null_mark);
 }
 
-/* Which image prints this: told at both ends, so that no other's can pass for a part of it. */
+/* Print the image's number. It is in the begin and the end record, so that no line of another image
+ * can be mistaken for a part of this run. */
 static void print_image(void) {
     static const char digits[] = "0123456789abcdef";
     struct tm_word word = {.length = 0};
@@ -198,11 +201,12 @@ static void print_image(void) {
 }
 
 int main(void) {
-    /* A kernel may take more or less for a call as long as others start. */
+    /* A kernel's calls may cost more or less while other apps start. */
     if (tm_link.slots > 1)
         tm_nap(TM_PEER_START_MS);
 #ifdef TM_CYCLECOUNT
-    tock_command(TM_READ_DRIVER, TOCK_CYCLE_COUNT_START, 0, 0); /* if no app has before */
+    tock_command(TM_READ_DRIVER, TOCK_CYCLE_COUNT_START, 0,
+                 0); /* another app may have started it */
 #endif
     tm_log.app = tm_app.name;
     tm_record(&tm_log, "begin proto=1");

@@ -11,7 +11,7 @@ const char *tock_error_name(uint32_t code) {
     return code < sizeof error_names / sizeof *error_names ? error_names[code] : "UNKNOWN";
 }
 
-/* How much of the piece is out, once it is. It stays: the console may keep the upcall. */
+/* How much of the piece has been written. It is static: the console may keep the upcall. */
 static struct {
     bool done;
     uint32_t written;
@@ -25,13 +25,13 @@ static void written(uint32_t first, uint32_t second, uint32_t third, void *userd
     completion.done = true;
 }
 
-/* Without a console there is nobody to tell: the completion code is all that can be left behind. */
+/* Without a console nothing can be printed, so the error becomes the completion code. */
 static void require(struct tock_return returned) {
     if (tock_failed(returned))
         tock_exit(TOCK_EXIT_TERMINATE, returned.word[0]);
 }
 
-/* The buffer and the upcall are given anew for each piece: a row may have taken them away. */
+/* The buffer and the upcall are set again for each piece: a row may have taken them away. */
 void tm_console_write(const char *text, uint32_t length) {
     completion.done = false;
     require(tock_allow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text, length));

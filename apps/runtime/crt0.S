@@ -2,9 +2,9 @@
 /*
  * The first and last instructions of an app. (thumb/crt0.S is its twin for Cortex-M.)
  *
- * The kernel enters with a0 = start of the app's flash, a1 = start of its RAM, a2 = length of its
- * RAM, a3 = the break: RAM from there on is not the app's yet. So nothing, not even the stack, is
- * touched before the break is where it has to be.
+ * The kernel enters with a0 = start of the app's flash, a1 = start of its RAM, a2 = length of its RAM, a3 =
+ * the break. RAM above the break does not belong to the app yet, so nothing, not even the stack, is used
+ * before the break is set.
  */
 #include "abi.h"
 #include "memory.inc"
@@ -36,13 +36,13 @@ _start:
     prepare_memory
 
     call    main
-    mv      a1, a0              /* main's value is the completion code */
+    mv      a1, a0              /* main's result is the completion code */
     j       terminate
 
 no_memory:                      /* the error of brk is the completion code; there is no stack */
 terminate:
 #if TM_ABI == 1
-    li      a0, TOCK_YIELD      /* there is no exit: it waits for ever */
+    li      a0, TOCK_YIELD      /* there is no exit: wait for ever */
 #else
     li      a0, TOCK_EXIT_TERMINATE
     li      a4, TOCK_EXIT

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How RISC-V makes a system call of version 2, for tock_v2.h: the class is in a4, the arguments in
- * a0 to a3, and so are the results. */
+/* A system call of version 2 on RISC-V, for tock_v2.h: the class is in a4, arguments and results
+ * are in a0 to a3. */
 #ifndef TM_RUNTIME_ECALL_H
 #define TM_RUNTIME_ECALL_H
 
-/* All four argument registers come back changed; the rest the kernel keeps, except over a yield. */
+/* All four argument registers change; the kernel preserves the others, except over a yield. */
 static inline struct tock_return tock_call(uint32_t class, uint32_t first, uint32_t second,
                                            uint32_t third, uint32_t fourth) {
     register uint32_t a0 __asm__("a0") = first;
@@ -16,7 +16,7 @@ static inline struct tock_return tock_call(uint32_t class, uint32_t first, uint3
     return (struct tock_return){a0, {a1, a2, a3}};
 }
 
-/* The upcall runs inside this ecall, as an ordinary procedure: all that a call clobbers is gone. */
+/* The upcall runs inside this ecall, as an ordinary procedure, so caller-saved registers change. */
 static inline struct tock_return tock_yield(uint32_t kind, uint32_t first, uint32_t second) {
     register uint32_t a0 __asm__("a0") = kind;
     register uint32_t a1 __asm__("a1") = first;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The measured system calls as a C program makes them with libtock-c: these stand in for the bodies
- * of asm/syscalls.S and asm/upcalls.S when the apps are built with LIBTOCK_C=DIR. Each makes the
- * same calls as its twin there, checks what the library says, and returns the same two words.
+ * The measured system calls as a C program makes them with libtock-c. These replace the bodies of
+ * asm/syscalls.S and asm/upcalls.S when the apps are built with LIBTOCK_C=DIR. Each makes the same
+ * calls as its counterpart there, checks the library's result, and returns the same two words.
  */
 #ifdef TM_LIBTOCK_C
 #include <libtock/tock.h>
@@ -10,7 +10,7 @@
 
 #include "counter.h"
 
-/* What a body leaves in a0 and a1. */
+/* The words that a body returns in a0 and a1. */
 struct words {
     uint32_t a0, a1;
 };
@@ -32,7 +32,8 @@ uint32_t tm_upcall_yield_wait(uint32_t *upcalls);
 uint32_t tm_upcall_yield_wait_for(void *arg);
 uint32_t tm_console_write_and_wait(struct words *write);
 
-/* The library ends an app with this where a kernel answers what no kernel may. */
+/* The library ends an app with this if a kernel returns something that the interface does not
+ * allow. */
 void exit(int code) {
     (void)code;
     for (;;)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The marks that every app has which has any, and their control; other apps are linked without. */
+/* The marks that all apps with marks have, and their control. Other apps are linked without this
+ * file. */
 #include "mark.h"
 #include "bench.h"
 
 TM_MARK(arm)
 
-/* Two marks at one place: between them there is no time. */
+/* Two marks at the same address: no time passes between them. */
 TM_MARK(null)
 __asm__(".globl tm_mark_null_end\n\t.set tm_mark_null_end, tm_mark_null");
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Marks: the simulator notes when it comes to the function tm_mark_x. */
+/* Marks: the simulator records when the core reaches the function tm_mark_x. */
 #ifndef TM_RUNTIME_MARK_H
 #define TM_RUNTIME_MARK_H
 
 #define TM_MARK(name)                                                                              \
     __attribute__((noinline)) void tm_mark_##name(void) { __asm__ volatile(""); }
 
-/* A sample begins here. */
+/* A sample starts here. */
 void tm_mark_arm(void);
 
 #endif

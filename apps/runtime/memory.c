@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The suite's own memcpy: four words a pass, as newlib has it, which the study of 2021 used. It
- * comes before that of the C library in the link: picolibc as Debian packs it copies byte by byte
- * there.
+ * The suite's own memcpy: four words per pass, as in newlib, which the study of 2021 used. It comes
+ * before the C library in the link, because picolibc as Debian packages it copies byte by byte.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rows that the harness measures in every app besides the app's own: time.*, what a reading of
- * the counters costs, and null.*, controls that measure nothing by the same means. A control less
- * its time.* has to be 0: what else it shows is how far the app's rows may be off.
+ * The rows that the harness measures in every app in addition to the app's own: time.*, the
+ * overhead of reading the counters, and null.*, controls that measure nothing with the same method.
+ * A control minus its time.* should be 0; its deviation shows the possible error of the app's rows.
  */
 #include "bench.h"
 
@@ -12,7 +12,7 @@
 #define RETURN "bx lr"
 #endif
 
-/* A body as that of time.read, in another place. */
+/* A body like that of time.read, at another address. */
 static __attribute__((naked)) uint32_t nothing(void *arg) {
     (void)arg;
     __asm__(RETURN);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What own.c is, for rows that read by themselves. An app in Rust has these two of its own, since
- * they are by the reading that its rows have; it is linked without this file.
+ * The counterpart of own.c for rows that read the counters themselves. A Rust app defines these two
+ * rows itself, since they use the same reading as its other rows; it is linked without this file.
  */
 #include "reading.h"
 
-/* Two of them, and neither is folded into the other: two places, as the bodies have. */
+/* Two functions that the compiler does not merge: two addresses, as for the bodies. */
 #define SAMPLE_OF_TWO_READINGS(name)                                                               \
     static __attribute__((noipa)) bool name(struct tm_run *run) {                                  \
         struct reading from = take_reading(counter_of(run));                                       \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Apps that stand beside others: see peer.h. */
+/* Apps that run next to others: see peer.h. */
 #include "peer.h"
 
 #include <string.h>
 
 struct tock_return tm_peer_find(const char *name, uint32_t n) {
-    static char text[16]; /* in RAM, and there to stay: the kernel may look again */
+    static char text[16]; /* in RAM and static: the kernel may read it again */
     uint32_t length = strlen(name);
     memcpy(text, name, length);
     text[length] = (char)('0' + n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The UART protocol: words to lines, split where they are full, each with its number and CRC. */
+/* The UART protocol: splits words into lines, each with its number and CRC. */
 #include "protocol.h"
 
 #define TRAILER 7 /* " *" and four digits of CRC, and the newline */
 
-/* A byte at a time, the polynomial's few bits spelt out: this is most of what a line costs. */
+/* One byte at a time, with the polynomial's few bits written out: most of a line's cost is here. */
 uint16_t tm_crc16(const char *bytes, size_t length) {
     uint32_t crc = 0xffff;
     for (size_t i = 0; i < length; i++) {
@@ -80,7 +80,7 @@ static void write(struct tm_out *out) {
     out->whole = 0;
 }
 
-/* The line behind the last one, which is filled up for that; or the first of the next write. */
+/* Start the next line, after filling up the last one; or the first line of the next write. */
 static void next_line(struct tm_out *out) {
     for (; out->whole % TM_LINE_MAX; out->whole++) {
         out->text[out->whole - 1] = ' ';
@@ -119,7 +119,7 @@ void tm_record_word(struct tm_out *out, struct tm_word *word) {
     out->empty = false;
 }
 
-/* Add text to a word, which is put on the line, and the next begun, at each space. */
+/* Add text to a word. A space ends the word, puts it on the line and starts the next one. */
 static void add_text(struct tm_out *out, struct tm_word *word, const char *text) {
     for (; *text; text++) {
         uint32_t length = word->length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A reading of the counters by an app itself, for the rows whose samples are not the sampler's
+/* A read of the counters by the app itself, for rows whose samples the sampler does not take
  * (TM_BY_READING). */
 #ifndef TM_RUNTIME_READING_H
 #define TM_RUNTIME_READING_H
@@ -9,13 +9,13 @@
 #define TM_NAME_OF(token) #token
 #define TM_NAME(macro) TM_NAME_OF(macro)
 
-/* Cycles, and instret or what takes its place (asm/counter.h); on version 1, where a call reads one
- * counter, `first` is the one asked for. */
+/* Cycles, and instret or its replacement (asm/counter.h). In version 1, where a call reads one
+ * counter, `first` is that counter. */
 struct reading {
     uint32_t first, second;
 };
 
-/* `counter` is a command of Perf, on version 1. */
+/* Read the counters. In version 1 `counter` is the command of Perf. */
 static inline __attribute__((always_inline)) struct reading take_reading(uint32_t counter) {
 #if TM_ABI == 1
     return (struct reading){tock_call(TOCK_COMMAND, TM_PERF, counter, 0, 0), 0};
@@ -36,13 +36,13 @@ static inline __attribute__((always_inline)) struct reading take_reading(uint32_
 #endif
 }
 
-/* Which one a row's pass is over, on version 1. */
+/* Return the counter of the row's current pass, in version 1. */
 static inline uint32_t counter_of(const struct tm_run *run) {
     (void)run;
     return TM_BY_ABI(run->shot.counter, 0);
 }
 
-/* The sample is what was counted between two readings. */
+/* Record the difference of two reads as the sample. */
 static inline void put_sample(struct tm_run *run, struct reading from, struct reading to) {
     run->shot.cycles = to.first - from.first;
 #if TM_ABI == 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What an app says, and how it ends that panics: see records.h. */
+/* The records of an app, and the end of an app that panics: see records.h. */
 #include "records.h"
 
 struct tm_out tm_log = {.write = tm_console_write};
@@ -17,7 +17,7 @@ void tm_begin_record(const struct tm_run *run, const char *kind) {
     }
 }
 
-/* What is behind the last slash. */
+/* Return the part after the last slash. */
 static const char *last_part(const char *file, const char *end) {
     const char *at = end;
     while (at > file && at[-1] != '/')
@@ -25,7 +25,7 @@ static const char *last_part(const char *file, const char *end) {
     return at;
 }
 
-/* An app that prints no records is called as its file is, without the suffix. */
+/* Return the file's name without its suffix, as the name of an app that prints no records. */
 static const char *name_of(const char *at, const char *end) {
     static char name[13];
     uint32_t length = 0;

@@ -2,9 +2,9 @@
 /* How the samples of a row are taken: see sampling.h. */
 #include "sampling.h"
 
-/* With steady_stop the samples are looked at once, after so many: the cold one and a window.
- * Without it nothing may run between two samples that does not run between all: the cache would
- * keep it. */
+/* With steady_stop the samples are checked once, after this many: the cold one and a window.
+ * Without steady_stop all samples must follow each other in the same way: any code between only two
+ * of them would stay in the cache. */
 #define ENOUGH (1 + TM_STEADY_WINDOW)
 
 struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
@@ -18,7 +18,7 @@ uint32_t *tm_behind_samples(uint32_t samples, uint32_t words) {
     return &tm_samples[TM_SAMPLES_MAX].cycles - words;
 }
 
-/* Did the body return what it should? */
+/* Did the body return the expected word? */
 static bool body_is_good(struct tm_run *run) {
     const struct tm_bench *bench = run->bench;
     if (bench->returns_any || run->shot.result[0] == run->expect)
@@ -31,7 +31,7 @@ static bool body_is_good(struct tm_run *run) {
     return tm_fail(run, bench->call, "WRONG_RESULT");
 }
 
-/* Did the readings of the counters succeed? On version 1 they cannot fail, nor say so. */
+/* Did the reads of the counters succeed? In version 1 they cannot fail. */
 static bool readings_are_good(struct tm_run *run, uint32_t before, uint32_t after) {
 #if TM_ABI == 2
     if (run->shot.read_before != before || run->shot.read_after != after)
@@ -59,7 +59,8 @@ static bool may_stop_early(const struct tm_run *run) {
     return tm_link.steady_stop && !bench->all_samples && bench->by != TM_BY_MARK;
 }
 
-/* Cycles, on version 2 instret too. How many samples there are, 0 where one was no good. */
+/* Take samples of cycles, in version 2 also of instret. Return how many there are, 0 if one was
+ * bad. */
 static uint32_t take_first(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
     uint32_t taken = 0, look = may_stop_early(run) && ENOUGH < most ? ENOUGH : most;
     for (;;) {
@@ -76,7 +77,7 @@ static uint32_t take_first(struct tm_run *run, struct tm_sample_pair *samples, u
 }
 
 #if TM_ABI == 1
-/* One counter a sample: the second time as many of the other. */
+/* Take the samples twice, once per counter. */
 static uint32_t take_all(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
     run->shot.counter = TM_PERF_CYCLES;
     uint32_t taken = take_first(run, samples, most);
@@ -133,8 +134,9 @@ static bool events_repeat(void) {
     return repeat;
 }
 
-/* With a cache the first one brings this way of sampling into it, and the second counts. Without
- * one both do; two that differ were hit by an interrupt, which does not come again so soon. */
+/* With the cache on, the first count brings this sampler's code into the cache and the second one
+ * is used. With the cache off, both are used. If the two differ, an interrupt hit one of them; the
+ * next one does not come soon. */
 uint32_t tm_count_events(struct tm_run *run) {
     uint32_t last = run->bench->events_to, taken = 0;
     bool repeats = may_stop_early(run);

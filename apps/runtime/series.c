@@ -16,7 +16,7 @@ bool tm_series_repeats(const struct tm_sample_pair *samples, uint32_t count) {
     return false;
 }
 
-/* How often the first `period` values stand there in a row. */
+/* Return how often the first `period` values follow each other. */
 static uint32_t repeats(const uint32_t *values, uint32_t stride, uint32_t count, uint32_t period) {
     uint32_t i = period;
     while (i < count && values[i * stride] == values[(i - period) * stride])
@@ -40,7 +40,8 @@ static void put_run(struct tm_word *word, const uint32_t *values, uint32_t strid
     }
 }
 
-/* At each place, the run that reaches furthest, and of these the one of the shortest group. */
+/* At each position, choose the run that reaches furthest; among equals, the one of the shortest
+ * group. */
 void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t stride, uint32_t count) {
     struct tm_word word;
     for (uint32_t at = 0; at < count;) {
@@ -51,11 +52,12 @@ void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t strid
             if (times < 2 || times * period <= best_times * best_period)
                 continue;
             put_run(&word, here, stride, period, times);
-            if (word.length <= TM_WORD_MAX) { /* a group of large values may not fit in a line */
+            if (word.length <=
+                TM_WORD_MAX) { /* a group of large values may be too long for a line */
                 best_period = period;
                 best_times = times;
             }
-            if (best_times * best_period == count - at) /* none reaches further */
+            if (best_times * best_period == count - at) /* no other run can be longer */
                 break;
         }
         put_run(&word, here, stride, best_period, best_times);

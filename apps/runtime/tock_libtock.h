@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The calls of tock.h by the functions of libtock-c (version 2 only), whose headers and archive are
- * the user's: make apps LIBTOCK_C=DIR. So all that an app does outside of its samples goes through
- * the library, and libtock_bodies.c has the measured calls.
+ * The calls of tock.h, made by the functions of libtock-c (version 2 only). Its headers and archive
+ * are the user's: make apps LIBTOCK_C=DIR. So all calls outside the samples go through the library;
+ * libtock_bodies.c has the measured calls.
  */
 #ifndef TM_RUNTIME_TOCK_LIBTOCK_H
 #define TM_RUNTIME_TOCK_LIBTOCK_H
 
-/* Theirs takes other arguments than ours of the same name. */
+/* Libtock-c has a function of the same name with other arguments. */
 #define tock_exit libtock_exit
 #include <libtock/tock.h>
 #undef tock_exit
@@ -24,7 +24,7 @@ static inline struct tock_return tm_from_libtock(bool success, uint32_t status, 
                    : (struct tock_return){TOCK_FAILURE_U32_U32, {status, first, second}};
 }
 
-/* A null function takes the upcall back. */
+/* A null function cancels the subscription. */
 static inline struct tock_return tock_subscribe(uint32_t driver, uint32_t number,
                                                 tock_upcall *function, void *userdata) {
     subscribe_upcall *theirs = (subscribe_upcall *)(uintptr_t)function;
@@ -52,14 +52,14 @@ static inline struct tock_return tock_memop(uint32_t operation, uint32_t argumen
                : (struct tock_return){TOCK_FAILURE, {got.status, 0, 0}};
 }
 
-/* Run a pending upcall, if there is one; true if one ran. */
+/* Run a pending upcall, if there is one. Return whether one ran. */
 static inline bool tock_yield_no_wait(void) { return yield_no_wait() != 0; }
 
 /* Sleep until an upcall has run. */
 static inline void tock_yield_wait(void) { yield(); }
 
-/* Sleep until this upcall is due, and take its arguments (variant, word[0], word[1]) in its place.
- */
+/* Sleep until this upcall is due, and return its arguments (variant, word[0], word[1]); no function
+ * runs. */
 static inline struct tock_return tock_yield_wait_for(uint32_t driver, uint32_t number) {
     yield_waitfor_return_t got = yield_wait_for(driver, number);
     return (struct tock_return){got.data0, {got.data1, got.data2, 0}};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Version 1 of the system-call interface (Tock 1.x), for tock.h: the class is in a0, the arguments
- * in a1 to a4, and the result is one signed word in a0, negative for an error. There is one allow,
- * whose buffers lie in RAM; one yield, which waits; and no exit.
+ * are in a1 to a4, and the result is one signed word in a0, negative for an error. There is one
+ * allow, whose buffers must be in RAM; one yield, which waits; and no exit.
  */
 #ifndef TM_RUNTIME_TOCK_V1_H
 #define TM_RUNTIME_TOCK_V1_H
 
-/* Only a0 comes back changed; the kernel keeps the rest, except over a yield. */
+/* Only a0 changes; the kernel preserves the other registers, except over a yield. */
 static inline uint32_t tock_call(uint32_t class, uint32_t first, uint32_t second, uint32_t third,
                                  uint32_t fourth) {
     register uint32_t a0 __asm__("a0") = class;
@@ -19,7 +19,7 @@ static inline uint32_t tock_call(uint32_t class, uint32_t first, uint32_t second
     return a0;
 }
 
-/* What a body returned that left a call's a0 as it was. The negative of an error is its code. */
+/* Return the result of a body that returned a call's a0. The negative of an error is its code. */
 static inline struct tock_return tock_returned(const uint32_t result[2]) {
     uint32_t word = result[0];
     return (int32_t)word < 0 ? (struct tock_return){TOCK_FAILURE, {-word, 0, 0}}
@@ -31,7 +31,7 @@ static inline struct tock_return tock_command(uint32_t driver, uint32_t number, 
     return tock_returned((uint32_t[2]){tock_call(TOCK_COMMAND, driver, number, first, second)});
 }
 
-/* A null function takes the upcall back. */
+/* A null function cancels the subscription. */
 static inline struct tock_return tock_subscribe(uint32_t driver, uint32_t number,
                                                 tock_upcall *function, void *userdata) {
     return tock_returned((uint32_t[2]){
@@ -54,8 +54,8 @@ static inline struct tock_return tock_memop(uint32_t operation, uint32_t argumen
     return tock_returned((uint32_t[2]){tock_call(TOCK_MEMOP, operation, argument, 0, 0)});
 }
 
-/* Sleep until an upcall has run. It runs inside this ecall, as an ordinary procedure: all that a
- * call clobbers is gone. */
+/* Sleep until an upcall has run. It runs inside this ecall, as an ordinary procedure, so
+ * caller-saved registers change. */
 static inline void tock_yield_wait(void) {
     register uint32_t a0 __asm__("a0") = TOCK_YIELD;
     __asm__ volatile("ecall"
@@ -65,7 +65,7 @@ static inline void tock_yield_wait(void) {
                        "a4", "a5", "a6", "a7");
 }
 
-/* There is no exit: an app that is done waits for ever, and its kind and code go unheard. */
+/* There is no exit: an app that is done waits for ever, and its code is lost. */
 static inline _Noreturn void tock_exit(uint32_t kind, uint32_t code) {
     (void)kind;
     (void)code;
@@ -73,7 +73,7 @@ static inline _Noreturn void tock_exit(uint32_t kind, uint32_t code) {
         tock_yield_wait();
 }
 
-/* The cycle counter, low half: Perf command 1, as it comes, whatever its sign. */
+/* Return the cycle counter, low half: Perf command 1, even if that makes it negative. */
 static inline uint32_t tm_cycles(void) {
     return tock_call(TOCK_COMMAND, TM_PERF, TM_PERF_CYCLES, 0, 0);
 }

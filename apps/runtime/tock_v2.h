@@ -9,7 +9,7 @@
 #include "thumb/svc.h"
 #endif
 
-/* What a body returned that left a call's a0 and a1 as they were. */
+/* Return the result of a body that returned a call's a0 and a1. */
 static inline struct tock_return tock_returned(const uint32_t result[2]) {
     return (struct tock_return){result[0], {result[1], 0, 0}};
 }
@@ -22,7 +22,7 @@ static inline struct tock_return tock_command(uint32_t driver, uint32_t number, 
     return tock_call(TOCK_COMMAND, driver, number, first, second);
 }
 
-/* A null function takes the upcall back. */
+/* A null function cancels the subscription. */
 static inline struct tock_return tock_subscribe(uint32_t driver, uint32_t number,
                                                 tock_upcall *function, void *userdata) {
     return tock_call(TOCK_SUBSCRIBE, driver, number, (uintptr_t)function, (uintptr_t)userdata);
@@ -42,7 +42,7 @@ static inline struct tock_return tock_memop(uint32_t operation, uint32_t argumen
     return tock_call(TOCK_MEMOP, operation, argument, 0, 0);
 }
 
-/* Run a pending upcall, if there is one; true if one ran. */
+/* Run a pending upcall, if there is one. Return whether one ran. */
 static inline bool tock_yield_no_wait(void) {
     volatile uint8_t ran = 0;
     tock_yield(TOCK_YIELD_NO_WAIT, (uintptr_t)&ran, 0);
@@ -52,8 +52,8 @@ static inline bool tock_yield_no_wait(void) {
 /* Sleep until an upcall has run. */
 static inline void tock_yield_wait(void) { tock_yield(TOCK_YIELD_WAIT, 0, 0); }
 
-/* Sleep until this upcall is due, and take its arguments (variant, word[0], word[1]) in its place.
- */
+/* Sleep until this upcall is due, and return its arguments (variant, word[0], word[1]); no function
+ * runs. */
 static inline struct tock_return tock_yield_wait_for(uint32_t driver, uint32_t number) {
     return tock_yield(TOCK_YIELD_WAIT_FOR, driver, number);
 }
@@ -64,7 +64,7 @@ static inline _Noreturn void tock_exit(uint32_t kind, uint32_t code) {
     __builtin_unreachable();
 }
 
-/* The cycle counter, low half: Perf command 1. */
+/* Return the cycle counter, low half: Perf command 1. */
 static inline uint32_t tm_cycles(void) {
     return tock_command(TM_PERF, TM_PERF_CYCLES, 0, 0).word[0];
 }

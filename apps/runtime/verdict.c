@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What becomes of a row that gives no samples: hooks and sampling say so here (bench.h), and the
+/* The result of a row without samples: hooks and sampling record the reason here (bench.h), and the
  * harness prints it. */
 #include "bench.h"
 
@@ -9,7 +9,7 @@ bool tm_skip(struct tm_run *run, const char *reason) {
 }
 
 bool tm_fail(struct tm_run *run, const char *call, const char *error) {
-    if (!run->failed_call) { /* what failed first is why */
+    if (!run->failed_call) { /* only the first failure counts */
         run->failed_call = call;
         run->failed_error = error;
     }

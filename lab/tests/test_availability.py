@@ -100,7 +100,7 @@ def test_the_apps_have_the_same_lists() -> None:
         (48, 1, 11, "11 lines, not 12 of 48"),
         (48, 2, 8, None),
         (48, 3, 5, "5 lines, not 6 of 48"),
-        (48, 3, None, "the victim was not heard of"),
+        (48, 3, None, "the victim reported nothing"),
         (39, 1, 39, "39 lines even alone"),
         (None, 1, 3, "0 lines even alone"),
     ],
@@ -109,7 +109,7 @@ def test_what_is_not_its_due_is_lost(
     alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
     case = AttackCase("lines", ("write", "print", "notify")[:attackers])
-    said = conformance.unavailable([VictimShare(case, alone, done)])
+    said = conformance.check_shares([VictimShare(case, alone, done)])
     assert said == ([] if lost is None else [f"{case}: {lost}"])
 
 

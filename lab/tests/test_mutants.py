@@ -15,7 +15,7 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark_lab import mutants, robustness
 from tockmark_lab.interrupted import Tally
-from tockmark_lab.mutants import BY_TIME, EQUAL, KILLED, SURVIVED, MutantPlace, MutantTest
+from tockmark_lab.mutants import BY_TIME, EQUAL, KILLED, SURVIVED, MutantGroup, MutantTest
 from tockmark_lab.mutations import drawn, mutants_of
 
 RUST = """
@@ -103,7 +103,7 @@ def test_mutants_are_guards(file: str, text: str, function: str, changes: list[s
 
 def test_the_sources_and_their_tests_are_there() -> None:
     """Every source that is named is there with guards, and every test that is to cover it."""
-    for name, place in mutants.PLACES.items():
+    for name, place in mutants.GROUPS.items():
         found = dict(mutants.sources(paths.ROOT, place))
         texts = {file: (paths.ROOT / file).read_text(encoding="utf-8") for file in found}
         assert sum(len(mutants_of(file, text)) for file, text in texts.items()) > 5, name
@@ -120,7 +120,7 @@ def test_each_that_is_argued_equivalent_is_a_mutant(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(mutants, "EQUIVALENT", ARGUED)
     there = {
         mutant.key
-        for place in mutants.PLACES.values()
+        for place in mutants.GROUPS.values()
         for file, _ in mutants.sources(paths.ROOT, place)
         for mutant in mutants_of(file, (paths.ROOT / file).read_text(encoding="utf-8"))
     }
@@ -152,7 +152,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mutants.EQUIVALENT.touch()
 
 
-def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants.Tried:
+def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants.GroupOutcome:
     """What comes of the mutants of a project that has one source and one test."""
     project = folder / "project"
     (project / "tools").mkdir(parents=True)
@@ -160,7 +160,7 @@ def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants
     (project / "test.py").write_text(test)
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=project, check=True)
-    place = MutantPlace(1, {"tools/*.py": [MutantTest((sys.executable, "test.py"))]})
+    place = MutantGroup(1, {"tools/*.py": [MutantTest((sys.executable, "test.py"))]})
     try:
         return mutants.run(99, 1, say, project, {"it": place})["it"]
     finally:
@@ -172,7 +172,7 @@ def test_mutants_are_killed_or_named(tmp_path: Path) -> None:
     said: list[str] = []
     found = tried(tmp_path, said.append)
     assert found.guards == found.tally.tried == len(said) == 6
-    assert found.tally.came == {KILLED: 4, BY_TIME: 1, SURVIVED: 1}
+    assert found.tally.endings == {KILLED: 4, BY_TIME: 1, SURVIVED: 1}
     assert found.tally.lost == [f"tools/source.py:5 least: {SAME} survived"]
     assert any(f"{BY_TIME}: tools/source.py:3 least: while not one" in line for line in said)
 
@@ -182,13 +182,13 @@ def test_what_is_argued_equivalent_must_not_be_killed(tmp_path: Path) -> None:
     entry = '[[mutant]]\nfile = "tools/source.py"\nfunction = "least"\nwhy = "It is."\nchange = '
     mutants.EQUIVALENT.write_text(f'{entry}"{SAME}"\n{entry}"{never}"\n')
     found = tried(tmp_path, lambda _: None)
-    assert found.tally.came == {KILLED: 4, BY_TIME: 1, EQUAL: 1}
-    wrong = f"tools/source.py:5 least: {never} is argued equivalent, and is {KILLED}"
+    assert found.tally.endings == {KILLED: 4, BY_TIME: 1, EQUAL: 1}
+    wrong = f"tools/source.py:5 least: {never} is argued equivalent, but is {KILLED}"
     assert found.tally.lost == [wrong]
 
 
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match="a test fails without a mutant; see what `python test"):
+    with pytest.raises(TockmarkError, match="a test fails without a mutant"):
         tried(tmp_path, pytest.fail, "assert False")
 
 
@@ -207,10 +207,10 @@ def test_an_interrupted_trial_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_part_says_what_came_of_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = mutants.Tried(50, Tally(3, Counter({KILLED: 2, SURVIVED: 1}), ["one survived"]))
+    done = mutants.GroupOutcome(50, Tally(3, Counter({KILLED: 2, SURVIVED: 1}), ["one survived"]))
     asked: list[int] = []
 
-    def run(count: int, seed: int, say: object) -> dict[str, mutants.Tried]:
+    def run(count: int, seed: int, say: object) -> dict[str, mutants.GroupOutcome]:
         asked.append(count)
         return {"kernel": done}
 

@@ -78,5 +78,3 @@ def test_the_page_says_what_the_sample_gave() -> None:
     whole = sum(row[2] == "Perf, IPC" for row in rows)
     assert f"**{whole} of {len(rows)} commits take it**" in prose
     assert f"from {rows[-1][1]} to {rows[0][1]}" in prose
-    for row in rows[::12]:
-        assert f"| {row[0]} | {row[1]} |" in page

@@ -88,7 +88,7 @@ def end_of(shell: str, monkeypatch: pytest.MonkeyPatch) -> interrupted.End:
 def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("setsid sleep 987 & wait", monkeypatch)
     assert (end.code, end.in_time, end.running) == (-signal.SIGTERM, True, ["sleep 987"])
-    assert list(end.wrong("it")) == ["it: `sleep 987` went on running"]
+    assert list(end.faults("it")) == ["it: `sleep 987` kept running"]
     again = end_of("true", monkeypatch)
     assert (again.code, again.in_time, again.running) == (0, False, [])
 
@@ -157,7 +157,7 @@ def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
 def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("trap '' TERM; echo Traceback x/tockmark/y.py; while :; do :; done", monkeypatch)
     assert end.code is None
-    assert list(end.wrong("it")) == [
+    assert list(end.faults("it")) == [
         "it: it did not end within 1 s",
         "it: it ended in a traceback",
     ]
@@ -170,12 +170,12 @@ def test_a_torn_result_is_told_from_a_whole_one(tmp_path: Path) -> None:
     whole = (paths.RESULTS / "baseline-cw310.json").read_bytes()
     place.write_bytes(whole)
     assert interrupted._state(place, whole) == ("the older result", "")
-    assert interrupted._state(place, None) == ("a whole result", "a result without its log")
+    assert interrupted._state(place, None) == ("a complete result", "a result without its log")
     place.with_suffix(".log").touch()
-    assert interrupted._state(place, b"old") == ("a whole result", "")
+    assert interrupted._state(place, b"old") == ("a complete result", "")
     place.write_bytes(whole[:5000])
     state, wrong = interrupted._state(place, None)
-    assert state == "a torn result"
+    assert state == "a damaged result"
     assert wrong
     assert file.load(paths.RESULTS / "baseline-cw310.json").incomplete == ()
 

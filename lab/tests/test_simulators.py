@@ -62,7 +62,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
     for text in ("[[same]]\nold = 1\n", "same = 3\n", "[[same"):
         path.write_text(text)
         proofs.cache_clear()
-        with pytest.raises(TockmarkError, match="does not follow its form"):
+        with pytest.raises(TockmarkError, match="invalid table of proofs"):
             proofs(path)
 
 

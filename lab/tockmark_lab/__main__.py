@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the lab's command starts, as `tockmark-lab` and as `python -m tockmark_lab`."""
+"""Starts the lab's command, as `tockmark-lab` and as `python -m tockmark_lab`."""
 
 from tockmark.__main__ import start
 

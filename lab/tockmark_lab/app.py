@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The program `tockmark-lab`: its verbs under the headings of its help, each with the module of
-this package that holds it. tockmark/cli/program.py says how a verb is declared."""
+"""The program `tockmark-lab`: its verbs under the headings of its help, each with the module that
+holds it. tockmark/cli/program.py explains how a verb is declared."""
 
 from tockmark.cli.program import VerbProgram, run
 
@@ -9,7 +9,7 @@ PROGRAM = VerbProgram(
     package="tockmark_lab",
     help="""Check that tockmark's numbers are right, and make its studies.
 
-    `tockmark-lab VERB --help` says more of a verb.""",
+    `tockmark-lab VERB --help` describes a verb.""",
     headings={
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
         "Check the kernel": {"conformance": "verbs", "reproduce": "reproduce"},

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `conformance` asks whether a kernel keeps the interface's rules, and whether it holds.
+"""The verb `conformance`: does a kernel keep the rules of the system-call interface, and does it
+withstand attacks?
 
-Five kinds of boots tell (docs/trust.md): apps that check rules by number; one that tries what
-none may, and one that makes pseudo-random calls, both between neighbours that watch their own
-memory; one that names every control register; and those that take what others need. What is judged
-is the UART log alone.
+It runs five kinds of boots (docs/trust.md): apps that check numbered rules; an app that tries
+forbidden accesses, and one that makes pseudo-random calls, both between neighbours that watch their
+own memory; an app that accesses every control register; and apps that take what others need. Only
+the UART log of a boot is judged.
 
-Of the last kind the app victim does one sort of work for a set time: alone, beside each attack,
-beside each pair of different attacks, beside triples, and beside attackers that make a random mix
-of calls. It has to finish half of an equal share of what it finishes alone.
+In the last kind the app victim does one sort of work for a fixed time: alone, next to each attack,
+next to pairs and triples of different attacks, and next to attackers that make a random mix of
+calls. It must finish at least half of an equal share of what it finishes alone.
 """
 
 import re
@@ -34,25 +35,25 @@ from tockmark.wire.records import Problem, Record, decode
 from tockmark_lab.folders import LAB
 
 RULES = LAB / "conformance" / "apps" / "rules.toml"
-SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns
+SLICE_US = 1000  # short, so that neighbours get their turns within a short boot
 NEIGHBOURS = ("neighbour", "neighbour2")
-SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
-OTHER_KERNEL = 1  # the scene on any other
-ILLEGAL = 2  # the cause of a fault
+SLOW, FAST = 200, 1  # UART cycles per byte; if SLOW, an app can observe a write in progress
+OTHER_KERNEL = 1  # the scene on a kernel other than the baseline
+ILLEGAL = 2  # mcause of an illegal instruction
 CSRS = 4096  # control registers that an instruction can name
-ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, N` and `csrw N, zero`, less N
-LEAST_MODE = 0x300  # bits of a register's number: the least mode that may use it; 0 is user mode
+ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, N` and `csrw N, zero`, for N = 0
+LEAST_MODE = 0x300  # bits of a register's number: the lowest mode that may use it; 0 is user mode
 
 _FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
 
-# Works and attacks stand in lab/conformance/apps/availability.h, too, in the same order.
-WORKS = {  # what the victim does, and the resource that it shares for it
+# lab/conformance/apps/availability.h lists the works and the attacks in the same order.
+WORKS = {  # what the victim does, and the shared resource that it needs
     "lines": "console",
     "prints": "debug",
     "answers": "IPC queue",
     "sums": "CPU",
     "alarms": "timer",
-    "upcalls": "upcall places",
+    "upcalls": "upcall slots",
 }
 ATTACKS = (
     "none",
@@ -69,21 +70,21 @@ ATTACKS = (
     "subscribe-all",
     "mix",
 )
-SINGLE = ATTACKS[1:-1]  # those that one attacker does all the time
-LONG_NAME = ("discover", "mix")  # they look for an app with a name of so many letters
+SINGLE = ATTACKS[1:-1]  # an attacker repeats one of these
+LONG_NAME = ("discover", "mix")  # attacks that look up an app by a name of NAME_LETTERS letters
 NAME_LETTERS = 8192
-# Seeds of mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work on each
-# version of the interface, and further ones that left little of the CPU.
+# Seeds of random mixes: the worst for each work and each version of the interface of 500 that
+# `make robustness PARTS=mixes` drew, and more that left the victim little of the CPU.
 MIXES = (
     *(1019622159, 817508865, 1600906507, 2036808427, 1327041833, 1380966455, 32674806),
     *(1729356318, 891395942, 718572056, 1468418650, 725103412, 61727979, 535530141),
     *(950793807, 1018452273, 15884709, 323785593, 495222195, 1305192861),
 )
-MOST_ATTACKERS = 3  # attackers, of four apps; for answers two, beside the service
-LEAST_UNITS = 40  # that a victim finishes alone
+MOST_ATTACKERS = 3  # of the four apps in a boot; two if the victim also needs the service
+LEAST_UNITS = 40  # units of work that a victim must finish alone
 VICTIM_SLICE_US = 250
-VICTIM_UART_CYCLES = 300  # of a byte: a line of 64 takes 0.8 ms
-VICTIM_MILLISECONDS = 40  # that a victim works
+VICTIM_UART_CYCLES = 300  # per byte: a line of 64 bytes takes 0.8 ms
+VICTIM_MILLISECONDS = 40  # for which a victim works
 VICTIM_CYCLES = 6_000_000
 
 
@@ -94,17 +95,17 @@ class InterfaceRule:
     number: str
     says: str
     app: str
-    tock: bool  # any kernel that serves this version keeps it, not ours alone
+    tock: bool  # applies to any kernel of this version, not only to the baseline
 
     @property
     def abi(self) -> int:
-        """Return the version of the interface that has it."""
+        """The version of the interface that the rule belongs to."""
         return int(self.number[1])
 
 
 @dataclass(frozen=True)
 class AttackCase:
-    """A victim at one work, and what each of its attackers does; a seed says what mixes are of."""
+    """A victim's work, and the attack of each attacker. The seed determines random mixes."""
 
     work: str
     attacks: tuple[str, ...] = ()
@@ -112,7 +113,7 @@ class AttackCase:
 
     @property
     def name(self) -> str:
-        """Return what its boot is called: the attacks by their numbers, hexadecimal."""
+        """The name of its boot: the work, and the hexadecimal numbers of the attacks."""
         numbers = "".join(f"{ATTACKS.index(attack):x}" for attack in self.attacks)
         return f"{self.work}-{numbers or 'alone'}" + (f"-{self.seed}" if self.seed else "")
 
@@ -122,23 +123,23 @@ class AttackCase:
 
     @property
     def boot(self) -> Boot:
-        """Return the boot of the victim, the service that it asks, and the attackers."""
+        """The boot of the victim, its service if it needs one, and the attackers."""
         service = ("service",) if self.work == "answers" else ()
         slots = ("victim", *service, *("attacker",) * len(self.attacks))
         numbers = (list(WORKS).index(self.work), *map(ATTACKS.index, self.attacks))
-        scene = sum(number << 4 * place for place, number in enumerate(numbers))
+        scene = sum(number << 4 * position for position, number in enumerate(numbers))
         return Boot(self.name, "victim", slots, (), scene, VICTIM_SLICE_US)
 
     @property
     def has_long_name(self) -> bool:
-        """Whether an attacker looks for an app with a long name."""
+        """Whether an attacker looks up an app by a long name."""
         return not {*self.attacks}.isdisjoint(LONG_NAME)
 
 
 @dataclass(frozen=True)
 class VictimShare:
-    """Says how many units of work the victim of a case finished, and how many alone; None where it
-    was not heard of."""
+    """The units of work that a case's victim finished, and those that it finishes alone. None if it
+    reported nothing."""
 
     case: AttackCase
     alone: int | None
@@ -146,18 +147,18 @@ class VictimShare:
 
     @property
     def due(self) -> int:
-        """Return the least that is its due: half of an equal share."""
+        """The least that it should finish: half of an equal share."""
         return (self.alone or 0) // (2 * (len(self.case.attacks) + 1))
 
     @property
     def part(self) -> float:
-        """Return how much of an equal share it has: 1 is all of it, 0.5 what is its due."""
+        """Its part of an equal share: 1 is all of it, 0.5 is the least allowed."""
         return (self.done or 0) * (len(self.case.attacks) + 1) / (self.alone or 1)
 
 
 @dataclass
 class ConformanceTotals:
-    """Counts what the boots of one kernel add up to."""
+    """The totals of a kernel's boots."""
 
     rules: int = 0
     attempts: int = 0
@@ -166,13 +167,13 @@ class ConformanceTotals:
     lost: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)  # the attempts, in words
     csrs: int = 0  # reads and writes of control registers that faulted
-    open_csrs: list[str] = field(default_factory=list)  # those that user mode may make
-    done: dict[str, int] = field(default_factory=dict)  # work of the victims, by boot
+    open_csrs: list[str] = field(default_factory=list)  # registers that user mode may access
+    done: dict[str, int] = field(default_factory=dict)  # units that victims finished, by boot
     shares: list[VictimShare] = field(default_factory=list)
-    worst: list[VictimShare] = field(default_factory=list)  # of each work and number of attackers
+    worst: list[VictimShare] = field(default_factory=list)  # for each work and number of attackers
 
     def add(self, other: "ConformanceTotals") -> None:
-        """Add what another boot came to."""
+        """Add the totals of another boot."""
         for name, value in vars(other).items():
             own = getattr(self, name)
             setattr(self, name, own | value if isinstance(value, dict) else own + value)
@@ -180,83 +181,84 @@ class ConformanceTotals:
 
 @dataclass(frozen=True)
 class Plan:
-    """Says what to run, on which kernel."""
+    """A kernel, and what to run on it."""
 
     kernel: KernelElf
     board: BoardProfile
     abi: int
-    seeds: tuple[int, ...]  # of the fuzz
+    seeds: tuple[int, ...]  # of the fuzz app
     calls: int
     jobs: int
     attackers: int = MOST_ATTACKERS  # at once
-    mixes: tuple[int, ...] = MIXES  # seeds of random ones
-    step: int = 1  # from a control register to the next that is tried
+    mixes: tuple[int, ...] = MIXES  # seeds of random mixes
+    step: int = 1  # every `step`th control register is tried
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the kernel is ours, which is held to more rules and attacked."""
+        """Whether the kernel is our baseline, which must keep more rules and is attacked."""
         return (self.kernel.name or "").startswith(BASELINE)
 
 
 @dataclass(frozen=True)
 class Log:
-    """A boot's UART text, taken apart."""
+    """The parsed UART log of a boot."""
 
     records: list[Record]
     problems: list[str]
     faults: list[tuple[int, str, int, int]]  # line, app, cause, value
 
     def records_of(self, kind: str, *words: str) -> list[Record]:
-        """Return the records of a kind, or those that have just these words."""
+        """Return the records of a kind; with `words`, only those with exactly these words."""
         return [r for r in self.records if r.kind == kind and words in ((), r.words)]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One boot, and who judges its log."""
+    """One boot, and the function that judges its log."""
 
     boot: Boot
     judge: Callable[[Log], ConformanceTotals]
     max_cycles: int
     uart_cycles: int
-    case: AttackCase | None = None  # of a victim
+    case: AttackCase | None = None  # if the boot has a victim
 
 
 def load_rules() -> list[InterfaceRule]:
-    """Return the list of rules."""
+    """Read the list of rules."""
     return [InterfaceRule(**entry) for entry in tomllib.loads(RULES.read_text())["rule"]]
 
 
 def run(plan: Plan) -> ConformanceTotals:
-    """Run all boots of a kernel, some at a time."""
+    """Run all boots of a kernel, at most `plan.jobs` at a time, and return their totals."""
     total = run_trials(plan, trials(plan))
     if plan.is_baseline:
         total.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
     return total
 
 
-def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> ConformanceTotals:
-    """Run the victims of these cases, alone too, and judge what they finished."""
-    cases = list(tried)
+def run_cases(plan: Plan, chosen: Iterable[AttackCase]) -> ConformanceTotals:
+    """Run the victims of these cases, each kind of work also alone, and judge what they
+    finished."""
+    cases = list(chosen)
     alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
-    total = run_trials(plan, map(trial_of, [*alone, *cases]))
+    total = run_trials(plan, map(victim_trial, [*alone, *cases]))
     total.shares = victim_shares(cases, total.done)
     total.worst = list(worst_shares(total.shares).values())
-    total.lost += unavailable(total.shares)
+    total.lost += check_shares(total.shares)
     return total
 
 
-def run_trials(plan: Plan, tried: Iterable[Trial]) -> ConformanceTotals:
-    """Run these boots of a kernel."""
+def run_trials(plan: Plan, chosen: Iterable[Trial]) -> ConformanceTotals:
+    """Run these trials, at most `plan.jobs` at a time, and return their totals."""
     total = ConformanceTotals()
     with thread_pool(plan.jobs) as pool:
-        for count in pool.map(partial(run_trial, plan), tried):
+        for count in pool.map(partial(run_trial, plan), chosen):
             total.add(count)
     return total
 
 
 def trials(plan: Plan) -> Iterator[Trial]:
-    """Yield the boots of a plan, the long ones first."""
+    """Yield the trials of a plan, the longest first."""
     scene = 0 if plan.is_baseline else OTHER_KERNEL
     if plan.is_baseline:
         cycles = 20_000_000 + 2000 * plan.calls
@@ -265,7 +267,7 @@ def trials(plan: Plan) -> Iterator[Trial]:
             yield Trial(fuzz, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
         hostile = short_boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
         yield Trial(hostile, judge_attempts, 100_000_000, FAST)
-        if plan.abi == 2:  # what user mode may do with them does not depend on the interface
+        if plan.abi == 2:  # access to control registers does not depend on the version
             for number, (access, insn) in enumerate(ACCESSES.items()):
                 csrs = short_boot(f"csrs-{access}", ("csrs",), number)
                 yield Trial(csrs, partial(judge_csrs, insn=insn, step=plan.step), 60_000_000, FAST)
@@ -273,25 +275,25 @@ def trials(plan: Plan) -> Iterator[Trial]:
         rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.is_baseline)
     ]
     for app in dict.fromkeys(rule.app for rule in rules):
-        beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
+        partners = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
-        one = short_boot(app, (app, *beside), scene)
-        yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
+        boot = short_boot(app, (app, *partners), scene)
+        yield Trial(boot, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
 
 
-def trial_of(case: AttackCase) -> Trial:
-    """Return the boot of a victim's case."""
+def victim_trial(case: AttackCase) -> Trial:
+    """Return the trial of a victim's case."""
     judge = partial(judge_work, boot=case.name)
     return Trial(case.boot, judge, VICTIM_CYCLES, VICTIM_UART_CYCLES, case)
 
 
 def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
-    """Return a boot of these apps, which change often: its slices are short."""
+    """Return a boot of these apps with short time slices, so that they alternate often."""
     return Boot(name, slots[0], slots, (), scene, SLICE_US)
 
 
 def run_trial(plan: Plan, trial: Trial) -> ConformanceTotals:
-    """Build an image, run it, judge what it says."""
+    """Build the image of a trial, run it, and judge its log."""
     name = trial.boot.name
     try:
         image = trial_image(plan, trial)
@@ -307,12 +309,12 @@ def run_trial(plan: Plan, trial: Trial) -> ConformanceTotals:
     log = read_log(lines)
     count = trial.judge(log)
     problems = [*log.problems, *([ending] if ending else [])]
-    count.lost = [f"{name}: {what}" for what in [*count.lost, *problems]]
+    count.lost = [f"{name}: {message}" for message in [*count.lost, *problems]]
     return count
 
 
 def trial_image(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
-    """Build the image of a boot, on a kernel that starts each app again after so many faults."""
+    """Build the image of a trial. The kernel restarts an app after at most `restarts` faults."""
     apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi, target="apps-lab")
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_step": plan.step}
@@ -325,24 +327,26 @@ def trial_image(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
 
 
 def log_folder(plan: Plan) -> Path:
-    """Return where the logs of a kernel's boots are kept."""
+    """Return the folder of the logs of a kernel's boots."""
     return paths.WRITTEN / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
 
 
 def read_log(lines: list[str]) -> Log:
-    """Return a log's records, what is wrong with it, and the faults that the kernel reports."""
+    """Parse a log into its records, the decoder's problems and the faults that the kernel
+    reports."""
     items = decode(lines)
     records = [item for item in items if isinstance(item, Record)]
-    # An app that was to end says no `end`, and one whose RAM was cleared begins anew.
+    # An app that was to be stopped has no `end`, and one whose RAM was cleared starts again.
     gone = {record.words[0] for record in records if record.kind == "gone"}
     problems = [str(p) for p in items if isinstance(p, Problem) and p.app not in gone]
-    found = ((number, _FAULT.search(line)) for number, line in enumerate(lines, 1))
-    faults = [(number, m[1], int(m[2], 16), int(m[3], 16)) for number, m in found if m]
+    matches = ((number, _FAULT.search(line)) for number, line in enumerate(lines, 1))
+    faults = [(number, m[1], int(m[2], 16), int(m[3], 16)) for number, m in matches if m]
     return Log(records, problems, faults)
 
 
 def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
-    """Count the rules that an app reports as kept and none as broken; each has to be reported."""
+    """Count the rules that an app reports as kept. Each expected rule must be reported, and none
+    may be reported as broken."""
     verdicts: dict[str, str] = {}
     for record in log.records_of("rule"):
         number, verdict = record.words[:2]
@@ -358,14 +362,16 @@ def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
             count.skipped.append(number)
         elif verdict != "ok":
             count.lost.append(f"{number} {verdict}")
-    known = {rule.number for rule in load_rules()}  # those of the baseline alone do not bind others
-    count.lost += [f"{number} is not in the list of rules" for number in verdicts.keys() - known]
+    listed_numbers = {rule.number for rule in load_rules()}  # also those of the baseline alone
+    count.lost += [
+        f"{number} is not in the list of rules" for number in verdicts.keys() - listed_numbers
+    ]
     return count
 
 
 def judge_attempts(log: Log) -> ConformanceTotals:
-    """Count the attempts that ended by the fault that they announced, or, where they announced
-    none, by an answer as it should be; and see that the neighbours are whole."""
+    """Count the attempts that were stopped: by the fault that was announced, or, if none was, by
+    the right answer. Also check that the neighbours are undamaged."""
     count = ConformanceTotals(lost=_damage(log))
     own = [record for record in log.records if record.kind in ("try", "tried")]
     for record, after in zip(own, [*own[1:], None], strict=True):
@@ -373,7 +379,7 @@ def judge_attempts(log: Log) -> ConformanceTotals:
             continue
         name, pairs = " ".join(record.words), dict(record.pairs)
         if after is None or after.kind != "tried":
-            count.lost.append(f"{name}: nothing was heard of it")
+            count.lost.append(f"{name}: no outcome was reported")
             continue
         faults = [fault for fault in log.faults if record.line < fault[0] < after.line]
         wrong = _wrong_end(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
@@ -388,7 +394,7 @@ def judge_attempts(log: Log) -> ConformanceTotals:
 def _wrong_end(
     ended: str, faults: list[tuple[int, str, int, int]], cause: int, at: str | None
 ) -> str | None:
-    """Say what is wrong with how an attempt ended; None if it was stopped."""
+    """Return what is wrong with the end of an attempt; None if it was stopped."""
     wanted = ("faulted", 1) if cause else ("held", 0)
     if (ended, len(faults)) != wanted:
         return f"{ended}, with {len(faults)} faults"
@@ -400,7 +406,7 @@ def _wrong_end(
 
 
 def judge_fuzz(log: Log, calls: int) -> ConformanceTotals:
-    """See that so many calls were made, and that the neighbours are whole."""
+    """Check that all calls were made and that the neighbours are undamaged."""
     count = ConformanceTotals(lost=_damage(log))
     done = log.records_of("fuzz", "done")
     count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
@@ -410,8 +416,8 @@ def judge_fuzz(log: Log, calls: int) -> ConformanceTotals:
 
 
 def judge_csrs(log: Log, insn: int, step: int = 1) -> ConformanceTotals:
-    """See that each control register's access by this instruction (less the number) was illegal,
-    or that the number gives the register to user mode; every `step`th was tried."""
+    """Check how this instruction (`insn`, for register 0) accessed every `step`th control register:
+    the access was illegal, or the register's number opens it to user mode."""
     illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
     opened = {int(dict(record.pairs)["number"]) for record in log.records_of("csr", "open")}
     stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
@@ -425,28 +431,30 @@ def judge_csrs(log: Log, insn: int, step: int = 1) -> ConformanceTotals:
 
 
 def judge_work(log: Log, boot: str) -> ConformanceTotals:
-    """Note what the victim has done; whether it was enough is judged beside the others."""
-    found = log.records_of("work")
-    return ConformanceTotals(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
+    """Record what the victim finished. `run_cases` judges whether it is enough."""
+    work_records = log.records_of("work")
+    return ConformanceTotals(
+        done={boot: int(dict(work_records[0].pairs)["done"])} if work_records else {}
+    )
 
 
 def _damage(log: Log) -> list[str]:
-    """Name the neighbours that did not say that they are whole."""
+    """Return a message for each neighbour that did not report that it is undamaged."""
     whole = {record.app for record in log.records_of("neighbour", "whole")}
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
-# Availability: does a process get its share of what all share, while others take what they can?
+# Availability: does a process get its share of a resource while others take all they can?
 
 
 def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
-    """Yield each work with all attacks and, up to so many attackers at once, with all pairs of
-    different ones, and each triple of them with one work, the works in turn; and the mixes."""
+    """Yield each work next to each attack; if so many attackers are allowed, next to each pair of
+    different attacks; each triple of attacks next to one work, the works in turn; and the mixes."""
     for work in WORKS:
         for number in range(1, min(attackers, 2) + 1):
             yield from (AttackCase(work, attacks) for attacks in combinations(SINGLE, number))
     if attackers >= MOST_ATTACKERS:
-        works = [work for work in WORKS if work != "answers"]  # its service takes a place
+        works = [work for work in WORKS if work != "answers"]  # its service takes a slot
         for number, triple in enumerate(combinations(SINGLE, MOST_ATTACKERS)):
             yield AttackCase(works[number % len(works)], triple)
     for seed in mixes:
@@ -454,37 +462,38 @@ def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
 
 
 def mixed_case(seed: int) -> AttackCase:
-    """Return the case of a random mix."""
+    """Return the case of the random mix with this seed."""
     work = list(WORKS)[seed % len(WORKS)]
     return AttackCase(work, ("mix",) * (MOST_ATTACKERS - (work == "answers")), seed)
 
 
-def victim_shares(tried: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
-    """Return the cases' shares, from what victims have done by the names of their boots."""
+def victim_shares(cases: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
+    """Return the share of each case's victim. `done` has the finished units by name of the boot."""
     return [
-        VictimShare(one, done.get(AttackCase(one.work).name), done.get(one.name)) for one in tried
+        VictimShare(case, done.get(AttackCase(case.work).name), done.get(case.name))
+        for case in cases
     ]
 
 
-def unavailable(found: Iterable[VictimShare]) -> list[str]:
-    """Say what was not available."""
-    what = []
-    for share in found:
+def check_shares(shares: Iterable[VictimShare]) -> list[str]:
+    """Return a message for each victim that got less than its due."""
+    messages = []
+    for share in shares:
         if (share.alone or 0) < LEAST_UNITS:
-            what.append(f"{share.case}: {share.alone or 0} {share.case.work} even alone")
+            messages.append(f"{share.case}: {share.alone or 0} {share.case.work} even alone")
         elif share.done is None:
-            what.append(f"{share.case}: the victim was not heard of")
+            messages.append(f"{share.case}: the victim reported nothing")
         elif share.done < share.due:
-            what.append(
+            messages.append(
                 f"{share.case}: {share.done} {share.case.work}, not {share.due} of {share.alone}"
             )
-    return what
+    return messages
 
 
-def worst_shares(found: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
-    """Return the least share of each work by the number of attackers; that of mixes is 0."""
+def worst_shares(shares: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
+    """Return the least share for each work and number of attackers, 0 for mixes."""
     least: dict[tuple[str, int], VictimShare] = {}
-    for share in found:
+    for share in shares:
         number = 0 if share.case.seed else len(share.case.attacks)
         key = share.case.work, number
         if key not in least or share.part < least[key].part:
@@ -492,10 +501,11 @@ def worst_shares(found: Iterable[VictimShare]) -> dict[tuple[str, int], VictimSh
     return least
 
 
-def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
-    """Yield a line for each work: what the victim finished alone, and the least of it else."""
-    least = worst_shares(found)
-    yield "  availability      alone; the least beside 1, 2, 3 and mixes (what is its due)"
+def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
+    """Yield a line for each work: what the victim finished alone, and the least next to
+    attackers."""
+    least = worst_shares(shares)
+    yield "  availability      alone; least with 1, 2, 3 attackers, mixes (least allowed)"
     for work, resource in WORKS.items():
         own = [least[work, number] for number in (1, 2, 3, 0) if (work, number) in least]
         if own:
@@ -505,7 +515,7 @@ def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
 
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
-    """Lay an app with a long name behind those of an image."""
+    """Add an app with a long name behind the apps of an image."""
     flash = image.flash.read_bytes().removesuffix(END_OF_APPS)
     last = image.slots[-1]
     ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
@@ -524,14 +534,15 @@ def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
     image.flash.write_bytes(flash + app.ljust(total, b"\xff") + END_OF_APPS)
 
 
-def _header_entry(kind: int, value: bytes) -> bytes:
+def _header_entry(type_: int, value: bytes) -> bytes:
     """Return an entry of an app's header."""
-    return struct.pack("<HH", kind, len(value)) + value
+    return struct.pack("<HH", type_, len(value)) + value
 
 
-def count_text(plan: Plan, count: ConformanceTotals, stretches: str, pairs: str) -> str:
-    """Return what the boots of a kernel add up to, what each victim finished, and, where they were
-    tried, what is said of the stretches with interrupts off, and of pairs of upcalls."""
+def format_totals(plan: Plan, count: ConformanceTotals, stretches: str, pairs: str) -> str:
+    """Format the totals of a kernel's boots, with a line for each victim. `stretches` sums up the
+    time with interrupts off, `pairs` the pairs of upcalls; empty if they were not measured."""
+
     lines = [f"  rules checked     {count.rules}"]
     if count.skipped:
         lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")

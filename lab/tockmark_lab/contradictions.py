@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Contradictions within a simulated result, which no honest run has.
+"""Contradictions in a simulated result. No honest run has one.
 
-A simulator gives the same counts each time, and no layout changes what is executed. So the parts of
-a result must agree: its rows with its boots, its layouts and the readings of its boots with each
-other, and its rows with the catalogue that it names. `verify` looks for contradictions first, since
-that covers all boots and simulates none.
+A simulator gives the same counts each time, and all layouts execute the same instructions. So the
+parts of a result must agree: its rows with its boots, its layouts with each other, the counter
+reads of its boots with each other, and its rows with the catalogue that it names. `verify` looks
+for contradictions first, because this covers all boots and simulates none.
 
-An entry of the catalogue binds only the rows of a result that has the entry's hash: an earlier
+A catalogue entry is compared only with rows of a result that has the entry's hash: an earlier
 catalogue had other rows.
 """
 
@@ -16,7 +16,6 @@ from itertools import chain, pairwise
 
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import steady, steady_median
-from tockmark.suite import catalogue
 from tockmark.suite.catalogue import (
     ICACHE,
     LANGS,
@@ -24,54 +23,55 @@ from tockmark.suite.catalogue import (
     Benchmark,
     Catalogue,
     Lang,
+    lang_suffix,
     row_key,
 )
 from tockmark.wire.rows import SERIES
 from tockmark_lab.studies import ladder
 
-STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
-# Readings of the counters in other boots with the cache off: what no instruction makes dearer stays
-# within a share, and each further instruction takes so many cycles.
+STRAY = 3  # instructions by which layouts and cache settings may differ with the cache on
+# Counter reads in different boots, cache off: with equal instructions, cycles differ by at most
+# this share; each further instruction takes between PER_INSTRUCTION cycles.
 ALIKE = 0.01
-# The same on another core: one without a cache fetches ahead, and so what a reading takes depends
-# on where its code lies.
+# The same on another core. A core without a cache fetches ahead, so the cost of a read depends on
+# the address of its code.
 ALIKE_ON_ANOTHER = 0.05
 PER_INSTRUCTION = (1.5, 25)
-# An app beside that has ended, as a service does whose driver the kernel lacks, is passed over by
-# another way than one that waits: two branches more or less are taken.
+# The kernel skips an app that has ended (such as a service whose driver the kernel lacks) in
+# another way than an app that waits: it takes two branches more or less.
 BRANCHES = 8
 
-Place = tuple[str, Lang, bool | None]  # a boot with a setting of the cache
+BootSetting = tuple[str, Lang, bool | None]  # a boot and its cache setting
 
 
-def contradiction(result: Result, known: Catalogue) -> str | None:
-    """Return the first contradiction, which begins with its row or boot; None if there is none, or
-    the result is of a board, of an emulator that counts no cycles, or of a log without layouts."""
+def contradiction(result: Result, catalogue: Catalogue) -> str | None:
+    """Return the first contradiction, which starts with its row or boot. None if there is none, or
+    if the result is from a board, an emulator that counts no cycles, or a log without layouts."""
     provenance = result.provenance
     if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):
         return None
-    found = chain(
-        _of_boots(result),
-        _of_cycles(result),
-        _of_catalogue(result, known),
-        _of_requests(result),
-        _of_layouts(result, known),
-        _of_readings(result),
+    messages = chain(
+        _check_boots(result),
+        _check_cycles(result),
+        _check_catalogue(result, catalogue),
+        _check_requests(result),
+        _check_layouts(result, catalogue),
+        _check_reads(result),
     )
-    return next(found, None)
+    return next(messages, None)
 
 
-def _place(row: Row) -> Place:
+def _setting(row: Row) -> BootSetting:
     return row.boot, row.lang, row.icache
 
 
-def _said(place: Place) -> str:
-    boot, lang, icache = place
-    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.lang_suffix(lang)}"
+def _setting_text(setting: BootSetting) -> str:
+    boot, lang, icache = setting
+    return f"{boot}, i-cache {ICACHE[icache]}{lang_suffix(lang)}"
 
 
-def _boots(result: Result) -> dict[Place, int]:
-    """Return the cycles of each boot that provenance has."""
+def _boots(result: Result) -> dict[BootSetting, int]:
+    """Return the cycles of each boot in the provenance."""
     return {
         (run.boot, run.lang, setting == "on"): cycles
         for run in result.provenance.boots
@@ -79,97 +79,102 @@ def _boots(result: Result) -> dict[Place, int]:
     }
 
 
-def _of_boots(result: Result) -> Iterator[str]:
-    """The boots of rows are those of provenance."""
+def _check_boots(result: Result) -> Iterator[str]:
+    """Check that rows and provenance have the same boots."""
     boots = _boots(result)
     for row in result.rows:
-        if _place(row) not in boots:
-            yield f"row {row.name}: provenance has no boot {_said(_place(row))}"
-    gone = (*result.failed, *result.skipped, *result.missing)
-    there = {_place(row) for row in result.rows} | {(g.boot, g.lang, g.icache) for g in gone}
-    for place in boots:
-        if place not in there:
-            yield f"the boot {_said(place)}: no row is of it"
+        if _setting(row) not in boots:
+            yield f"row {row.name}: provenance has no boot {_setting_text(_setting(row))}"
+    absent = (*result.failed, *result.skipped, *result.missing)
+    row_settings = {_setting(row) for row in result.rows} | {
+        (entry.boot, entry.lang, entry.icache) for entry in absent
+    }
+    for setting in boots:
+        if setting not in row_settings:
+            yield f"the boot {_setting_text(setting)} has no row"
 
 
-def _of_cycles(result: Result) -> Iterator[str]:
-    """A boot takes longer than its samples; one of `--resume`, or cut off, has 0."""
-    took: dict[Place, int] = defaultdict(int)
+def _check_cycles(result: Result) -> Iterator[str]:
+    """Check that no boot is shorter than its samples. Boots of `--resume` and boots that were cut
+    off have 0 cycles and are not checked."""
+    sample_cycles: dict[BootSetting, int] = defaultdict(int)
     boots = _boots(result)
     for row in result.rows:
-        counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in name]
+        counted = [sum(values) for name, values in row.samples[0].items() if "cycles" in name]
         if row.clock == "core" and not row.extra:
-            took[_place(row)] += sum(counted)
-        else:  # these may lie within each other
-            took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))
-        if 0 < boots[_place(row)] < took[_place(row)]:
-            boot = f"its boot, {_said(_place(row))}, took {boots[_place(row)]} cycles"
-            yield f"row {row.name}: {boot}, and its samples more"
+            sample_cycles[_setting(row)] += sum(counted)
+        else:  # these samples may overlap
+            longest = max(sample_cycles[_setting(row)], *row.samples[0].get("cycles", (0,)))
+            sample_cycles[_setting(row)] = longest
+        cycles = boots[_setting(row)]
+        if 0 < cycles < sample_cycles[_setting(row)]:
+            boot = f"its boot, {_setting_text(_setting(row))}, took {cycles} cycles"
+            yield f"row {row.name}: {boot}, fewer than its samples"
 
 
-def _of_catalogue(result: Result, known: Catalogue) -> Iterator[str]:
-    """Rows are as in the catalogue, if they name its entries; and they are in its boots, if the
-    result names the whole catalogue."""
-    given = {
-        boot.name: {row_key(id_, params) for id_, params in known.rows_given(boot)}
-        | {row_key(id_, {}) for id_ in known.reference_ids(boot)}
-        for boot in known.boots()
+def _check_catalogue(result: Result, catalogue: Catalogue) -> Iterator[str]:
+    """Compare rows with the catalogue entries that the result names. If it names the whole
+    catalogue, also check that each row is in its boot."""
+    boot_rows = {
+        boot.name: {row_key(id_, params) for id_, params in catalogue.rows_given(boot)}
+        | {row_key(id_, {}) for id_ in catalogue.reference_ids(boot)}
+        for boot in catalogue.boots()
     }
     entries = result.provenance.entries
-    same = result.provenance.catalogue_sha256 == known.sha256
-    asked: dict[Place, int] = defaultdict(int)
+    same = result.provenance.catalogue_sha256 == catalogue.sha256
+    asked: dict[BootSetting, int] = defaultdict(int)
     for row in result.rows:
-        if not row.extra:  # of which clients may ask more
-            asked[_place(row)] = max(asked[_place(row)], row.asked)
+        if not row.extra:  # clients may ask for more
+            asked[_setting(row)] = max(asked[_setting(row)], row.asked)
     for row in result.rows:
-        meant = known.benchmarks.get(row.id)
-        if meant is None or not (same or entries.get(row.id) == meant.measured_as):
+        benchmark = catalogue.benchmarks.get(row.id)
+        if benchmark is None or not (same or entries.get(row.id) == benchmark.measured_as):
             continue
-        if same and row_key(row.id, row.params) not in given.get(row.boot, ()):
+        if same and row_key(row.id, row.params) not in boot_rows.get(row.boot, ()):
             yield f"row {row.name}: the catalogue has no such row in the boot {row.boot}"
-        for name, wanted in _constants(row, meant, asked[_place(row)]).items():
-            if (held := getattr(row, name)) != wanted:
-                yield f"row {row.name}: its {name} is {held}, and {wanted} by the catalogue"
-        why = meant.skip_c if row.lang == "c" else meant.skip_rust
+        for name, expected in _constants(row, benchmark, asked[_setting(row)]).items():
+            if (value := getattr(row, name)) != expected:
+                yield f"row {row.name}: its {name} is {value}, but {expected} in the catalogue"
+        why = benchmark.skip_c if row.lang == "c" else benchmark.skip_rust
         if result.provenance.abi == 1:
-            why = why or meant.skip_v1
+            why = why or benchmark.skip_v1
         if why:
-            yield f"row {row.name}: it cannot be in {LANGS[row.lang]}: {why}"
+            yield f"row {row.name}: it cannot be measured in {LANGS[row.lang]}: {why}"
 
 
-def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
-    """Return what stands in a row for its benchmark, of whose boot at most so many samples a row
-    were asked for. With the cache off one pass tells as much as many; of readings and controls the
-    harness says it."""
-    passes = meant.passes if row.icache else min(meant.passes, 1)
+def _constants(row: Row, benchmark: Benchmark, asked: int) -> dict[str, object]:
+    """Return the fields of a row that its benchmark determines. Its boot asked for at most `asked`
+    samples of a row. With the cache off one pass is enough. For counter reads and controls the
+    harness determines the passes."""
+    passes = benchmark.passes if row.icache else min(benchmark.passes, 1)
     return {
-        "inner": meant.inner,
-        "reads": 0 if meant.by == "mark" else 1,
-        "by": "reading" if meant.by == "reading" else "sampler",
-        "clock": "sim" if meant.by == "mark" else "core",
+        "inner": benchmark.inner,
+        "reads": 0 if benchmark.by == "mark" else 1,
+        "by": "reading" if benchmark.by == "reading" else "sampler",
+        "clock": "sim" if benchmark.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
-        # As many as its clients asked, which `_of_requests` looks at.
-        "asked": row.asked if row.extra else min(asked, meant.samples),
+        # Its clients determine this; `_check_requests` checks it.
+        "asked": row.asked if row.extra else min(asked, benchmark.samples),
     }
 
 
-def _of_requests(result: Result) -> Iterator[str]:
-    """What a server served is what its clients asked, in their order, and no cycle is lost."""
+def _check_requests(result: Result) -> Iterator[str]:
+    """Check that a server served what its clients asked, in order, and that no cycle is lost."""
     for row in result.rows:
         if row.extra and (why := ladder.wrong(row)):
             yield f"row {row.name}: {why}"
 
 
-def _counted(row: Row, name: str) -> list[tuple[int, float]]:
-    """Return the median of a series, as counted, in each layout that has it."""
-    every = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
-    return [(layout, steady_median(steady(taken))) for layout, taken in every if taken]
+def _medians(row: Row, name: str) -> list[tuple[int, float]]:
+    """Return the median of a series, as counted, in each layout that has the series."""
+    series = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
+    return [(layout, steady_median(steady(values))) for layout, values in series if values]
 
 
-def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:
-    """Layouts execute the same, after the same rows: what a boot ran before may leave the kernel's
-    scheduler at another process."""
-    timed = {id_ for id_, meant in known.benchmarks.items() if meant.timed}
+def _check_layouts(result: Result, catalogue: Catalogue) -> Iterator[str]:
+    """Check that layouts execute the same instructions. Only layouts that ran the same rows before
+    are compared: earlier rows may leave the kernel's scheduler at another process."""
+    timed = {id_ for id_, benchmark in catalogue.benchmarks.items() if benchmark.timed}
     ran: dict[object, set[str]] = defaultdict(set)
     for row in result.rows:
         for layout in row.layouts:
@@ -180,12 +185,15 @@ def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:
         allowed = 0 if row.icache is False else STRAY
         for name in ("instret", "short_instret", "long_instret"):
             alike: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
-            for layout, count in _counted(row, name):
+            for layout, count in _medians(row, name):
                 alike[frozenset(ran[row.boot, row.lang, row.icache, layout])].append(
                     (layout, count)
                 )
             for counts in alike.values():
-                least, most = (pick(counts, key=lambda one: one[1]) for pick in (min, max))
+                least, most = (
+                    pick(counts, key=lambda layout_and_count: layout_and_count[1])
+                    for pick in (min, max)
+                )
                 if most[1] - least[1] > allowed:
                     yield (
                         f"row {row.name} of {row.boot}: {most[1]:g} instructions in layout"
@@ -193,40 +201,40 @@ def _of_layouts(result: Result, known: Catalogue) -> Iterator[str]:
                     )
 
 
-def _of_readings(result: Result) -> Iterator[str]:
-    """Readings of the counters cost alike in all boots of a layout, with the cache off; with it on
-    they execute what they do with it off."""
+def _check_reads(result: Result) -> Iterator[str]:
+    """Check that counter reads cost the same in all boots of a layout with the cache off, and
+    execute the same instructions with it on."""
     rows = [row for row in result.rows if row.is_overhead]
     alike = ALIKE if result.provenance.board.core is None else ALIKE_ON_ANOTHER
-    found: dict[object, list[tuple[float, float, Row]]] = defaultdict(list)
+    by_layout: dict[object, list[tuple[float, float, Row]]] = defaultdict(list)
     off: dict[object, float] = {}
     for row in rows:
         if row.icache is False:
-            for layout, cycles, count in _readings(row):
-                found[row.id, row.lang, layout].append((count, cycles, row))
+            for layout, cycles, count in _reads(row):
+                by_layout[row.id, row.lang, layout].append((count, cycles, row))
                 off[row.id, row.boot, row.lang, layout] = count
     for row in rows:
-        for layout, _, count in _readings(row) if row.icache else ():
-            without = off.get((row.id, row.boot, row.lang, layout), count)
-            if abs(count - without) > STRAY:
+        for layout, _, count in _reads(row) if row.icache else ():
+            count_off = off.get((row.id, row.boot, row.lang, layout), count)
+            if abs(count - count_off) > STRAY:
                 yield (
                     f"row {row.name} of {row.boot}: {count:g} instructions with the cache on,"
-                    f" {without:g} with it off"
+                    f" {count_off:g} with it off"
                 )
-    for several in found.values():
-        several.sort(key=lambda one: one[:2])
-        for (fewer, fast, one), (more, slow, other) in pairwise(several):
+    for readings in by_layout.values():
+        readings.sort(key=lambda reading: reading[:2])
+        for (fewer, fast, first_row), (more, slow, later_row) in pairwise(readings):
             low, high = (bound * (more - fewer) for bound in PER_INSTRUCTION)
-            apart = more > fewer
-            least, most = (low - BRANCHES, high + BRANCHES) if apart else (0, alike * slow)
+            least, most = (low - BRANCHES, high + BRANCHES) if more > fewer else (0, alike * slow)
             if not least <= slow - fast <= most:
                 yield (
-                    f"row {other.name} of {other.boot}: {slow:g} cycles and {more:g} instructions,"
-                    f" but {fast:g} and {fewer:g} in the boot {one.boot}"
+                    f"row {later_row.name} of {later_row.boot}: {slow:g} cycles and {more:g}"
+                    f" instructions, but {fast:g} and {fewer:g} in the boot {first_row.boot}"
                 )
 
 
-def _readings(row: Row) -> Iterator[tuple[int, float, float]]:
-    """Yield the layouts in which a reading was measured, with its cycles and instructions."""
-    for (layout, cycles), (_, count) in zip(*(_counted(row, n) for n in SERIES), strict=False):
+def _reads(row: Row) -> Iterator[tuple[int, float, float]]:
+    """Yield each layout in which the counter reads were measured, with their cycles and
+    instructions."""
+    for (layout, cycles), (_, count) in zip(*(_medians(row, n) for n in SERIES), strict=False):
         yield layout, cycles, count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The lab's folders. It works in a checkout only."""
+"""The lab's folders. They exist in a checkout only."""
 
 from tockmark.base import paths
 
@@ -7,4 +7,4 @@ LAB = paths.ROOT / "lab"
 VALIDATION = LAB / "validation"
 STUDIES = LAB / "studies"
 CHIP_FOLDER = LAB / "chip"
-DATA = LAB / "data"  # of no study
+DATA = LAB / "data"  # data that belongs to no study

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Delivers upcalls to a process in pairs, at every distance in a window: does it get both?
 
-The app waiter (lab/conformance/apps/waiter.c) waits for two events. One is steady, an alarm or what
-comes with one; the other moves from round to round by some cycles along it, from well before to
-well after. The app judges what comes: each event once, with its own words. A wake-up that is lost
-leaves the core asleep; then marks of the simulator tell in which round, and the next boot goes on
-behind it. Marks also tell how far apart the events were.
+The app waiter (lab/conformance/apps/waiter.c) waits for two events. One is steady: an alarm, or an
+event that follows one. The other moves by some cycles from round to round, from well before the
+steady event to well after it. The app checks that each event comes once, with its own words. A lost
+wake-up leaves the core asleep; then the simulator's marks show the round, and the next boot
+continues with the round after it. The marks also give the distance between the events.
 
-With priorities in place of time slices the first app may keep the core from the waiter, so that
-both events are there before it runs (`held`). The cache is off: there a delay is exact.
+The boots have priorities instead of time slices, so the first app can keep the core until both
+events are pending (`held`). The cache is off, because then a delay is exact.
 """
 
 import struct
@@ -30,19 +30,21 @@ from tockmark_lab.conformance import Plan, log_folder
 
 ALARM, CONSOLE, FIRST, SECOND, ANY = range(5)  # as in lab/conformance/apps/pairs.h
 NAMES = ("alarm", "console", "first sender", "second sender")
-STEP = 15  # cycles from a distance to the next; waits of one pair lie between each other's
+STEP = (
+    15  # cycles from one distance to the next; the sweeps of one pair are shifted by a part of it
+)
 BYTES = 8  # of a write
-LEAST = 25  # cycles of a delay
-LEARNT = 200  # cycles at most by which a write takes more or less than its pace says
-SERVED = 30  # cycles at most from an interrupt to where it is taken
-MOST = 400  # boots of a sweep: each that is wrong takes one
+LEAST = 25  # cycles of the shortest delay
+LEARNT = 200  # cycles by which a measured write may correct the pace
+SERVED = 30  # most cycles from an interrupt to its trap
+MOST = 400  # boots of a sweep; each wrong round takes one
 TRIAL_ROUNDS = 3
 _FIRST_WORD = "pair_first"
 
 
 @dataclass(frozen=True)
 class EventPair:
-    """Two events of a process, which of them it awaits, and whether the core is held."""
+    """Two events of a process, the one it waits for, and whether the core is held."""
 
     steady: int
     moving: int
@@ -56,71 +58,71 @@ class EventPair:
 
     @property
     def senders(self) -> int:
-        """Return how many apps there are beside the waiter."""
-        own = {self.steady, self.moving}
-        return 2 if SECOND in own else 1 if FIRST in own or self.held else 0
+        """How many apps run next to the waiter."""
+        events = {self.steady, self.moving}
+        return 2 if SECOND in events else 1 if FIRST in events or self.held else 0
 
     @property
     def boot(self) -> Boot:
-        """Return its boot, without time slices."""
+        """Its boot, without time slices."""
         scene = self.steady | self.moving << 4 | self.awaited << 8 | self.held << 12
         name = f"pair-{self.steady}{self.moving}-{self.awaited}{'-held' * self.held}"
         return Boot(name, "waiter", ("sender",) * self.senders + ("waiter",), (), scene, 0)
 
     def order(self, distance: int) -> str:
-        """Name the events in the order of a distance."""
+        """Return the names of the events in the order of a distance."""
         both = (self.steady, self.moving) if distance >= 0 else (self.moving, self.steady)
         return f"{NAMES[both[0]]}, then {NAMES[both[1]]}"
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Says how long a kernel takes, in cycles: how far apart events are at most, and where in a
-    round they come. A tick is one of its alarm."""
+    """The timing of a kernel, in cycles: the largest distances between events, and when they come
+    in a round. A tick is one of its alarm."""
 
     tick: int
     window: int
     window_held: int
-    wake: int  # from a sender's alarm to its event, at least
-    ready: int  # from the start of a round until the waiter waits, a write begun
+    wake: int  # least time from a sender's alarm to its event
+    ready: int  # from the start of a round until the waiter waits and a write has started
     rest: int  # from the later event to the end of the round
     rest_held: int
-    written: int  # of a write's end, besides its bytes
-    spare: int  # more that the core is held
+    written: int  # duration of a write, without its bytes
+    spare: int  # how much longer the core is held
 
     def half(self, pair: EventPair) -> int:
-        """Return how far apart a pair's events are at most."""
+        """Return the largest distance between a pair's events."""
         return self.window_held if pair.held else self.window
 
     def uart_cycles(self, pair: EventPair) -> int:
-        """Return the cycles of a byte on the UART, so that a write takes as long as a sender needs
-        to take the core, and more."""
+        """Return the UART cycles per byte, such that a write takes longer than a sender needs to
+        take the core."""
         room = self.half(pair) if pair.moving == CONSOLE else 0
         return (self.lead(pair) + room + self.ready // 2 - self.written) // BYTES
 
     def lead(self, pair: EventPair) -> int:
-        """Return how long before the steady event the first sender wakes."""
+        """Return the time from the first sender's wake-up to the steady event."""
         return self.ticks(self.half(pair) + self.wake) * self.tick if pair.senders else 0
 
     def event(self, pair: EventPair) -> int:
-        """Return when in a round the steady event comes."""
+        """Return the time of the steady event in a round."""
         written = self.written + BYTES * self.uart_cycles(pair) + self.half(pair)
         least = written if CONSOLE in (pair.steady, pair.moving) else self.lead(pair)
         return self.ticks(self.ready + least) * self.tick
 
     def round(self, pair: EventPair) -> int:
-        """Return how long a round takes."""
+        """Return the length of a round."""
         rest = self.rest_held if pair.held or pair.senders == 2 else self.rest
         return self.ticks(self.event(pair) + self.half(pair) + rest) * self.tick
 
     def ticks(self, cycles: int) -> int:
-        """Return so many cycles in ticks, rounded up."""
+        """Return cycles in ticks, rounded up."""
         return -(-cycles // self.tick)
 
     def words(
         self, pair: EventPair, rounds: int, delay: int, write: int, step: int
     ) -> dict[str, int]:
-        """Return what the apps are told."""
+        """Return the words to patch into the apps."""
         return {
             "cf_rounds": rounds,
             "cf_spin": delay,
@@ -149,51 +151,52 @@ OTHER = Pace(
 
 @dataclass(frozen=True)
 class TimedRound:
-    """One round, by the simulator's clock: when its events came, 0 where a mark is missing."""
+    """One round on the simulator's clock. A time is 0 where a mark is missing."""
 
     number: int
     start: int
     begun: int  # when the waiter was awake
-    called: tuple[int, ...]  # where each app made its call
+    called: tuple[int, ...]  # when each app made its call
 
 
 @dataclass
 class PairSweep:
-    """What came of a pair: the distance of each round, and of those that were wrong."""
+    """The outcome of a pair: the distance of each round, and the distances of the wrong ones."""
 
     pair: EventPair
     distances: list[int] = field(default_factory=list)
-    together: int = 0  # rounds in which both were there before the waiter ran
+    together: int = 0  # rounds in which both events were pending before the waiter ran
     wrong: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     cycles: int = 0
     skipped: str = ""
-    lost: list[str] = field(default_factory=list)  # what kept it from an answer
+    lost: list[str] = field(default_factory=list)  # why the sweep could not finish
 
     @property
     def gap(self) -> int:
-        """Return the longest way from a distance to the next; but for that behind a steady event
-        whose interrupt keeps the sender from its call."""
-        every = sorted(self.distances[1:])  # round 0 comes a little too early, or too late
-        barred = self.pair.moving == FIRST
-        ways = (b - a for a, b in pairwise(every) if not (barred and a <= SERVED < b))
-        return max(ways, default=0)
+        """The largest step between tested distances, ignoring the window that the steady interrupt
+        blocks."""
+        distances = sorted(self.distances[1:])  # round 0 is a little early or late
+        is_blocked = self.pair.moving == FIRST
+        steps = (b - a for a, b in pairwise(distances) if not (is_blocked and a <= SERVED < b))
+        return max(steps, default=0)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is wrong: pair, order and distances in a line."""
-        for what, at in self.wrong.items():
-            yield f"{self.pair}: {what}, {span(at)}, {len(at)} of {len(self.distances)} rounds"
-        yield from (f"{self.pair}: {what}" for what in self.lost)
+        """Yield a line for each fault, with the pair, the order and the distances."""
+        for fault, distances in self.wrong.items():
+            rounds = f"{len(distances)} of {len(self.distances)} rounds"
+            yield f"{self.pair}: {fault}, {span(distances)}, {rounds}"
+        yield from (f"{self.pair}: {message}" for message in self.lost)
 
 
 def span(distances: Sequence[int]) -> str:
-    """Say how far apart events were."""
+    """Format the distance between events, or the range of several distances."""
     least, most = min(map(abs, distances)), max(map(abs, distances))
     return f"{least} cycles apart" if least == most else f"{least} to {most} cycles apart"
 
 
 def pairs(abi: int, own: bool) -> Iterator[EventPair]:
-    """Yield the pairs that are tried. On Tock a yield-wait-for does not see IPC, and the core is
-    not held: a sweep that goes on behind a hang does not meet its distances there."""
+    """Yield the pairs to try. On Tock a yield-wait-for ignores IPC, and the core is not held: a
+    sweep that continues after a hang would miss its distances there."""
     for steady, moving in ((ALARM, CONSOLE), (ALARM, FIRST), (CONSOLE, FIRST), (SECOND, FIRST)):
         for held in (False, True) if own and steady != SECOND else (False,):
             for awaited in (ANY, steady, moving) if abi == 2 else (ANY,):
@@ -201,65 +204,66 @@ def pairs(abi: int, own: bool) -> Iterator[EventPair]:
                     yield EventPair(steady, moving, awaited, held)
 
 
-def run(plan: Plan, step: int = STEP, tried: Iterable[EventPair] | None = None) -> list[PairSweep]:
-    """PairSweep the pairs of a plan's kernel, some at a time."""
+def run(plan: Plan, step: int = STEP, chosen: Iterable[EventPair] | None = None) -> list[PairSweep]:
+    """Sweep the pairs of a plan's kernel, at most `plan.jobs` at a time."""
     pace = OWN if plan.is_baseline else OTHER
-    every = list(pairs(plan.abi, plan.is_baseline) if tried is None else tried)
+    all_pairs = list(pairs(plan.abi, plan.is_baseline) if chosen is None else chosen)
     with thread_pool(plan.jobs) as pool:
-        return list(pool.map(partial(sweep, plan, pace, step), every))
+        return list(pool.map(partial(sweep, plan, pace, step), all_pairs))
 
 
 def sweep(plan: Plan, pace: Pace, step: int, pair: EventPair) -> PairSweep:
-    """PairSweep the distances of a pair."""
-    found = PairSweep(pair)
+    """Sweep the distances of a pair."""
+    outcome = PairSweep(pair)
     try:
-        Sweeper(plan, pace, step, found).run()
+        Sweeper(plan, pace, step, outcome).run()
     except TockmarkError as error:
-        found.lost.append(str(error))
-    return found
+        outcome.lost.append(str(error))
+    return outcome
 
 
 @dataclass
-class Heard:
-    """What a boot came to."""
+class SweepBoot:
+    """The outcome of one boot."""
 
     rounds: list[TimedRound]
     records: list[Record]
     ending: str | None
-    idle: bool  # the core sleeps for good
+    idle: bool  # the core sleeps and nothing can wake it
     interrupts: list[int]
-    wakes: list[int]  # those of them that woke it
+    wakes: list[int]  # the interrupts that woke the core
 
-    def said(self, kind: str) -> dict[str, str] | None:
-        """Return the values of a record; None if it was not said."""
+    def values_of(self, kind: str) -> dict[str, str] | None:
+        """Return the values of the first record of a kind; None if there is none."""
         for record in self.records:
             if record.kind == kind:
-                return {"what": record.words[0], **dict(record.pairs)}
+                return {"word": record.words[0], **dict(record.pairs)}
         return None
 
 
 class Sweeper:
-    """One sweep under way."""
+    """One sweep in progress."""
 
-    def __init__(self, plan: Plan, pace: Pace, step: int, found: PairSweep) -> None:
-        self.plan, self.pace, self.step, self.found = plan, pace, step, found
-        self.pair = found.pair
+    def __init__(self, plan: Plan, pace: Pace, step: int, outcome: PairSweep) -> None:
+        self.plan, self.pace, self.step, self.outcome = plan, pace, step, outcome
+        self.pair = outcome.pair
         half = pace.half(self.pair)
         self.rounds = 2 * half // step + 2
-        self.folder = log_folder(plan) / self.pair.boot.name  # others try the same waits
-        own = {self.pair.moving, self.pair.steady}
-        places = {CONSOLE: self.pair.senders, FIRST: 0, SECOND: 1}
-        self.callers = [place for event, place in places.items() if event in own]
+        # The trial boots of pairs that differ only in `awaited` have the same name.
+        self.folder = log_folder(plan) / self.pair.boot.name
+        events = {self.pair.moving, self.pair.steady}
+        slots = {CONSOLE: self.pair.senders, FIRST: 0, SECOND: 1}
+        self.callers = [slot for event, slot in slots.items() if event in events]
         self.start = 0  # of the first round of each boot
         self.written = pace.written
 
     def run(self) -> None:
-        """Try delays, then sweep them."""
+        """Find the delays by trial boots, then sweep the distances."""
         pair, pace = self.pair, self.pace
-        between = self.step // 3 * [ANY, pair.steady, pair.moving].index(pair.awaited)
+        shift = self.step // 3 * [ANY, pair.steady, pair.moving].index(pair.awaited)
         trial = self.trial(LEAST)
-        if skipped := trial.said("skipped"):
-            self.found.skipped = skipped["what"]
+        if skipped := trial.values_of("skipped"):
+            self.outcome.skipped = skipped["word"]
             return
         self.set_clock(trial)
         write = LEAST
@@ -268,106 +272,115 @@ class Sweeper:
             write += max(0, last.start + pace.event(pair) - self.console(last))
             trial = self.trial(write)
             self.set_clock(trial)
-        delay = LEAST - pace.half(pair) - self.distance(trial.rounds[-1]) - between
+        delay = LEAST - pace.half(pair) - self.distance(trial.rounds[-1]) - shift
         if delay < LEAST:
-            raise TockmarkError(f"it begins {LEAST - delay} cycles too late", "give it more lead")
+            raise TockmarkError(f"it starts {LEAST - delay} cycles too late", "lengthen its Pace")
         image = self.image(self.pair, self.rounds, delay, write, self.step)
         first = boots = 0
         while first < self.rounds:
             if boots == MOST:
-                raise TockmarkError(f"left after {boots} boots, in round {first} of {self.rounds}")
-            first, boots = self.go_on(image, first), boots + 1
-        far, gap = pace.half(pair) - 2 * self.step, self.found.gap
-        if min(self.found.distances) > -far or max(self.found.distances) < far:
-            raise TockmarkError(f"distances only {span(self.found.distances)}")
+                raise TockmarkError(
+                    f"stopped after {boots} boots, in round {first} of {self.rounds}"
+                )
+            first, boots = self.sweep_from(image, first), boots + 1
+        reach, gap = pace.half(pair) - 2 * self.step, self.outcome.gap
+        if min(self.outcome.distances) > -reach or max(self.outcome.distances) < reach:
+            raise TockmarkError(f"it tried only distances of {span(self.outcome.distances)}")
         if gap > 2 * self.step:
-            raise TockmarkError(f"no distance tried for {gap} cycles")
+            raise TockmarkError(f"it left a gap of {gap} cycles between distances")
 
-    def trial(self, write: int) -> Heard:
-        """Run some rounds with the least delay. Their waiter waits for any, as all kernels can."""
+    def trial(self, write: int) -> SweepBoot:
+        """Run some rounds with the shortest delay. The waiter waits for any event, as it can on all
+        kernels."""
         any_of = replace(self.pair, awaited=ANY)
         return self.boot(self.image(any_of, TRIAL_ROUNDS, LEAST, write, 0), 0)
 
-    def go_on(self, image: Image, first: int) -> int:
-        """Boot from a round on; return the one to go on with."""
-        heard = self.boot(image, first)
-        pair, found = self.pair, self.found
-        done, wrong = heard.said("pairs"), heard.said("wrong")
-        at = [self.distance(one) for one in heard.rounds]
-        if late := [
-            one.number for one in heard.rounds if not all(map(one.called.__getitem__, self.callers))
+    def sweep_from(self, image: Image, first: int) -> int:
+        """Boot from round `first` on, and return the round to continue with."""
+        boot = self.boot(image, first)
+        pair, outcome = self.pair, self.outcome
+        done, wrong = boot.values_of("pairs"), boot.values_of("wrong")
+        distances = [self.distance(timed_round) for timed_round in boot.rounds]
+        if late_rounds := [
+            timed_round.number
+            for timed_round in boot.rounds
+            if not all(map(timed_round.called.__getitem__, self.callers))
         ]:
-            raise TockmarkError(f"an event did not come in round {late[0]}", "give it more rest")
-        found.distances += at
-        if done and not heard.ending:
-            found.together += int(done["together"])
+            message = f"an event did not come in round {late_rounds[0]}"
+            raise TockmarkError(message, "increase the rest of its Pace")
+        outcome.distances += distances
+        if done and not boot.ending:
+            outcome.together += int(done["together"])
             return self.rounds
-        if not heard.rounds:
-            raise TockmarkError(heard.ending or "no round began", "see its log")
+        if not boot.rounds:
+            raise TockmarkError(boot.ending or "no round started", "read its log")
         if wrong:
             event = int(wrong["event"])
-            name = NAMES[event] if event < len(NAMES) else "what comes"
-            what = f"{name}: {wrong['what']}"
-        elif heard.idle:
-            what = "sleeps for good"
+            name = NAMES[event] if event < len(NAMES) else "an unknown event"
+            fault = f"{name}: {wrong['word']}"
+        elif boot.idle:
+            fault = "sleeps for good"
         else:
-            raise TockmarkError(heard.ending or "the waiter said nothing", "see its log")
-        found.wrong[f"{pair.order(at[-1])}: {what}"].append(at[-1])
-        return heard.rounds[-1].number + 1
+            raise TockmarkError(boot.ending or "the waiter printed nothing", "read its log")
+        outcome.wrong[f"{pair.order(distances[-1])}: {fault}"].append(distances[-1])
+        return boot.rounds[-1].number + 1
 
-    def console(self, one: TimedRound) -> int:
-        """Return when a round's write ends."""
-        own = one.called[self.pair.senders]
-        return own + self.written + BYTES * self.pace.uart_cycles(self.pair)
+    def console(self, timed_round: TimedRound) -> int:
+        """Return the time at which a round's write ends."""
+        start = timed_round.called[self.pair.senders]
+        return start + self.written + BYTES * self.pace.uart_cycles(self.pair)
 
-    def distance(self, one: TimedRound) -> int:
-        """Return by how many cycles the moving event comes after the steady one."""
-        steady = one.start + self.pace.event(self.pair)
+    def distance(self, timed_round: TimedRound) -> int:
+        """Return the cycles from the steady event to the moving one."""
+        steady = timed_round.start + self.pace.event(self.pair)
         if self.pair.steady == CONSOLE:
-            steady = self.console(one)
-        return (self.console(one) if self.pair.moving == CONSOLE else one.called[0]) - steady
+            steady = self.console(timed_round)
+        return (
+            self.console(timed_round) if self.pair.moving == CONSOLE else timed_round.called[0]
+        ) - steady
 
-    def set_clock(self, trial: Heard) -> None:
-        """Learn when the first round begins: at what wakes the core before a later one."""
-        if trial.said("pairs") is None:
-            wrong = trial.said("wrong")
+    def set_clock(self, trial: SweepBoot) -> None:
+        """Determine when the first round starts, from the wake-up of the core before a later
+        round."""
+        if trial.values_of("pairs") is None:
+            wrong = trial.values_of("wrong")
             raise TockmarkError(
-                wrong["what"] if wrong else trial.ending or "nothing", "see its log"
+                wrong["word"] if wrong else trial.ending or "it printed nothing", "read its log"
             )
         length = self.pace.round(self.pair)
         last = trial.rounds[-1]
         woken = max((cycle for cycle in trial.wakes if cycle < last.begun), default=0)
         self.start = woken - length * last.number
         if not 0 < trial.rounds[0].begun - self.start < length:
-            raise TockmarkError("rounds do not begin in time", "give it more rest")
+            raise TockmarkError("rounds do not start in time", "increase the rest of its Pace")
         trial.rounds[-1] = last = replace(last, start=woken)
         if CONSOLE in (self.pair.steady, self.pair.moving):
-            off = min((cycle - self.console(last) for cycle in trial.interrupts), key=abs)
-            self.written += off if abs(off) < LEARNT else 0
+            error = min((cycle - self.console(last) for cycle in trial.interrupts), key=abs)
+            self.written += error if abs(error) < LEARNT else 0
 
     def image(self, pair: EventPair, rounds: int, delay: int, write: int, step: int) -> Image:
-        """Build an image."""
+        """Build the image of a pair."""
         plan = self.plan
         apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi, target="apps-lab")
         words = self.pace.words(pair, rounds, delay, write, step)
         return build_image(pair.boot, apps, plan.kernel, plan.board, self.folder, words)
 
-    def boot(self, image: Image, first: int) -> Heard:
-        """Run it from a round on."""
+    def boot(self, image: Image, first: int) -> SweepBoot:
+        """Run an image from round `first` on."""
         plan, pair = self.plan, self.pair
         length = self.pace.round(pair)
-        beginning(image, first, plan.board.flash.base)
+        set_first_round(image, first, plan.board.flash.base)
         limits = {
             "max-cycles": 2_000_000 + (self.rounds - first + TRIAL_ROUNDS) * length,
             "uart-cycles": self.pace.uart_cycles(pair),
         }
         start = Start(
-            pair.boot.name, image.flash, False, marks_of(image), panics=plan.kernel.panics
+            pair.boot.name, image.flash, False, sweep_marks(image), panics=plan.kernel.panics
         )
         session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
         ending = session.ending()
-        self.found.cycles += ending.cycles
+        self.outcome.cycles += ending.cycles
         text = "".join(f"{line}\n" for line in lines)
         (self.folder / f"{pair.boot.name}.log").write_text(text, encoding="latin-1")
         items = decode(lines)
@@ -376,33 +389,35 @@ class Sweeper:
         rounds = list(self.timed(marks, first))
         interrupts = [mark.cycle for mark in marks if mark.name == "irq"]
         wakes = [
-            one.cycle for one, after in pairwise(marks) if (one.name, after.name) == ("irq", "wake")
+            mark.cycle
+            for mark, after in pairwise(marks)
+            if (mark.name, after.name) == ("irq", "wake")
         ]
-        return Heard(rounds, records, ending.why, ending.idle, interrupts, wakes)
+        return SweepBoot(rounds, records, ending.why, ending.idle, interrupts, wakes)
 
     def timed(self, marks: Sequence[Mark], first: int) -> Iterator[TimedRound]:
-        """Yield the rounds that marks tell of."""
+        """Yield the rounds that the marks show."""
         apps = self.pair.senders + 1
         begun = [n for n, mark in enumerate(marks) if mark.name == "round"]
-        for number, (at, end) in enumerate(zip(begun, [*begun[1:], len(marks)], strict=True)):
+        for number, (begin, end) in enumerate(zip(begun, [*begun[1:], len(marks)], strict=True)):
             called = [0] * apps
-            for mark in reversed(marks[at:end]):
+            for mark in reversed(marks[begin:end]):
                 if mark.name.startswith("call"):
                     called[int(mark.name[4:])] = mark.cycle
             start = self.start + number * self.pace.round(self.pair)
-            yield TimedRound(first + number, start, marks[at].cycle, tuple(called))
+            yield TimedRound(first + number, start, marks[begin].cycle, tuple(called))
 
 
-def beginning(image: Image, first: int, base: int) -> None:
-    """Make an image's apps begin with a round."""
+def set_first_round(image: Image, first: int, base: int) -> None:
+    """Patch the number of the first round into an image's apps."""
     flash = bytearray(image.flash.read_bytes())
     for slot in image.slots:
         struct.pack_into("<I", flash, slot.symbols[_FIRST_WORD] - base, first)
     image.flash.write_bytes(flash)
 
 
-def marks_of(image: Image) -> tuple[str, ...]:
-    """Return the marks: where a round begins, where each app makes its call, what the core does."""
+def sweep_marks(image: Image) -> tuple[str, ...]:
+    """Return the options for marks: where a round starts and each app calls, what the core does."""
     names = [
         f"call{n}={slot.symbols['tm_mark_event']:#x}"
         for n, slot in enumerate(image.slots)
@@ -412,27 +427,28 @@ def marks_of(image: Image) -> tuple[str, ...]:
     return tuple(word for name in [*names, *OWN_MARKS] for word in ("--mark", name))
 
 
-def sweeps_text(found: Sequence[PairSweep]) -> str:
-    """Return in a line what the sweeps of a kernel add up to; nothing if there are none."""
-    tried = [one for one in found if not one.skipped]
-    rounds = sum(len(one.distances) for one in tried)
-    cycles = sum(one.cycles for one in tried) / 1e6
-    left = f"; {len(found) - len(tried)} skipped, without IPC" if len(tried) < len(found) else ""
-    said = f"{len(tried)} with their waits, {rounds} distances; {cycles:.1f} M cycles{left}"
-    return said if found else ""
+def format_sweeps(sweeps: Sequence[PairSweep]) -> str:
+    """Format the totals of a kernel's sweeps in one line; empty if there are none."""
+    tried = [sweep for sweep in sweeps if not sweep.skipped]
+    rounds = sum(len(sweep.distances) for sweep in tried)
+    cycles = sum(sweep.cycles for sweep in tried) / 1e6
+    left = f"; {len(sweeps) - len(tried)} skipped, without IPC" if len(tried) < len(sweeps) else ""
+    line = f"{len(tried)} with their waits, {rounds} distances; {cycles:.1f} M cycles{left}"
+    return line if sweeps else ""
 
 
-def sweeps_json(found: Iterable[PairSweep]) -> list[dict[str, object]]:
-    """Return each sweep of a kernel."""
+def sweeps_json(sweeps: Iterable[PairSweep]) -> list[dict[str, object]]:
+    """Return each sweep of a kernel as a JSON object."""
+
     return [
         {
-            "pair": str(one.pair),
-            "distances": sorted(one.distances),
-            "together": one.together,
-            "wrong": dict(one.wrong),
-            "lost": one.lost,
-            "skipped": one.skipped or None,
-            "cycles": one.cycles,
+            "pair": str(sweep.pair),
+            "distances": sorted(sweep.distances),
+            "together": sweep.together,
+            "wrong": dict(sweep.wrong),
+            "lost": sweep.lost,
+            "skipped": sweep.skipped or None,
+            "cycles": sweep.cycles,
         }
-        for one in found
+        for sweep in sweeps
     ]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Measures how long the baseline kernel keeps interrupts off.
 
-It reads the simulator's instruction trace, cache off. The kernel never lets an interrupt in while
-it runs: they are off from the trap to the `mret`. Where it sleeps (`wfi`) an interrupt ends the
-sleep, so that a stretch ends there too.
-"""
+It reads the simulator's instruction trace, with the cache off. The kernel runs with interrupts off
+from the trap to the `mret`. A stretch also ends where the kernel sleeps (`wfi`), because an
+interrupt ends the sleep."""
 
 import tempfile
 from collections import defaultdict
@@ -25,29 +24,30 @@ from tockmark.target.rv32 import MRET, WFI
 from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase
 
-BAUD_115200 = 2083  # cycles of a byte on the UART
-SEARCHED = 2_000_000  # cycles of a boot that searches
+BAUD_115200 = 2083  # UART cycles per byte
+SEARCHED = 2_000_000  # traced cycles of a boot that searches
 MAX_PROCESSES = 4  # of the kernel
-NAME_BYTES = 48  # of a name that fits into the headers that images leave room for
-NO_END = 0xFFFF_FFFF  # of starting again after a fault
-PANICKING = "on_system_call"  # without its first instruction the first call is a trap in the kernel
+NAME_BYTES = 48  # length of a name that fits into the space that images leave for headers
+NO_END = 0xFFFF_FFFF  # restarts after faults
+PANICKING = "on_system_call"  # without its first instruction, the first call traps in the kernel
 
 CALL, INTERRUPT, AFTER_SLEEP = "system call", "interrupt", "after sleep"
 START, FAULT, PANIC = "start", "fault", "panic"
-# A stretch ends within this many cycles. The longest that was found takes 5,100: a call that looks
-# for an app by a name of 48 bytes, which three other apps' names equal but for the last letter.
+# A stretch ends within this many cycles. The longest one that we found takes 5,100: a call that
+# looks up an app by a name of 48 bytes, from which three other apps' names differ in the last
+# letter only.
 MOST_CYCLES = 10_000
-UNLIMITED = {  # kinds that MOST_CYCLES does not hold for, and why
-    START: "lines about apps that are refused wait for the UART",
+UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
+    START: "lines about refused apps wait for the UART",
     FAULT: "its report waits for the UART, once in an app's life",
-    PANIC: "its line waits for the UART, and nothing runs behind it",
+    PANIC: "its line waits for the UART, and nothing runs after it",
 }
 
 
 @dataclass
 class LongestStretch:
-    """The longest stretches of a kind, by instructions and by cycles, exact by the core's own
-    clock; and in which boot the one of most cycles was."""
+    """The longest stretches of a kind, by instructions and by cycles (exact, from the core's own
+    counter), and the boot of the one with the most cycles."""
 
     instructions: int = 0
     cycles: int = 0
@@ -62,17 +62,17 @@ class LongestStretch:
 
 @dataclass(frozen=True)
 class Scene:
-    """A boot whose first `cycles` are traced."""
+    """A boot of which the first `cycles` are traced."""
 
     boot: Boot
     cycles: int
     restarts: int = 0
     panics: bool = False
-    case: AttackCase | None = None  # that it is of
+    case: AttackCase | None = None  # that the boot is from
 
 
 class LongNames(Boot, frozen=True):
-    """A boot whose processes have long names that are alike but for the last letter."""
+    """A boot whose processes have long names that differ in the last letter only."""
 
     def processes(self) -> list[str]:
         """Return the names."""
@@ -80,7 +80,7 @@ class LongNames(Boot, frozen=True):
 
 
 def search(seed: int) -> Scene:
-    """Return a boot in which four apps look for what keeps interrupts off for long."""
+    """Return a boot in which four apps search for operations that keep interrupts off for long."""
     slots = ("seeker",) * MAX_PROCESSES
     slice_us = conformance.SLICE_US
     boot = LongNames(f"search-{seed}", slots[0], slots, (), scene=seed, slice_us=slice_us)
@@ -95,7 +95,7 @@ ATTACKED = (
 )
 SCENES = (
     *(Scene(case.boot, 1_000_000, restarts=99, case=case) for case in ATTACKED),
-    # Its first access stops it: registers are told.
+    # The first access stops the app, and the kernel reports its registers.
     Scene(conformance.short_boot("fault", ("csrs",), 0), 3_000_000),
     Scene(conformance.short_boot("faults", ("csrs",), 0), 1_000_000, restarts=99),
     Scene(conformance.short_boot("panic", ("victim",), 0), 2_000_000, panics=True),
@@ -104,9 +104,9 @@ SCENES = (
 
 @dataclass
 class Stretch:
-    """What has run since interrupts went off."""
+    """The instructions since interrupts were switched off."""
 
-    since: int  # the last cycle before
+    since: int  # the last cycle before it
     kind: str
     instructions: int = 0
     ended: bool = False
@@ -114,7 +114,7 @@ class Stretch:
 
 
 class StretchWatch:
-    """Follows a kernel through traces of its boots, and keeps the worst stretch of each kind."""
+    """Follows the traces of a kernel's boots and keeps the longest stretch of each kind."""
 
     def __init__(self, program: Program, rom: Region) -> None:
         self.worst: dict[str, LongestStretch] = defaultdict(LongestStretch)
@@ -124,11 +124,11 @@ class StretchWatch:
         self.kinds[program.address_of("rust_begin_unwind")] = PANIC
 
     def follow(self, lines: Iterable[str], where: str) -> None:
-        """Take the stretches of a trace with its heading into account."""
+        """Take the stretches of a trace, which starts with its heading, into account."""
         lines = iter(lines)
         if next(lines, HEADING) != HEADING:
             raise TockmarkError(
-                "the simulator's trace has another form", paths.make_command("sim-retire")
+                "the simulator's trace has another format", paths.make_command("sim-retire")
             )
         last, stretch = 0, Stretch(0, START)
         for line in lines:
@@ -136,7 +136,7 @@ class StretchWatch:
             if user and stretch.instructions and not stretch.ended:
                 self._close(stretch, last, where)
             if user or stretch.ended:
-                # A sleep is no part of what comes behind it, which begins with an instruction.
+                # A sleep does not belong to the stretch after it, which starts with an instruction.
                 woken = stretch.asleep and not user
                 since = cycle if user else cycle - 1 if woken else last
                 stretch = Stretch(since, AFTER_SLEEP if woken else CALL)
@@ -159,7 +159,7 @@ class StretchWatch:
 
 
 def trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
-    """Yield the instructions of a boot as far as the scene goes, however the boot ends."""
+    """Yield the traced instructions of a scene's boot, however the boot ends."""
     limits = {"max-cycles": scene.cycles, "uart-cycles": BAUD_115200}
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
@@ -173,7 +173,7 @@ def trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
 
 
 def scene_image(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
-    """Return the flash of a scene's boot."""
+    """Build the flash image of a scene's boot."""
     if scene.panics:
         at, _ = program.symbol(PANICKING)
         kernel = replace(plan.kernel, words={**plan.kernel.words, PANICKING: at})
@@ -185,8 +185,7 @@ def scene_image(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
 
 
 def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, LongestStretch]:
-    """Return the worst stretches in which the baseline kernel was found to keep interrupts off, by
-    kind."""
+    """Return the longest stretches with interrupts off in these scenes, by kind."""
     program = Program(plan.kernel.path)
     watch = StretchWatch(program, plan.board.memory.rom)
     for scene in scenes:
@@ -195,7 +194,7 @@ def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, Longes
 
 
 def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
-    """Return a line on each kind of stretch that takes more cycles than it may."""
+    """Return a message for each kind with a stretch that is longer than allowed."""
     return [
         f"{kind}: {worst.cycles} cycles in {worst.where}, more than {MOST_CYCLES}"
         for kind, worst in stretches.items()
@@ -204,7 +203,7 @@ def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
 
 
 def longest(stretches: dict[str, LongestStretch]) -> str:
-    """Return a line on the longest stretch of those that have a limit."""
+    """Format the longest of the stretches that have a limit."""
     limited = {kind: worst for kind, worst in stretches.items() if kind not in UNLIMITED}
     kind = max(limited, key=lambda kind: limited[kind].cycles)
     return f"the longest: {kind}, {limited[kind].cycles} of at most {MOST_CYCLES} cycles"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tries mutants of the guards (mutations.py) in copies of the checkout: does a test see each? A
-part of `make robustness`.
+"""Tries mutants of the guards (mutations.py) in copies of the checkout: does a test notice each
+one? A part of `make robustness`.
 
-Each place has its share of what is tried, and each source the tests that cover it, cheapest first.
-A mutant that no test tells from the original has survived, unless EQUIVALENT says in a sentence why
-none can.
+Each group of sources gets its share of the mutants. Each source lists the tests that cover it, the
+cheapest first. A mutant that no test can tell from the original has survived, unless EQUIVALENT
+explains why no test can.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ from tockmark_lab.mutations import Mutant, drawn, mutants_of
 
 EQUIVALENT = DATA / "equivalent-mutants.toml"
 WORKERS = 2
-LIMIT, TIMES = 60.0, 5.0  # seconds that a test may take: so many, and so often what it needs
-TRIED = 2  # times that a test may fail without a mutant, as one can on a busy machine
+LIMIT, TIMES = 60.0, 5.0  # a test may take LIMIT seconds plus TIMES its usual duration
+TRIED = 2  # attempts of a test without a mutant: one may fail on a busy machine
 BUILD = 1800.0  # seconds that a build may take, or a test without a mutant
 LINKED = (".tools", "build/sim", "build/apps")  # products that no mutant changes
 KILLED, BY_TIME, SURVIVED, EQUAL = "killed", "killed by time", "survived", "argued equivalent"
@@ -40,19 +40,19 @@ Command = tuple[str, ...]
 
 @dataclass(frozen=True)
 class MutantTest:
-    """A command that fails for what is no good, and one that builds what it tests: where that
-    fails, the mutant is no program."""
+    """A test command that fails for a wrong program, and the command that builds the program. If
+    the build fails, the mutant is not a valid program."""
 
     test: Command
     build: Command = ()
 
 
 @dataclass(frozen=True)
-class MutantPlace:
+class MutantGroup:
     """Sources whose guards are tried together."""
 
-    share: int  # of all mutants, in parts
-    suites: Mapping[str, Sequence[MutantTest]]  # by a pattern of paths, cheapest first
+    share: int  # of all mutants, relative to the other groups
+    suites: Mapping[str, Sequence[MutantTest]]  # by path pattern, cheapest first
 
 
 def _cargo(*words: str) -> list[MutantTest]:
@@ -64,7 +64,7 @@ TESTS = ("tools/tockmark/tests", "tests", "lab/tests")
 
 
 def _pytest(names: str) -> list[MutantTest]:
-    """Return a test per file of tests, which may be in any of the folders."""
+    """Return a test for each test file. The files may be in any of the test folders."""
     command = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
     files = [
         next(
@@ -88,13 +88,13 @@ _CHIP = [
     MutantTest((sys.executable, "-m", "tockmark_lab.mutants")),
 ]
 _WIRE, _RESULT, _RIG = "tools/tockmark/wire", "tools/tockmark/result", "tools/tockmark/target"
-PLACES = {
-    "kernel": MutantPlace(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
-    "chip": MutantPlace(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
-    "capsule": MutantPlace(
+GROUPS = {
+    "kernel": MutantGroup(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
+    "chip": MutantGroup(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
+    "capsule": MutantGroup(
         1, {"capsules/perf/src/commands.rs": _cargo("--package", "tockmark-perf")}
     ),
-    "log parser": MutantPlace(
+    "log parser": MutantGroup(
         2,
         {
             f"{_WIRE}/records.py": _pytest("protocol captured rows samples fuzz_logs marks"),
@@ -102,7 +102,7 @@ PLACES = {
             "lab/tockmark_lab/study_log.py": _pytest("study_log study_logs"),
         },
     ),
-    "result reader": MutantPlace(
+    "result reader": MutantGroup(
         2,
         {
             f"{_RESULT}/build.py": _pytest("run boots control layouts lang faults"),
@@ -114,7 +114,7 @@ PLACES = {
             "tools/tockmark/base/documents.py": _pytest("files hostile file fuzz_results"),
         },
     ),
-    "cache": MutantPlace(
+    "cache": MutantGroup(
         2,
         {
             f"{_RIG}/cache.py": _pytest("cache run"),
@@ -125,18 +125,18 @@ PLACES = {
 
 
 @dataclass
-class Tried:
-    """What came of the mutants of a place."""
+class GroupOutcome:
+    """The outcome of a group's mutants."""
 
-    guards: int  # as many mutants there are
+    guards: int  # number of possible mutants
     tally: Tally = field(default_factory=Tally)
 
 
 class Bench:
-    """A copy of the checkout, in which a mutant takes the place of its original for a while."""
+    """A copy of the checkout in which a mutant replaces its original for a while."""
 
-    def __init__(self, root: Path, folder: Path, go_on: Callable[[], None]) -> None:
-        self.folder, self.go_on = folder, go_on
+    def __init__(self, root: Path, folder: Path, check_running: Callable[[], None]) -> None:
+        self.folder, self.check_running = folder, check_running
         copy_checkout(folder, root)
         for name in LINKED:
             if (root / name).exists():
@@ -145,10 +145,10 @@ class Bench:
 
     @contextlib.contextmanager
     def holding(self, mutant: Mutant) -> Iterator[None]:
-        """Have a mutant in its place."""
+        """Replace a source by its mutant."""
         path = self.folder / mutant.file
         original = path.read_bytes()
-        # Python knows a source by its size and the second of its change.
+        # Python compares a source's size and the second of its change: delete compiled files.
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
             compiled.unlink()
         path.write_text(mutant.text, encoding="utf-8")
@@ -160,7 +160,7 @@ class Bench:
     def code(self, command: Command, seconds: float) -> int | None:
         """Return the exit code of a command in the copy; None if it took too long."""
         child = processes.follow(
-            command, self.go_on, cwd=self.folder, bounds=processes.Bounds(seconds),
+            command, self.check_running, cwd=self.folder, bounds=processes.Bounds(seconds),
             env=bare_environment() | {"PYTHONPATH": f"{self.folder}/tools:{self.folder}/lab"},
             stdout=processes.DEVNULL, stderr=processes.DEVNULL,
         )  # fmt: skip
@@ -168,26 +168,27 @@ class Bench:
 
 
 class Trials:
-    """Mutants of some places, in the order in which a seed draws them."""
+    """The mutants of some groups, in the order in which a seed draws them."""
 
-    def __init__(self, root: Path, places: Mapping[str, MutantPlace], seed: int) -> None:
-        self.places, self.argued = places, equivalent()
-        self.tried: dict[str, Tried] = {}
+    def __init__(self, root: Path, groups: Mapping[str, MutantGroup], seed: int) -> None:
+        self.groups, self.argued = groups, equivalent()
+        self.tried: dict[str, GroupOutcome] = {}
         self._suites: dict[str, Sequence[MutantTest]] = {}  # by file
         self._left: dict[str, Iterator[Mutant]] = {}
         self._usual: dict[Command, float] = {}  # seconds of a test without a mutant
         self._halted = threading.Event()
         self._lock = threading.Lock()
-        for name, place in places.items():
+        for name, group in groups.items():
             mutants = []
-            for file, suite in sources(root, place):
+            for file, suite in sources(root, group):
                 mutants += mutants_of(file, (root / file).read_text(encoding="utf-8"))
                 self._suites[file] = suite
             self._left[name] = drawn(mutants, seed)
-            self.tried[name] = Tried(len(mutants))
+            self.tried[name] = GroupOutcome(len(mutants))
 
     def run(self, benches: Sequence[Bench], count: int, say: Callable[[str], None]) -> None:
-        """Try so many mutants of all places, a bench each at a time; fewer if there are no more."""
+        """Try `count` mutants of all groups, one per bench at a time; fewer if there are no
+        more."""
         free: SimpleQueue[Bench] = SimpleQueue()
         for bench in benches:
             free.put(bench)
@@ -199,11 +200,11 @@ class Trials:
             finally:
                 free.put(bench)
 
-        whole = sum(place.share for place in self.places.values())
+        whole = sum(group.share for group in self.groups.values())
         turns = sorted(
-            (turn / place.share, name)
-            for name, place in self.places.items()
-            for turn in range(round(count * place.share / whole))
+            (turn / group.share, name)
+            for name, group in self.groups.items()
+            for turn in range(round(count * group.share / whole))
         )
         with ThreadPoolExecutor(len(benches)) as pool:
             begun = [pool.submit(borrowing, self._try, name, say) for _, name in turns]
@@ -215,69 +216,69 @@ class Trials:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def go_on(self) -> None:
-        """CancelledError if nobody waits for what comes any more."""
+    def check_running(self) -> None:
+        """Raise CancelledError if the trials were stopped."""
         if self._halted.is_set():
             raise CancelledError
 
     def _try(self, bench: Bench, name: str, say: Callable[[str], None]) -> None:
-        """Try the next mutant of a place that is a program."""
+        """Try the next mutant of a group that is a valid program."""
         while True:
             with self._lock:
                 mutant = next(self._left[name], None)
             if mutant is None:
                 return
-            came = self._outcome(bench, mutant)
-            if came:
+            ending = self._outcome(bench, mutant)
+            if ending:
                 with self._lock:
-                    self._count(self.tried[name].tally, mutant, came)
-                say(f"{name}, {came}: {mutant}")
+                    self._count(self.tried[name].tally, mutant, ending)
+                say(f"{name}, {ending}: {mutant}")
                 return
 
     def _outcome(self, bench: Bench, mutant: Mutant) -> str:
-        """Say what came of a mutant; "" if it is no program."""
+        """Return the outcome of a mutant; empty if it is not a valid program."""
         if mutant.file.endswith(".py"):
             try:
                 compile(mutant.text, mutant.file, "exec")
             except SyntaxError:
                 return ""
-        for step in self._suites[mutant.file]:
-            limit = LIMIT + TIMES * self._seconds(bench, step)
+        for test in self._suites[mutant.file]:
+            limit = LIMIT + TIMES * self._seconds(bench, test)
             with bench.holding(mutant):
-                if step.build and bench.code(step.build, BUILD) != 0:
+                if test.build and bench.code(test.build, BUILD) != 0:
                     return ""
-                code = bench.code(step.test, limit)
+                code = bench.code(test.test, limit)
             if code != 0:
                 return BY_TIME if code is None else KILLED
         return SURVIVED
 
-    def _seconds(self, bench: Bench, step: MutantTest) -> float:
-        """Return how long a test takes without a mutant. TockmarkError if it does not pass."""
-        if step.test not in self._usual:
+    def _seconds(self, bench: Bench, test: MutantTest) -> float:
+        """Return the duration of a test without a mutant. TockmarkError if it does not pass."""
+        if test.test not in self._usual:
             since = time.monotonic()
-            if step.build:
-                bench.code(step.build, BUILD)
-            if all(bench.code(step.test, BUILD) != 0 for _ in range(TRIED)):
-                command = " ".join(step.test).replace(sys.executable, "python")
-                raise TockmarkError("a test fails without a mutant", f"see what `{command}` says")
-            self._usual[step.test] = time.monotonic() - since
-        return self._usual[step.test]
+            if test.build:
+                bench.code(test.build, BUILD)
+            if all(bench.code(test.test, BUILD) != 0 for _ in range(TRIED)):
+                command = " ".join(test.test).replace(sys.executable, "python")
+                raise TockmarkError("a test fails without a mutant", f"run `{command}`")
+            self._usual[test.test] = time.monotonic() - since
+        return self._usual[test.test]
 
-    def _count(self, tally: Tally, mutant: Mutant, came: str) -> None:
-        argued = mutant.key in self.argued
-        if argued and came == SURVIVED:
-            came = EQUAL
-        elif argued:
-            tally.lost.append(f"{mutant} is argued equivalent, and is {came}")
-        elif came == SURVIVED:
+    def _count(self, tally: Tally, mutant: Mutant, ending: str) -> None:
+        is_argued = mutant.key in self.argued
+        if is_argued and ending == SURVIVED:
+            ending = EQUAL
+        elif is_argued:
+            tally.lost.append(f"{mutant} is argued equivalent, but is {ending}")
+        elif ending == SURVIVED:
             tally.lost.append(f"{mutant} survived")
         tally.tried += 1
-        tally.came[came] += 1
+        tally.endings[ending] += 1
 
 
-def sources(root: Path, place: MutantPlace) -> Iterator[tuple[str, Sequence[MutantTest]]]:
-    """Yield the sources of a place, each with what tries its mutants."""
-    for pattern, suite in place.suites.items():
+def sources(root: Path, group: MutantGroup) -> Iterator[tuple[str, Sequence[MutantTest]]]:
+    """Yield the sources of a group, each with its tests."""
+    for pattern, suite in group.suites.items():
         for path in sorted(root.glob(pattern)):
             if not path.stem.endswith("tests"):
                 yield str(path.relative_to(root)), suite
@@ -286,7 +287,7 @@ def sources(root: Path, place: MutantPlace) -> Iterator[tuple[str, Sequence[Muta
 def equivalent() -> dict[tuple[str, str, str], str]:
     """Return why no test can tell a mutant from its original, by the mutant's key."""
     entries = files.toml(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(one["file"], one["function"], one["change"]): one["why"] for one in entries}
+    return {(entry["file"], entry["function"], entry["change"]): entry["why"] for entry in entries}
 
 
 def run(
@@ -294,19 +295,21 @@ def run(
     seed: int,
     say: Callable[[str], None],
     root: Path = paths.ROOT,
-    places: Mapping[str, MutantPlace] = PLACES,
-) -> dict[str, Tried]:
-    """Try so many mutants, and return what came of those of each place."""
-    trials = Trials(root, places, seed)
+    groups: Mapping[str, MutantGroup] = GROUPS,
+) -> dict[str, GroupOutcome]:
+    """Try `count` mutants and return the outcome of each group."""
+    trials = Trials(root, groups, seed)
     with files.temporary_folder(paths.WRITTEN / "mutants") as folder:
-        benches = [Bench(root, folder / str(number), trials.go_on) for number in range(WORKERS)]
+        benches = [
+            Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)
+        ]
         trials.run(benches, count, say)
     return trials.tried
 
 
 def short_conformance() -> list[str]:
-    """Hold the kernel that is built here to the rules, and see it stop the attempts; return what
-    is lost. What is a matter of many calls, of time, or of the core alone is left out."""
+    """Check that the kernel built here keeps the rules and stops the attempts, and return what is
+    lost. Checks that need many calls, exact timing or the core alone are skipped."""
     board = boards.load(boards.DEFAULT)
     plan = conformance.Plan(read_kernel(board.kernels[2]), board, 2, seeds=(), calls=1, jobs=1)
     every = conformance.trials(plan)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes mutants: copies of a source file in which one guard is another one.
+"""Makes mutants: copies of a source file with one guard changed.
 
-What counts as a guard is a table of patterns for each language (RULES). They meet code only:
-comments, text and tests are blanked before. rustfmt and ruff put a space on both sides of a binary
-operator and none into generics and borrows, so patterns tell these apart; where one is wrong all
-the same, the compiler refuses the mutant, and another is drawn.
+GUARDS defines for each language, by regular expressions, what is a guard and what it becomes. They
+apply to code only: comments, strings, attributes and tests are blanked first. rustfmt and ruff put
+spaces around a binary operator but not into generics and borrows, so the patterns can distinguish
+these. If a pattern is wrong, the compiler rejects the mutant and another one is drawn.
 """
 
 import random
@@ -12,19 +12,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-Change = str | Callable[[str], str]  # what a guard becomes; in a text {0} is the guard, {1} a group
+Change = (
+    str | Callable[[str], str]
+)  # what a guard becomes; in a string, {0} is the guard and {1} a group
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A guard that is another one. It is known by file, function and change, wherever its line
-    goes."""
+    """A source file with one guard changed. File, function and change identify it, even if its line
+    moves."""
 
     file: str
-    function: str  # with what it stands in: `Queue.push`
+    function: str  # with the names around it: `Queue.push`
     change: str  # its line before and after: "if a < b: => if a <= b:"
     line: int
-    text: str  # of the whole file
+    text: str  # the whole file
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -35,7 +37,7 @@ class Mutant:
 
 
 def _swap(*pairs: tuple[str, str]) -> Change:
-    words = dict(pairs) | {other: one for one, other in pairs}
+    words = dict(pairs) | {right: left for left, right in pairs}
     return words.__getitem__
 
 
@@ -87,7 +89,7 @@ _NO_CODE = {  # comments, text, attributes, tests
     rf"|{_TEXT}|b?'(?:\\[^']+|[^'\\])'",
     ".py": rf"#[^\n]*|\"\"\".*?\"\"\"|{_TEXT}|'(?:\\.|[^'\\])*'",
 }
-_NAMED = {  # what a line begins, by its own indentation: functions, and what they stand in
+_NAMED = {  # lines that start a function, or what contains functions
     ".rs": r" *[\w\s():]*?\b(?P<is>fn) (\w+)| *(?:pub )?(?:mod|trait) (\w+)"
     r"| *impl\b.*?(\w+)(?:<[^{]*>)? (?:where|\{)",
     ".py": r" *(?:async )?(?P<is>def) (\w+)| *class (\w+)",
@@ -95,44 +97,44 @@ _NAMED = {  # what a line begins, by its own indentation: functions, and what th
 
 
 def mutants_of(file: str, text: str) -> list[Mutant]:
-    """Return every mutant of a source, in the order of their places."""
-    kind = file[file.rindex(".") :]
-    found: dict[tuple[str, str, str], tuple[int, Mutant]] = {}
-    code = re.sub(_NO_CODE[kind], _blank, text, flags=re.DOTALL | re.MULTILINE)
-    functions = list(_functions(code, kind))
-    for pattern, change in GUARDS[kind]:
-        for at in re.finditer(pattern, code, re.MULTILINE):
-            line = code.count("\n", 0, at.start())
+    """Return all mutants of a source, in the order of their positions."""
+    suffix = file[file.rindex(".") :]
+    mutants: dict[tuple[str, str, str], tuple[int, Mutant]] = {}
+    code = re.sub(_NO_CODE[suffix], _blank, text, flags=re.DOTALL | re.MULTILINE)
+    functions = list(_functions(code, suffix))
+    for pattern, change in GUARDS[suffix]:
+        for match in re.finditer(pattern, code, re.MULTILINE):
+            line = code.count("\n", 0, match.start())
             if not functions[line]:
                 continue
-            parts = [text[at.start(n) : at.end(n)] for n in range(at.re.groups + 1)]
+            parts = [text[match.start(n) : match.end(n)] for n in range(match.re.groups + 1)]
             new = change(parts[0]) if callable(change) else change.format(*parts)
-            start, end = text.rfind("\n", 0, at.start()) + 1, text.index("\n", at.end())
-            after = text[start : at.start()] + new + text[at.end() : end]
-            said = f"{_one_line(text[start:end])} => {_one_line(after)}"
+            start, end = text.rfind("\n", 0, match.start()) + 1, text.index("\n", match.end())
+            after = text[start : match.start()] + new + text[match.end() : end]
+            change_text = f"{_one_line(text[start:end])} => {_one_line(after)}"
             mutant = Mutant(
-                file, functions[line], said, line + 1, text[:start] + after + text[end:]
+                file, functions[line], change_text, line + 1, text[:start] + after + text[end:]
             )
-            found.setdefault(mutant.key, (at.start(), mutant))
-    return [mutant for _, mutant in sorted(found.values(), key=lambda entry: entry[0])]
+            mutants.setdefault(mutant.key, (match.start(), mutant))
+    return [mutant for _, mutant in sorted(mutants.values(), key=lambda entry: entry[0])]
 
 
 def drawn(mutants: list[Mutant], seed: int) -> Iterator[Mutant]:
-    """Yield mutants in the order that a seed draws them in."""
+    """Yield mutants in the order in which a seed draws them."""
     yield from random.Random(seed).sample(mutants, len(mutants))
 
 
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found[0])
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _functions(code: str, kind: str) -> Iterator[str]:
-    """Yield for each line the function that it is in, by its indentation; "" outside of them."""
-    named, around = re.compile(_NAMED[kind]), list[tuple[int, str, bool]]()
+def _functions(code: str, suffix: str) -> Iterator[str]:
+    """Yield the function that contains each line, by indentation; empty outside of functions."""
+    named, around = re.compile(_NAMED[suffix]), list[tuple[int, str, bool]]()
     for line in code.split("\n"):
         own = line.lstrip()
         if own and own[0] not in ")]}":

@@ -245,7 +245,7 @@ def interruptions(what: str, seed: int) -> PartOutcome:
     trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
     count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
     tally = trials(count, seed, lambda step: say(f"  {step}"))
-    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.came))
+    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.endings))
     return PartOutcome([tried], tally.lost)
 
 
@@ -254,7 +254,7 @@ def guards(seed: int) -> PartOutcome:
     tried = mutants.run(count_of("TOCKMARK_MUTANTS"), seed, lambda step: say(f"  {step}"))
     found = PartOutcome()
     for place, done in tried.items():
-        came = dict(done.tally.came)
+        came = dict(done.tally.endings)
         found.tries.append(Try(f"{place}, of {done.guards}", done.tally.tried, str(seed), came))
         found.lost += done.tally.lost
     return found

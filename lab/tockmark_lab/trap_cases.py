@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a kernel's path must do to be compared with the floor, as a judge of cases.
+"""Trap cases for the paths of the study floor, and the judge of their outcomes.
 
-A case is a trap of user mode: what it is, and all registers. lab/studies/floor/rules.S runs the
-cases on a path and prints what came of each; `wrong_cases` compares that with the interface. It
-shares nothing with the paths but the numbers of Tock's interface.
-"""
+A case is a trap from user mode with the values of all registers. lab/studies/floor/rules.S runs the
+cases on a path and prints each outcome, and `wrong_cases` compares it with the system-call
+interface. Only a path that passes may be compared with the floor. This module shares nothing with
+the paths but the numbers of Tock's interface."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,13 @@ from itertools import product
 
 from tockmark.base import paths
 
-CASES = 1500  # that each path is given
+CASES = 1500  # per path
 SEED = 104
 WORD = 1 << 32
 
 SP, A0, A1, A2, A3, A4 = 2, 10, 11, 12, 13, 14
 RESULTS = range(A0, A4)
-# By a procedure, and so by a yield, are kept: sp, gp, tp, s0 to s11.
+# Registers that a procedure, and so a yield, preserves: sp, gp, tp, s0 to s11.
 KEPT = (2, 3, 4, 8, 9, *range(18, 28))
 
 YIELD, COMMAND, EXIT = 0, 2, 6
@@ -29,12 +29,12 @@ NOSUPPORT, NODEVICE = 10, 11
 YIELD_WAIT = 1
 
 CAUSES = {"fetches": 1, "illegal": 2, "breaks": 3, "loads": 5, "stores": 7}
-CALL = 8  # mcause of a call of user mode
-CALLS = tuple(f"call_{place}" for place in (0, 2, 4, 6))  # labels, by their place in a flash word
-PRINTED = 41  # words of a case
+CALL = 8  # mcause of a system call from user mode
+CALLS = tuple(f"call_{offset}" for offset in (0, 2, 4, 6))  # labels, by their place in a flash word
+PRINTED = 41  # words that rules.S prints per case
 
-# What the compilers are told of a driver's procedure: that it may change a0 to a3 only.
-OTHERS = (1, *range(5, 10), *range(14, 32))  # but sp, gp and tp, which no procedure may change
+# The options below make the compilers let a driver's procedure change a0 to a3 only.
+OTHERS = (1, *range(5, 10), *range(14, 32))  # without sp, gp and tp, which no procedure may change
 TEMPORARY = ("ra", "t0", "t1", "t2", "a4", "a5", "a6", "a7", "t3", "t4", "t5", "t6")
 COMPILED = {
     "driver.c": (
@@ -53,25 +53,25 @@ COMPILED = {
 
 @dataclass(frozen=True)
 class CheckedCase:
-    """A trap: what user mode does, all its registers, and whether an upcall waits."""
+    """A trap: what user mode does, all its registers, and whether an upcall is pending."""
 
     does: str  # a label of rules.S, or "fetches"
     registers: tuple[int, ...]  # x0 to x31
     pending: int
-    arguments: tuple[int, ...]  # of the waiting upcall
+    arguments: tuple[int, ...]  # of the pending upcall
     userdata: int
-    noise: tuple[int, int]  # what mscratch and mtval hold before it
+    noise: tuple[int, int]  # mscratch and mtval before the trap
 
     def text(self) -> str:
-        """Return it as rules.S takes it."""
+        """Return the case in the form that rules.S includes."""
         pc = "0x20" if self.does == "fetches" else self.does
         words = [pc, *self.registers[1:], self.pending, *self.arguments, "upcalled"]
         return f"    .word {', '.join(map(str, [*words, self.userdata, *self.noise]))}\n"
 
 
 def cases(seed: int = SEED) -> tuple[CheckedCase, ...]:
-    """Return traps with random registers. Many are a call that a path answers, or one that differs
-    in a register or two. Each fault comes with what calls have in a0, a1 and a4, too."""
+    """Return traps with random registers. Many are calls that a path serves, or differ from one in
+    one or two registers. Each fault is also combined with the a0, a1 and a4 of such calls."""
     draw = random.Random(seed)
     near = product(sorted(CAUSES), range(12), (BOTH - COMMAND, UPCALL - COMMAND), (PERF, 1))
     faults = [_fault(draw, *each) for each in near]
@@ -116,16 +116,16 @@ def _near(draw: random.Random, value: int) -> int:
 
 
 def wrong_cases(
-    given: Sequence[CheckedCase], printed: Sequence[int], addresses: dict[str, int]
+    tested: Sequence[CheckedCase], printed: Sequence[int], addresses: dict[str, int]
 ) -> Iterator[str]:
-    """Yield what a path did wrong, a line each. `printed` is what rules.S sent, `addresses` are
-    the labels of the program."""
-    if len(printed) != PRINTED * len(given):
-        yield f"the program ended after {len(printed) // PRINTED} of {len(given)} cases"
-    for place, case in enumerate(given[: len(printed) // PRINTED]):
-        words = [word % WORD for word in printed[PRINTED * place :][:PRINTED]]
-        for what in _wrong(case, words, addresses):
-            yield f"case {place}, {case.does}, {_named(case.registers)}: {what}"
+    """Yield a line for each fault of a path. `printed` has the words that rules.S sent, `addresses`
+    the program's labels."""
+    if len(printed) != PRINTED * len(tested):
+        yield f"the program ended after {len(printed) // PRINTED} of {len(tested)} cases"
+    for number, case in enumerate(tested[: len(printed) // PRINTED]):
+        words = [word % WORD for word in printed[PRINTED * number :][:PRINTED]]
+        for fault in _wrong(case, words, addresses):
+            yield f"case {number}, {case.does}, {_named(case.registers)}: {fault}"
 
 
 def _wrong(case: CheckedCase, words: list[int], addresses: dict[str, int]) -> Iterator[str]:
@@ -134,10 +134,10 @@ def _wrong(case: CheckedCase, words: list[int], addresses: dict[str, int]) -> It
     before = case.registers
     start = 0x20 if case.does == "fetches" else addresses[case.does]
     kept, upcall = tuple(range(32)), [case.pending, *case.arguments]
-    values = dict[int, int]()  # of registers, where the interface says what they are
-    read = dict[str, int]()  # counters, by where they were found
+    values = dict[int, int]()  # of registers whose value the interface defines
+    read = dict[str, int]()  # the value of each counter that the call returned
     ends = (CAUSES.get(case.does, CALL), start)
-    class_, kind = before[A4], before[A0]
+    class_, variant = before[A4], before[A0]
     if case.does in CALLS and class_ == COMMAND:
         kept = tuple(n for n in range(32) if n not in RESULTS)
         ends = (CAUSES["breaks"], start + 4)
@@ -154,7 +154,7 @@ def _wrong(case: CheckedCase, words: list[int], addresses: dict[str, int]) -> It
             values = {A0: FAILURE, A1: NOSUPPORT}
     elif case.does in CALLS and class_ == YIELD:
         kept = KEPT
-        if kind == YIELD_WAIT and case.pending:
+        if variant == YIELD_WAIT and case.pending:
             ends = (CAUSES["breaks"], addresses["upcalled"])
             values = dict(zip(RESULTS, (*case.arguments, case.userdata), strict=True))
             values[1] = start + 4

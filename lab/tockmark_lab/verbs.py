@@ -203,8 +203,8 @@ def conformance_verb(
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
             off = interrupts_off.longest(stretches) if stretches else ""
-            pairs = interleavings.sweeps_text(swept[version])
-            options.show(conformance.count_text(plan, done[version], off, pairs))
+            pairs = interleavings.format_sweeps(swept[version])
+            options.show(conformance.format_totals(plan, done[version], off, pairs))
             options.print_first(done[version].lost, "lost: ")
     if as_json:
         options.show(

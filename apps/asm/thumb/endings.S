@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How apps end that are there to be ended, in Thumb: as in ../endings.S. */
+/* Fatal ends of apps, in Thumb: as in ../endings.S. */
 #include "abi.h"
 #include "body.inc"
 

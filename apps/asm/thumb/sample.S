@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler in Thumb, for version 2 of the interface: what ../sample.S is for RISC-V, by CycleCount.
- * All rows go through these very instructions, time.read too, whose body is the bare return below.
+ * The sampler in Thumb, for version 2 of the interface: like ../sample.S for RISC-V, with CycleCount. All
+ * rows use these same instructions, including time.read, whose body is the bare return below.
  */
 #include "counter.h"
 #include "body.inc"
@@ -12,9 +12,9 @@
 #error "apps for Cortex-M are for version 2, and read CycleCount"
 #endif
 
-    .section .sampler, "ax" /* where it is the same in all apps: app.ld */
+    .section .sampler, "ax" /* at the same address in all apps: app.ld */
 
-/* The counter comes back in r1 and r2. */
+/* Returns the counter in r1 and r2. */
 .macro read_counters
     load    r0, TM_READ_DRIVER
     movs    r1, #TM_READ_COMMAND
@@ -23,7 +23,7 @@
     svc     TOCK_COMMAND
 .endm
 
-/* r4 holds the shot, r5 the body, r6 its argument. */
+/* r4 is the shot, r5 the body, r6 its argument. */
 .macro sampler name
 body \name
     push    {r3-r11, lr} /* r3 for an even number of words */
@@ -37,8 +37,8 @@ body \name
     end_body \name
 .endm
 
-/* What was counted since the reading in r8 and r9, and the two words in r10 and r11 that the body
- * returned, so that checking them costs no row anything. */
+/* Stores the count since the read in r8 and r9, and the two words in r10 and r11 that the body returned:
+ * checking them later adds nothing to any row. */
 .macro keep
     subs    r1, r1, r8
     subs    r2, r2, r9
@@ -65,7 +65,7 @@ sampler tm_sample
     keep
 end_sampler tm_sample
 
-/* void tm_sample_passes(struct tm_shot *shot): as above, with as many calls as shot->passes says */
+/* void tm_sample_passes(struct tm_shot *shot): calls the body shot->passes times */
 sampler tm_sample_passes
     read_counters
     mov     r7, r0
@@ -83,14 +83,14 @@ sampler tm_sample_passes
     keep
 end_sampler tm_sample_passes
 
-/* The body of time.read: nothing. It returns its argument, as it comes. */
-    .section .sampler.body, "ax" /* behind the sampler: app.ld */
+/* The body of time.read: nothing. It returns its argument unchanged. */
+    .section .sampler.body, "ax" /* after the sampler: app.ld */
 body tm_body_empty
     bx      lr
 end_body tm_body_empty
 
-/* Those that are in no file of this folder, and what they go over: rows.h skips their rows, and
- * nothing uses them. */
+/* The bodies that this folder lacks, and their tables: rows.h skips their rows, so nothing uses these
+ * symbols. */
 #ifdef TM_ABSENT
     .irp    name, TM_ABSENT, tm_flash_table, tm_flash_within, tm_flash_next, tm_flash_far, \
                   tm_flash_table_end, tm_flash_chains_end, tm_nops_2, tm_nops_4

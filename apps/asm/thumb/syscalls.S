@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group syscall in Thumb: the arguments, one or two svc, and what the kernel returned
- * left in r0 and r1. The class of a call is in the instruction, so there is none to load.
+ * Bodies of the group syscall in Thumb: the arguments, one or two svc, and the kernel's result left in r0 and
+ * r1. The class of a call is part of the instruction, so it need not be loaded.
  */
 #include "counter.h"
 #include "body.inc"
@@ -34,7 +34,7 @@ end_body \name
     memop_body tm_syscall_memop, TOCK_MEMOP_FLASH_START, 0
     memop_body tm_syscall_sbrk, TOCK_MEMOP_SBRK, 8
 
-/* The break to where r0 says. Adds 3 in user mode: mov, movs, svc. */
+/* Moves the break to the address in r0. Adds 3 in user mode: mov, movs, svc. */
 body tm_syscall_brk
     mov     r1, r0
     movs    r0, #TOCK_MEMOP_BRK
@@ -42,8 +42,8 @@ body tm_syscall_brk
     bx      lr
 end_body tm_syscall_brk
 
-/* The console's upcall: the function that r0 points to, and then none. Adds 10 in user mode, 5 a
- * call: mov or movs, 3 movs, svc. */
+/* Subscribes the function in r0 to the console's upcall, and then none. Adds 10 in user mode, 5 per call:
+ * mov or movs, 3 movs, svc. */
 body tm_syscall_subscribe
     mov     r2, r0
     movs    r0, #TOCK_CONSOLE
@@ -58,8 +58,8 @@ body tm_syscall_subscribe
     bx      lr
 end_body tm_syscall_subscribe
 
-/* A buffer for the console, whose address and length are where r0 points, and then none. Adds 10 in
- * user mode, 5 a call: 2 ldr or movs, 2 movs, svc. */
+/* Allows the console a buffer, whose address and length are at r0, and then none. Adds 10 in user mode, 5
+ * per call: 2 ldr or movs, 2 movs, svc. */
 .macro allow_body name, class
 body \name
     ldr     r2, [r0]
@@ -79,7 +79,7 @@ end_body \name
     allow_body tm_syscall_allow_rw, TOCK_ALLOW_RW
     allow_body tm_syscall_allow_ro, TOCK_ALLOW_RO
 
-/* Adds 3 in user mode: mov (r0 points to the byte that tells whether an upcall ran), movs, svc. */
+/* Adds 3 in user mode: mov (r0 points to the byte that reports whether an upcall ran), movs, svc. */
 body tm_syscall_yield_no_wait
     mov     r1, r0
     movs    r0, #TOCK_YIELD_NO_WAIT

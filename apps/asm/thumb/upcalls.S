@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the groups upcall and console in Thumb: a command, and the wait for the upcall that it
- * brings. An upcall runs as a procedure inside the yield, so the return address is kept on the stack.
+ * Bodies of the groups upcall and console in Thumb: a command, and the wait for its upcall. An upcall runs as
+ * a procedure inside the yield, so the return address is kept on the stack.
  */
 #include "counter.h"
 #include "body.inc"
 
-/* The upcall itself: adds one to the word that its userdata points to. */
+/* The upcall itself: adds one to the word at its userdata. */
 body tm_upcall_count
     ldr     r0, [r3]
     adds    r0, r0, #1
@@ -14,8 +14,8 @@ body tm_upcall_count
     bx      lr
 end_body tm_upcall_count
 
-/* Makes a command with the arguments in r2 and r3, and returns what was counted where r4 points once
- * an upcall has run. */
+/* Makes a command with the arguments in r2 and r3, waits until an upcall has run, and returns the count at
+ * r4. */
 .macro command_and_wait driver, number
     load    r0, \driver
     movs    r1, #\number
@@ -26,8 +26,8 @@ end_body tm_upcall_count
     pop     {r4, pc}
 .endm
 
-/* Perf command 8, then yield-wait; r0 points to the word that the upcall counts in. Adds 17 in user
- * mode, 4 of them the upcall's. */
+/* Perf command 8, then yield-wait. The upcall counts in the word at r0. Adds 17 in user mode, 4 of them in
+ * the upcall. */
 body tm_upcall_yield_wait
     push    {r4, lr}
     mov     r4, r0
@@ -37,7 +37,7 @@ body tm_upcall_yield_wait
     command_and_wait TM_PERF, TM_PERF_UPCALL
 end_body tm_upcall_yield_wait
 
-/* A console write of as many bytes as struct tm_write at r0 says, then yield-wait. */
+/* Writes to the console as struct tm_write at r0 describes, then yield-wait. */
 body tm_console_write_and_wait
     push    {r4, lr}
     mov     r4, r0
@@ -47,8 +47,8 @@ body tm_console_write_and_wait
     command_and_wait TOCK_CONSOLE, TOCK_CONSOLE_WRITE
 end_body tm_console_write_and_wait
 
-/* Perf command 8 with the argument 42, then yield-wait-for: nothing runs, the upcall's arguments come
- * back. Adds 12 in user mode. Returns the third one, 42. */
+/* Perf command 8 with the argument 42, then yield-wait-for: no function runs, the upcall's arguments are
+ * returned. Adds 12 in user mode. Returns the third argument, 42. */
 body tm_upcall_yield_wait_for
     load    r0, TM_PERF
     movs    r1, #TM_PERF_UPCALL

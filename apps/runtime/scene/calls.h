@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bare system calls for apps that play a part in a scene, in both versions of the interface: four
- * words and a class in, the four registers out. The numbers are written out again here on purpose:
- * were they the runtime's own, a mistake in its list would agree with itself.
+ * Bare system calls for apps that play a role in a scene, in both versions of the interface: four
+ * words and a class go in, four registers come out. The numbers are repeated here on purpose: with
+ * the runtime's own list, a mistake in the list would go unnoticed.
  */
 #ifndef SCENE_CALLS_H
 #define SCENE_CALLS_H
@@ -34,7 +34,7 @@ struct answer {
 
 typedef void upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata);
 
-/* An upcall may run inside, so all that a function may overwrite counts as overwritten. */
+/* An upcall may run inside the call, so all caller-saved registers count as changed. */
 static inline struct answer call(uint32_t class, uint32_t first, uint32_t second, uint32_t third,
                                  uint32_t fourth) {
 #if TM_ABI == 1
@@ -71,7 +71,7 @@ static inline struct answer memop(uint32_t operation, uint32_t argument) {
     return call(MEMOP, operation, argument, 0, 0);
 }
 
-/* What both versions have, in words that fit both. */
+/* Functions with the same arguments in both versions. */
 #if TM_ABI == 1
 static inline bool refused(struct answer answer) { return (int32_t)answer.a0 < 0; }
 static inline uint32_t error_of(struct answer answer) { return -answer.a0; }
@@ -82,7 +82,7 @@ static inline struct answer allow(uint32_t driver, uint32_t number, const volati
                                   uint32_t length) {
     return call(ALLOW, driver, number, (uintptr_t)address, length);
 }
-#define allow_rw allow /* there is only one */
+#define allow_rw allow /* version 1 has only one */
 #define allow_ro allow
 #else
 static inline bool refused(struct answer answer) { return answer.a0 < SUCCESS; }
@@ -90,7 +90,7 @@ static inline uint32_t error_of(struct answer answer) { return answer.a1; }
 static inline uint32_t value_of(struct answer answer) { return answer.a1; }
 static inline void yield(void) { call(YIELD, WAIT, 0, 0, 0); }
 
-/* Runs an upcall if one waits; tells whether one did, or 2 if the kernel did not tell. */
+/* Run an upcall if one waits. Return 1 if one ran, 0 if not, 2 if the kernel did not report it. */
 static inline uint32_t poll(void) {
     volatile uint8_t ran = 2;
     call(YIELD, NO_WAIT, (uintptr_t)&ran, 0, 0);
@@ -114,7 +114,7 @@ static inline uint32_t milliseconds(uint32_t count) {
     return value_of(command(ALARM, 1, 0, 0)) / 1000 * count;
 }
 
-/* Computes for so long, and makes calls, but does not yield. */
+/* Compute for this many ticks, with calls but without a yield. */
 static inline void spin(uint32_t ticks) {
     uint32_t start = now();
     while (now() - start <= ticks)

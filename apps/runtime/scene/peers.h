@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* IPC in words that fit both versions of the interface. */
+/* IPC with the same functions in both versions of the interface. */
 #ifndef SCENE_PEERS_H
 #define SCENE_PEERS_H
 
 #include "report.h"
 
-/* The number that the kernel knows a process by; NOBODY if there is none of that name. */
+/* Return the kernel's number for a process; NOBODY if no process has that name. */
 #define NOBODY 0xffffffff
 static inline uint32_t find_process(const char *name) {
-    char text[16]; /* version 1 takes it from RAM only */
+    char text[16]; /* version 1 requires RAM */
     uint32_t length = 0;
     for (; name[length]; length++)
         ((volatile char *)text)[length] = name[length];
@@ -42,7 +42,7 @@ static inline struct answer notify_client(uint32_t process) {
 #endif
 }
 
-/* The app's place in flash is also its number as a process. */
+/* The app's index in flash is also its number as a process. */
 static inline struct answer be_service(upcall *function, uint32_t userdata) {
 #if TM_ABI == 1
     return subscribe(IPC, 0, function, userdata);

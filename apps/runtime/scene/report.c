@@ -15,7 +15,7 @@ static void on_written(uint32_t first, uint32_t second, uint32_t third, uint32_t
     written = true;
 }
 
-/* Leaves the console as if it had never been used. */
+/* Write a line and leave the console as if it had never been used. */
 static void write_line(const char *line, uint32_t length) {
     written = false;
     allow_ro(CONSOLE, 1, line, length);
@@ -31,8 +31,8 @@ static struct tm_out out = {.write = write_line};
 
 volatile struct seen seen;
 
-/* The begin record comes with the first that follows it, so that the first checks see a console
- * that nobody has used. */
+/* The begin record is printed together with the first record after it, so that the first checks see
+ * an unused console. */
 struct tm_out *begin_record(const char *kind) {
     if (out.seq == 0) {
         tm_record(&out, "begin proto=1 lang=c abi=" TEXT(TM_ABI));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The first instructions of an app that plays a part in a scene.
+ * The first instructions of an app that plays a role in a scene.
  *
- * An app that faults or restarts begins here again, and its variables as they stand in flash. What
- * has to outlive that is `kept` (report.h), right behind them: no one clears it.
+ * An app that faults or restarts begins here again, with its variables reset from flash. Data that must
+ * survive is in `kept` (report.h), right after the variables: nothing clears it.
  */
 #include "memory.inc"
 
@@ -11,14 +11,14 @@
 
     .option norelax
     .globl  tm_heap
-    .set    tm_heap, 0x1000     # asked for at run time, by the break
+    .set    tm_heap, 0x1000     # requested at run time, with the break
 
     .section .start, "ax"
     .globl  _start
     .type   _start, @function
 _start:
     la      gp, __global_pointer$
-    mv      s0, a0              # what the kernel says of flash and RAM
+    mv      s0, a0              # the kernel's arguments: flash and RAM
     mv      s1, a1
     mv      s2, a2
     mv      s3, a3
@@ -35,7 +35,7 @@ _start:
     ecall
     addi    a0, a0, -128        # success?
 #endif
-1:  bnez    a0, 1b              # no memory, and nobody to tell
+1:  bnez    a0, 1b              # no memory, and no way to report it
 
     la      sp, _stack_top
     la      t0, _app_end

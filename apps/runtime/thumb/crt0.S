@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The first and last instructions of an app in Thumb: what ../crt0.S is for RISC-V.
+ * The first and last instructions of an app in Thumb, like ../crt0.S for RISC-V.
  *
- * The kernel enters with r0 = start of the app's flash, r1 = start of its RAM, r2 = length of its
- * RAM, r3 = the break. The stack has room for one exception, which a system call takes; the app
- * uses none before the break is where it has to be.
+ * The kernel enters with r0 = start of the app's flash, r1 = start of its RAM, r2 = length of its RAM, r3 =
+ * the break. The stack has room for one exception, which a system call takes; the app uses no other stack
+ * before the break is set.
  */
 #include "abi.h"
     .syntax unified
@@ -26,7 +26,7 @@ _start:
 
 1:  ldr     r0, =_stack_top
     mov     sp, r0
-    ldr     r0, =_data_load         /* initial data from flash to RAM, the rest to zero */
+    ldr     r0, =_data_load         /* copy initial data from flash, clear the rest */
     ldr     r1, =_data_start
     ldr     r2, =_data_end
     b       3f
@@ -43,7 +43,7 @@ _start:
     blo     4b
 
     bl      main
-    mov     r1, r0                  /* main's value is the completion code */
+    mov     r1, r0                  /* main's result is the completion code */
 terminate:
     movs    r0, #TOCK_EXIT_TERMINATE
     svc     TOCK_EXIT

@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each of Perf's commands does: pure logic over the small [`Counters`] trait, which knows no
-//! kernel. This file is the same in every kernel; an adapter beside it calls [`Perf::command`] and
-//! puts the [`Reply`] into the kernel's own words.
+//! Perf's commands: pure logic over the small trait [`Counters`], independent of any kernel. This file is
+//! the same in every kernel. Each kernel has an adapter, which calls [`Perf::command`] and converts the
+//! [`Reply`] to the kernel's own types.
 //!
 //! # Commands
 //!
 //! | number | argument | reply | meaning |
 //! |---|---|---|---|
-//! | 0 | - | success | the driver is there |
+//! | 0 | - | success | the driver exists |
 //! | 1 | - | u32 | cycles, low half |
 //! | 2 | - | u32 | retired instructions, low half |
 //! | 3 | - | u32, u32 | cycles and retired instructions, low halves, read back to back |
-//! | 4 | - | u64 | all of cycles |
-//! | 5 | - | u64 | all of retired instructions |
-//! | 6 | N | u64 | event counter N; NOSUPPORT if the core has none of that number |
+//! | 4 | - | u64 | cycles, both halves |
+//! | 5 | - | u64 | retired instructions, both halves |
+//! | 6 | N | u64 | event counter N; NOSUPPORT if the core does not have it |
 //! | 7 | mask | success | starts event counter N from zero for each bit N, and stops the others |
-//! | 8 | any | success | schedules upcall 0 at once |
+//! | 8 | any | success | schedules upcall 0 immediately |
 //!
 //! # Event counters
 //!
-//! Command 7 with a bit for which the core has no event counter answers NOSUPPORT and changes nothing.
-//! With no bit it stops all, and what they have counted can be read at leisure. A core has one set,
-//! which all applications share. The cycle and the instruction counter always run.
+//! If the core lacks an event counter of the mask, command 7 returns NOSUPPORT and changes nothing. A mask
+//! of 0 stops all event counters; they keep their values. A core has one set of them, which all
+//! applications share. The cycle counter and the instruction counter always run.
 //!
-//! On Ibex each counts one kind of event, which cannot be changed. Earl Grey's Ibex has these ten, of
-//! 32 bits each:
+//! On Ibex each event counter counts one event, which cannot be changed. Earl Grey's Ibex has these ten,
+//! with 32 bits each:
 //!
-//! | counter | Ibex's name | what it counts |
+//! | counter | Ibex's name | event |
 //! |---|---|---|
 //! | 3 | NumCyclesLSU | cycles in which the core waits for data memory |
 //! | 4 | NumCyclesIF | cycles in which it waits for the next instruction |
 //! | 5 | NumLoads | loads; one that crosses a word counts once |
-//! | 6 | NumStores | stores, likewise |
-//! | 7 | NumJumps | unconditional jumps |
+//! | 5 | NumLoads | loads; a load that crosses a word boundary counts once |
+//! | 6 | NumStores | stores, counted in the same way |
 //! | 8 | NumBranches | conditional branches |
 //! | 9 | NumBranchesTaken | those of them that are taken |
-//! | 10 | NumInstrRetC | retired compressed instructions |
+//! | 9 | NumBranchesTaken | conditional branches that are taken |
 //! | 11 | NumCyclesMulWait | cycles in which it waits for the multiplier |
 //! | 12 | NumCyclesDivWait | cycles in which it waits for the divider |
 //!
 //! # Upcall 0
 //!
-//! Scheduled by command 8. Its arguments are the low halves of cycles and of retired instructions as
-//! they stood when the upcall was scheduled, then the argument that the command was given. So an
-//! application that measures delivery has the moment of scheduling without a further system call.
+//! Command 8 schedules it. Its arguments are the low halves of cycles and of retired instructions at the
+//! time of scheduling, then the command's argument. So an application that measures delivery knows the time
+//! of scheduling without another system call.
 
-/// The driver number under the version 2 interface. (0x90004, which the 2021 study used, belongs to
-/// another driver there.)
+/// The driver number in version 2 of the interface. (The 2021 study used 0x90004, which belongs to another
+/// driver there.)
 pub const DRIVER_NUMBER: u32 = 0x9_0010;
 
-/// The counters of one core. Each method but the last two is one read of one counter half.
+/// The counters of one core. Each method except the last two reads one half of one counter.
 pub trait Counters {
     /// Low half of the cycle counter.
     fn cycles(&self) -> u32;
@@ -61,26 +61,26 @@ pub trait Counters {
     /// High half of the retired-instruction counter.
     fn instructions_high(&self) -> u32;
 
-    /// Event counter `number`; None if the core has no such counter.
+    /// Reads event counter `number`; None if the core does not have it.
     fn event(&self, _number: u32) -> Option<u64> {
         None
     }
 
-    /// Starts each event counter whose bit is set in `mask` from zero and stops the others. If the
-    /// core lacks one of them, nothing changes, and the answer is None.
+    /// Starts each event counter whose bit is set in `mask` from zero and stops the others. If the core
+    /// lacks one of them, changes nothing and returns None.
     fn start_events(&self, _mask: u32) -> Option<()> {
         None
     }
 }
 
-/// What a command answers, in no kernel's terms.
+/// The result of a command, independent of any kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     Success,
     U32(u32),
     Pair(u32, u32),
     U64(u64),
-    /// Success, and the adapter schedules upcall 0 with these arguments.
+    /// Success; the adapter schedules upcall 0 with these arguments.
     Upcall(u32, u32, u32),
     NoSupport,
 }
@@ -101,7 +101,7 @@ impl<C: Counters> Perf<C> {
     #[inline(always)]
     pub fn command(&self, number: u32, argument: u32) -> Reply {
         let core = &self.counters;
-        // The stopwatch comes before the table: what it costs is in every measurement.
+        // This command comes before the table, because its cost is part of every measurement.
         if number == 3 {
             return Reply::Pair(core.cycles(), core.instructions());
         }
@@ -126,12 +126,12 @@ impl<C: Counters> Perf<C> {
     }
 }
 
-/// Tells the compiler that the way past this call is seldom taken.
+/// Tells the compiler that the path with this call is rarely taken.
 #[cold]
 fn seldom() {}
 
-/// Reads both halves of a running counter. The low half may carry into the high half between the
-/// reads; then the high half has changed, and the low half is read again, too soon for another carry.
+/// Reads both halves of a running counter. If the low half carries between the reads, the high half has
+/// changed. Then the low half is read again, too soon for another carry.
 pub fn read_wide(high: impl Fn() -> u32, low: impl Fn() -> u32) -> u64 {
     let (before, early) = (high(), low());
     let upper = high();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The command table over a fake core whose counters move with every read.
+//! The command table over a fake core whose counters advance with every read.
 
 use crate::{Counters, Perf, Reply};
 use core::cell::Cell;
@@ -24,7 +24,7 @@ impl FakeCore {
         }
     }
 
-    /// Both counters as they stand, after which they move on.
+    /// Returns both counters, then advances them.
     fn tick(&self) -> (u64, u64) {
         let now = (self.cycles.get(), self.instructions.get());
         self.cycles.set(now.0 + self.step);
@@ -74,7 +74,7 @@ fn low_halves_come_alone() {
 
 #[test]
 fn the_pair_is_read_back_to_back() {
-    // One read of the fake takes 10 cycles and retires 1: exactly one lies between.
+    // One read of the fake takes 10 cycles and retires 1 instruction: exactly one read is in between.
     let perf = perf(100, 40, 10);
     assert_eq!(perf.command(3, 0), Reply::Pair(100, 41));
     assert_eq!(perf.counters.cycles.get(), 120, "two reads, no more");
@@ -94,7 +94,7 @@ fn wide_counters_need_three_reads() {
 
 #[test]
 fn a_carry_between_the_halves_is_seen() {
-    // Wherever the carry falls, the reading lies between the counter before and after.
+    // For any moment of the carry, the result is between the counter's values before and after.
     for before in 0xFFFF_FFF0..=0xFFFF_FFFF_u64 {
         for (number, step) in [(4, 1), (4, 5), (5, 1)] {
             let perf = perf(before, before, step);

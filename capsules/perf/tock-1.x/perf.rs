@@ -2,14 +2,14 @@
 
 //! Perf for Tock 1.x: lets applications read the cycle and instruction counters of the core.
 //!
-//! A reply of version 1 of the system-call interface is one word, so of the commands that are
-//! described in [`commands`](crate::perf::commands) it has 0, 1, 2 and 8. A counter's low half is
-//! that word, whatever its sign. Subscription 0 takes the upcall of command 8.
+//! In version 1 of the system-call interface a reply is one word, so this driver has only commands 0, 1, 2
+//! and 8 of [`commands`](crate::perf::commands). The word is a counter's low half, even if that makes it
+//! negative. Subscription 0 is the upcall of command 8.
 //!
 //! Usage
 //! -----
 //!
-//! This file is `capsules/src/perf.rs`, and `commands.rs` goes to `perf/` beside it. The board
+//! This file is `capsules/src/perf.rs`; put `commands.rs` into the folder `perf/` next to it. The board
 //! implements `Counters` for its core, and registers the driver at [`DRIVER_NUM`]:
 //!
 //! ```rust,ignore
@@ -27,10 +27,10 @@ pub mod commands;
 use commands::{Counters, Reply};
 use kernel::{AppId, Callback, Driver, Grant, ReturnCode};
 
-/// The number that the study of 2021 gave it, which was free then.
+/// The number in the study of 2021; it was free then.
 pub const DRIVER_NUM: usize = 0x90004;
 
-/// What a process has of this driver: its callback.
+/// The state that each process has in this driver: its callback.
 #[derive(Default)]
 pub struct Subscription(Option<Callback>);
 
@@ -47,11 +47,11 @@ impl<C: Counters> Perf<C> {
         }
     }
 
-    /// A function of its own, so that reading a counter does not save the registers that this needs.
+    /// A separate function, so that reading a counter does not save the registers that this one needs.
     #[inline(never)]
     fn schedule(&self, process: AppId, r0: usize, r1: usize, r2: usize) -> ReturnCode {
         let scheduled = self.subscription.enter(process, |subscription, _| {
-            // No callback is no error: in version 2 the null upcall swallows it.
+            // A missing callback is no error: in version 2 the null upcall ignores the event.
             subscription
                 .0
                 .map_or(true, |mut callback| callback.schedule(r0, r1, r2))

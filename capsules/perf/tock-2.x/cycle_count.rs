@@ -2,8 +2,8 @@
 
 //! Ibex's cycle counter for the capsule CycleCount, which lets one app start, stop and reset it.
 //!
-//! mcycle is everybody's, so it is only read: mcountinhibit, which would stop it, would stop it for
-//! the kernel and for other drivers, too. Start, stop and reset move what is counted from.
+//! mcycle is shared, so it is only read: stopping it with mcountinhibit would also stop it for the kernel
+//! and for other drivers. Start, stop and reset change the value from which cycles are counted.
 
 use core::cell::Cell;
 use kernel::hil::hw_debug::CycleCounter;
@@ -11,7 +11,7 @@ use rv32i::csr::CSR;
 
 pub struct IbexCycleCounter {
     running: Cell<bool>,
-    // Running: the mcycle that counts as 0. Stopped: the count.
+    // While running: the value of mcycle at count 0. While stopped: the count.
     from: Cell<u64>,
 }
 
@@ -25,7 +25,7 @@ impl IbexCycleCounter {
 
     fn run(&self, running: bool) {
         if self.running.replace(running) != running {
-            // Either of the two makes the other one of it.
+            // The conversion between the two meanings is the same both ways.
             self.from
                 .set(CSR.read_cycle_counter().wrapping_sub(self.from.get()));
         }

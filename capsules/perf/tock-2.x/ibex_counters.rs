@@ -41,11 +41,11 @@ impl Counters for IbexCounters {
     }
 }
 
-/// A counter's number is part of the instruction that reads it, so each needs an instruction of its
-/// own. It is in the text, because a compiler of July 2024 takes no constants as operands.
+/// A counter's number is part of the instruction that reads it, so each counter needs its own instruction.
+/// The number is part of the text, because a compiler of July 2024 accepts no constants as operands.
 macro_rules! event_counters {
     ($($number:literal),+) => {
-        /// Bit N: there is a counter N.
+        /// Bit N: counter N exists.
         const ALL: u32 = $(1 << $number)|+;
 
         fn read(number: u32) -> Option<u32> {
@@ -66,10 +66,10 @@ macro_rules! event_counters {
             }
         }
 
-        /// Sets those in `mask` to zero.
+        /// Sets the counters in `mask` to zero.
         fn clear(mask: u32) {
             $(if mask & (1 << $number) != 0 {
-                // Safety: the kernel itself counts no events.
+                // Safety: the kernel does not use these counters.
                 unsafe { asm!(concat!("csrw mhpmcounter", $number, ", zero"), options(nomem, nostack)) }
             })+
         }
@@ -78,7 +78,7 @@ macro_rules! event_counters {
 
 event_counters!(3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
 
-/// Stops these counters, and no others: the bits of mcycle and minstret stay zero.
+/// Stops exactly these counters: the bits of mcycle and minstret stay zero.
 fn inhibit(events: u32) {
     // Safety: mcountinhibit stops counters and does nothing else.
     unsafe { asm!("csrw mcountinhibit, {}", in(reg) events, options(nomem, nostack)) }

@@ -2,15 +2,14 @@
 
 //! Perf for Tock 2.x: lets applications read the cycle, instruction and event counters of the core.
 //!
-//! The commands, and the counters that the board has to supply, are described in
-//! [`commands`](crate::perf::commands). Upcall 0, of command 8, is the only upcall; there is nothing
-//! to allow.
+//! [`commands`](crate::perf::commands) describes the commands, and the counters that the board has to
+//! supply. Upcall 0, of command 8, is the only upcall; there is no buffer to allow.
 //!
 //! Usage
 //! -----
 //!
-//! This file is `capsules/extra/src/perf.rs`, and `commands.rs` goes to `perf/` beside it. The board
-//! implements `Counters` for its core, and registers the driver at [`DRIVER_NUM`]:
+//! This file is `capsules/extra/src/perf.rs`; put `commands.rs` into the folder `perf/` next to it. The
+//! board implements `Counters` for its core, and registers the driver at [`DRIVER_NUM`]:
 //!
 //! ```rust,ignore
 //! let perf = static_init!(
@@ -31,7 +30,7 @@ use kernel::{ErrorCode, ProcessId};
 
 pub const DRIVER_NUM: usize = commands::DRIVER_NUMBER as usize;
 
-/// What a process has of this driver: its upcall, which the kernel keeps.
+/// The state that each process has in this driver: its upcall, which the kernel keeps.
 type Subscription = Grant<(), UpcallCount<1>, AllowRoCount<0>, AllowRwCount<0>>;
 
 pub struct Perf<C> {
@@ -47,7 +46,7 @@ impl<C: Counters> Perf<C> {
         }
     }
 
-    /// A function of its own, so that reading a counter does not save the registers that this needs.
+    /// A separate function, so that reading a counter does not save the registers that this one needs.
     #[inline(never)]
     fn schedule(&self, process: ProcessId, arguments: (usize, usize, usize)) -> CommandReturn {
         let scheduled = self

@@ -40,7 +40,7 @@ from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
 from tockmark.target.log import check_settled
 from tockmark.target.parse import LogClaims
 from tockmark.target.protocol import Ability, Session, Start, require_ability
-from tockmark.target.serial import GoneError, Port
+from tockmark.target.serial import Port, PortGoneError
 from tockmark.target.tab import write_tab_image
 from tockmark.wire.uart_line import TEXT
 
@@ -237,7 +237,7 @@ def listen_verb(
         raise TockmarkError(
             f"cannot write {paths.shown(path)}: {error.strerror}", "name another log with -o"
         ) from error
-    except GoneError as error:
+    except PortGoneError as error:
         raise TockmarkError(
             f"the port {port} is gone; {count} lines are kept in {paths.shown(path)}",
             "plug it in and listen again, with another -o",
@@ -254,7 +254,7 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
     try:
         while until is None or time.monotonic() < until:
             yield from port.read()[0]
-    except (GoneError, KeyboardInterrupt):
+    except (PortGoneError, KeyboardInterrupt):
         yield from port.rest()
         raise
     yield from port.rest()

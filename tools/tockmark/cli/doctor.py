@@ -140,9 +140,9 @@ def _folders() -> Iterator[Examined]:
 
 def _kept_boots() -> Examined:
     """Say how many simulated boots are kept, how large they are, and in which folder."""
-    kept, todo = cache.default_cache(), f"name a folder of yours with {cache.VARIABLE}"
+    kept, todo = cache.default_cache(), f"name a folder of yours with {cache.CACHE_VARIABLE}"
     if kept.folder is None:
-        return Examined("kept boots", f"none, {cache.VARIABLE} is off", None, todo)
+        return Examined("kept boots", f"none, {cache.CACHE_VARIABLE} is off", None, todo)
     try:
         files = kept.entries()
     except OSError:
@@ -191,7 +191,7 @@ def doctor_verb(
         bool,
         Option(
             "--clear-cache",
-            help=f"Remove all simulated boots that are kept, and end. {cache.VARIABLE} in the"
+            help=f"Remove all simulated boots that are kept, and end. {cache.CACHE_VARIABLE} in the"
             " environment names their folder, or is `off`.",
         ),
     ] = False,
@@ -211,7 +211,9 @@ def doctor_verb(
 def _clear(kept: Cache, as_json: bool) -> None:
     """Remove all boots that are kept, and show how many. TockmarkError if that cannot be done."""
     if kept.folder is None:
-        raise TockmarkError(f"{cache.VARIABLE} is off: nothing is kept", f"unset {cache.VARIABLE}")
+        raise TockmarkError(
+            f"{cache.CACHE_VARIABLE} is off: nothing is kept", f"unset {cache.CACHE_VARIABLE}"
+        )
     where = paths.shown(kept.folder)
     try:
         files = kept.clear()

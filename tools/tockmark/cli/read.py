@@ -126,7 +126,7 @@ def list_verb(
         Argument(
             metavar="ROWS",
             help="Which rows, as for --only; default: all.",
-            autocompletion=options.several(options.rows),
+            autocompletion=options.complete_list(options.rows),
         ),
     ] = None,
     file: options.CatalogueFile = None,
@@ -150,7 +150,7 @@ def help_verb(
         Argument(
             metavar="TOPIC",
             help="A page of docs/; default: list them.",
-            autocompletion=options.one(topics),
+            autocompletion=options.complete_name(topics),
         ),
     ] = None,
 ) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This writes who called whom, and what it cost, in the format of Valgrind's Callgrind, which
-KCachegrind, QCachegrind and callgrind_annotate read: cycles and instructions by function and source
-line, and calls with what they cost in all.
+"""Write call graphs in the format of Valgrind's Callgrind, for KCachegrind, QCachegrind and
+callgrind_annotate: cycles and instructions per function and source line, and calls with their
+inclusive costs.
 
-The format (https://valgrind.org/docs/manual/cl-format.html): what costs nothing is not named; a
-name stands in full where it is said first, and by its number behind that.
+In this format (https://valgrind.org/docs/manual/cl-format.html) a name is written in full the first
+time and by its number after that. Lines without cost are omitted.
 """
 
 from collections import defaultdict
@@ -15,29 +15,29 @@ from tockmark import __version__
 from tockmark.base.files import write_whole
 from tockmark.profile.follow import Cost, Graph, Line, Node
 
-UNKNOWN = "???"  # as Callgrind calls a source file that is not known
+UNKNOWN = "???"  # Callgrind's name for an unknown source file
 EVENTS = ("Cycles", "Instructions")  # readers sort by the first
 
 
 class _Names:
-    """The names of one kind, each with its number."""
+    """A set of names, each with its number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:
-        known = name in self._numbers
+        is_known = name in self._numbers
         number = self._numbers.setdefault(name, len(self._numbers) + 1)
-        return f"({number})" if known else f"({number}) {name}"
+        return f"({number})" if is_known else f"({number}) {name}"
 
 
 def write(path: Path, graph: Graph, title: str) -> None:
-    """Write a file. TockmarkError if that cannot be."""
+    """Write a call graph to a file. Raise TockmarkError if it cannot be written."""
     write_whole({path: text(graph, title)})
 
 
 def text(graph: Graph, title: str) -> str:
-    """Return what the file holds; `title` says what was run."""
+    """Return a call graph as text; `title` describes the run."""
     total = Cost()
     for lines in graph.own.values():
         for cost in lines.values():
@@ -61,25 +61,25 @@ def _functions(graph: Graph) -> Iterator[str]:
     for caller, line, to in graph.calls:
         edges[caller].append((line, to))
 
-    def place(prefix: str, file: str, node: Node) -> Iterator[str]:
+    def position(prefix: str, file: str, node: Node) -> Iterator[str]:
         program, path = node
         yield f"{prefix}ob={programs(program.path.name)}"
         yield f"{prefix}{'fi' if prefix else 'fl'}={files(file or UNKNOWN)}"
         yield f"{prefix}fn={functions(path)}"
 
     for node, (home, _) in graph.begins.items():
-        yield from place("", home, node)
+        yield from position("", home, node)
         here = home
         costs: list[tuple[Line, Node | None, Cost]] = []
         costs += [(line, None, cost) for line, cost in graph.own.get(node, {}).items()]
         costs += [(line, to, graph.whole[node, line, to]) for line, to in edges[node]]
-        for (file, number), callee, cost in sorted(costs, key=lambda one: one[0]):
+        for (file, number), callee, cost in sorted(costs, key=lambda line_cost: line_cost[0]):
             if file != here:
                 yield f"{'fe' if file == home else 'fi'}={files(file or UNKNOWN)}"
                 here = file
             if callee is not None:
                 first_file, first = graph.begins[callee]
-                yield from place("c", first_file, callee)
+                yield from position("c", first_file, callee)
                 yield f"calls={graph.calls[node, (file, number), callee]} {first}"
             yield f"{number} {_figures(cost)}"
         yield ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This shows what a call of each function costs in a steady sample, or in all of its app's run from
-the kernel's first instruction on: `profile --functions`. What counts as a call is in follow.py.
+"""Show what a call of each function costs, in a steady sample or from the kernel's first
+instruction to the end of the run (`profile --functions`). follow.py defines what counts as a call.
 """
 
 import re
@@ -20,7 +20,7 @@ from tockmark.profile.sample import MODE, PC, Step, parse
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
 
-COUNTS = ("path", "calls", "inlined", "cut", "cycles")  # of a function, in JSON
+COUNTS = ("path", "calls", "inlined", "cut", "cycles")  # fields of a function in JSON
 
 COLUMNS = (
     ("", "calls", 6),
@@ -30,25 +30,26 @@ COLUMNS = (
     ("with callees:", "cycles", 14),
     ("", "instr.", 13),
 )
-SHOWN = 40  # functions, where no name chooses them
+SHOWN = 40  # functions
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What functions cost in a trace."""
+    """The costs of functions in a trace."""
 
     options: ProfileOptions
-    whole: bool  # of the run, else of a steady sample
-    cycles: int  # of the trace
-    lines: bool  # whether the kernel's inlined functions are known
+    whole: bool  # whether the trace is the whole run, not a steady sample
+    cycles: int  # in the trace
+    lines: bool  # whether line tables show the kernel's inlined functions
     functions: Sequence[Function]
 
 
 def count_costs(
     options: ProfileOptions, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
 ) -> Costs:
-    """Count the calls of all functions, and choose those that `names` mean. TockmarkError as for a
-    profile, or if a name means no function that ran."""
+    """Count the calls of all functions and select those that match `names`.
+
+    Raise TockmarkError as `profile` does, or if a name matches no function that ran."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.gz" if whole else None
         run = trace_row(options, catalogue, file)
@@ -61,87 +62,88 @@ def count_costs(
             codes.look_up({(line[MODE] == "U", int(line[PC], 16)) for line in read_trace(file)})
             steps = map(parse, read_trace(file))
         graph = Graph()
-        found = follow(steps, codes.code_of, graph).values()
-    cycles = sum(function.cycles for function in found)
-    shown = Costs(options, whole, cycles, kernel.lines, select_functions(found, names))
+        functions = follow(steps, codes.code_of, graph).values()
+    cycles = sum(function.cycles for function in functions)
+    shown = Costs(options, whole, cycles, kernel.lines, select_functions(functions, names))
     if options.callgrind is not None:
         callgrind.write(options.callgrind, graph, _title(shown))
     return shown
 
 
 def select_functions(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
-    """Return those that a name means, the costly ones first; without names all but those of
-    libraries. TockmarkError if a name means none."""
-    everything = sorted(functions, key=lambda one: (-one.cycles, one.path))
+    """Return the functions that match a name, the most expensive first; without names, all
+    functions outside libraries. Raise TockmarkError if a name matches none."""
+    everything = sorted(functions, key=lambda function: (-function.cycles, function.path))
     if not names:
-        return [one for one in everything if not one.in_library]
+        return [function for function in everything if not function.in_library]
     for name in names:
-        if not any(matches(name, one.path) for one in everything):
+        if not any(matches(name, function.path) for function in everything):
             raise TockmarkError(
                 f"no function that ran is called {name!r}",
-                "names are paths or parts of them, as grant or '*::enter'; without one all are"
-                " shown",
+                "give a path or a part of one, like grant or '*::enter', or no name to see all",
             )
-    return [one for one in everything if any(matches(name, one.path) for name in names)]
+    return [
+        function for function in everything if any(matches(name, function.path) for name in names)
+    ]
 
 
 def matches(name: str, path: str) -> bool:
-    """Return whether a name means a path: as a pattern of all of it, or as some of its parts that
-    follow one another."""
+    """Return whether a name matches a path: as a pattern for the whole path, or as consecutive
+    parts of it."""
     if re.search(r"[*?\[]", name):
         return fnmatchcase(path, name)
     return f"::{name}::" in f"::{path}::"
 
 
-def costs_text(found: Costs) -> str:
-    """Show a function a line, those with the most cycles of their own first."""
-    options = found.options
-    unknown = "" if found.lines else ", by symbol: what was inlined is not known"
+def costs_text(costs: Costs) -> str:
+    """Format a table with a line per function, most own cycles first."""
+    options = costs.options
+    unknown = "" if costs.lines else ", by symbol: inlined functions are not known"
     table = NamedTable("function", COLUMNS, _fitting)
-    for one in found.functions[:SHOWN]:
-        called = f"{one.calls}{'~' if one.inlined else ''}"
-        table.add_named(one.path, called, one.cut, *one.spreads.values())
+    for function in costs.functions[:SHOWN]:
+        called = f"{function.calls}{'~' if function.inlined else ''}"
+        table.add_named(function.path, called, function.cut, *function.spreads.values())
     lines = [
-        _title(found),
+        _title(costs),
         f"kernel  {hashed_title(options.measured)}{unknown}",
         "",
         *table.text(),
         RULE,
         *text.wrap(
-            "Of calls that differ: least-median-most. ~: put into other functions by the compiler."
-            " Calls that are cut by the ends have no part in the figures.",
+            "Calls that differ: least-median-most. ~: inlined. Calls cut off by an end"
+            " of the trace are not in the figures.",
             "",
         ),
     ]
-    if len(found.functions) > SHOWN:
-        lines.append(f"{len(found.functions) - SHOWN} more; a name behind --functions chooses.")
+    if len(costs.functions) > SHOWN:
+        lines.append(f"{len(costs.functions) - SHOWN} more; name some after --functions.")
     return "\n".join(lines)
 
 
-def _title(found: Costs) -> str:
-    of = "the whole run" if found.whole else "one steady sample"
-    cached = ICACHE[found.options.icache]
-    return f"{found.options.label}, i-cache {cached}: calls in {of}, {found.cycles} cycles"
+def _title(costs: Costs) -> str:
+    trace = "the whole run" if costs.whole else "one steady sample"
+    cached = ICACHE[costs.options.icache]
+    return f"{costs.options.label}, i-cache {cached}: calls in {trace}, {costs.cycles} cycles"
 
 
 def _fitting(path: str, room: int) -> str:
     return path if len(path) <= room else f"…{path[1 - room :]}"
 
 
-def costs_json(found: Costs) -> dict[str, object]:
-    """Return what costs_text shows for other programs, without a limit."""
+def costs_json(costs: Costs) -> dict[str, object]:
+    """Return the costs as JSON values, of all selected functions."""
     return {
-        "row": found.options.label,
-        "icache": found.options.icache,
-        "kernel": found.options.measured.title,
-        "sha256": found.options.kernel.sha256,
-        "of": "run" if found.whole else "sample",
-        "cycles": found.cycles,
+        "row": costs.options.label,
+        "icache": costs.options.icache,
+        "kernel": costs.options.measured.title,
+        "sha256": costs.options.kernel.sha256,
+        "of": "run" if costs.whole else "sample",
+        "cycles": costs.cycles,
         "functions": [
             {
-                **{name: getattr(one, name) for name in COUNTS},
-                **{name: of and asdict(of) for name, of in one.spreads.items()},
+                **{name: getattr(function, name) for name in COUNTS},
+                **{name: spread and asdict(spread) for name, spread in function.spreads.items()},
             }
-            for one in found.functions
+            for function in costs.functions
         ],
     }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This compares two kernels: by two profiles of one row, where instructions were added or saved,
-where cycles, and which cycles only moved with the code; and by two ELF files, which functions and
-objects came, went, grew or shrank.
+"""Compare two kernels: by two profiles of a row, or by the sizes of functions and objects in two
+ELF files.
 
-Instructions tell what the code does. A function that retires as many of them on both sides does
-the same; if it takes other cycles, then because it or its data lie elsewhere: layout.
+The instruction count shows what the code does. A function that retires the same number of
+instructions on both sides does the same work. If its cycles differ, only layout has changed: the
+function or its data moved to another address.
 """
 
 import re
@@ -31,11 +31,11 @@ COLUMNS = (
     ("in body", "+/-", 7),
 )
 SIZE_COLUMNS = (("bytes of", "base", 8), ("flash", "new", 8), ("", "+/-", 8), ("RAM", "+/-", 8))
-SHOWN = 12  # lines of a table; the rest in one
+SHOWN = 12  # lines of a table; the last sums up the rest
 NOTHING = Share("", {})
 
-UNNAMED = "what has no symbol"
-# Names that number what they stand for; another build numbers it otherwise.
+UNNAMED = "no symbol"
+# Names with a number that changes from build to build, and the name of the group.
 _NUMBERED = (
     (re.compile(r"^\.Lanon\.|^\.L__unnamed_"), "constants"),
     (re.compile(r"^OUTLINED_FUNCTION_"), "OUTLINED_FUNCTION_*"),
@@ -44,7 +44,7 @@ _NUMBERED = (
 
 
 class TwoSides:
-    """What takes instructions and cycles on two sides."""
+    """The instructions and cycles of two sides."""
 
     base: Share | StoredProfile
     new: Share | StoredProfile
@@ -59,18 +59,18 @@ class TwoSides:
 
     @property
     def in_body(self) -> int:
-        """Return those cycles that the benchmark's body takes: they make the row's net."""
+        """The change of the cycles of the benchmark's body, which make up the row's net."""
         return self.new.in_body - self.base.in_body
 
     @property
     def is_layout(self) -> bool:
-        """Return whether it does the same, and takes other cycles."""
+        """Whether the instructions are the same and the cycles are not."""
         return self.cycles != 0 and self.instructions == 0
 
 
 @dataclass(frozen=True)
 class ShareChange(TwoSides):
-    """One phase or function on both sides; it took nothing on a side that has none."""
+    """A phase or function on both sides; NOTHING if a side does not have it."""
 
     name: str
     base: Share
@@ -79,8 +79,10 @@ class ShareChange(TwoSides):
 
 @dataclass(frozen=True)
 class Diff(TwoSides):
-    """What is other in the new kernel. Phases and functions are the same cycles; those with the
-    largest change in instructions first, then those in cycles."""
+    """The differences of two profiles.
+
+    Phases and functions are two views of the same cycles, sorted by the change of instructions,
+    then of cycles, the largest first."""
 
     base: StoredProfile
     new: StoredProfile
@@ -89,23 +91,24 @@ class Diff(TwoSides):
 
     @property
     def changed(self) -> tuple[ShareChange, ...]:
-        """Return the functions that retire more or fewer instructions."""
+        """The functions that retire more or fewer instructions."""
         return tuple(change for change in self.functions if change.instructions)
 
     @property
     def moved(self) -> tuple[ShareChange, ...]:
-        """Return the functions that do the same in other cycles."""
+        """The functions with the same instructions and other cycles."""
         return tuple(change for change in self.functions if change.is_layout)
 
     @property
     def layout(self) -> int:
-        """Return the cycles of functions that do the same."""
+        """The change of cycles that is due to layout alone."""
         return sum(change.cycles for change in self.moved)
 
 
 @dataclass(frozen=True)
 class SymbolSize:
-    """What all pieces of one name take, in bytes; a function has one for each set of types."""
+    """The total size of all pieces with one name, in bytes; a generic function has a piece per
+    instance."""
 
     pieces: int = 0
     flash: int = 0
@@ -114,7 +117,7 @@ class SymbolSize:
 
 @dataclass(frozen=True)
 class Growth:
-    """One name on both sides; None: there is none of it."""
+    """The sizes of a name on both sides; None where a side does not have it."""
 
     name: str
     base: SymbolSize | None
@@ -122,47 +125,48 @@ class Growth:
 
     @property
     def flash(self) -> int:
-        """Return the bytes of flash that it takes more."""
+        """The additional bytes of flash."""
         return (self.new or SymbolSize()).flash - (self.base or SymbolSize()).flash
 
     @property
     def ram(self) -> int:
-        """Return the bytes of RAM that it takes more."""
+        """The additional bytes of RAM."""
         return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
 
 
 def are_profiles(files: Sequence[Path], benchmark: str | None) -> bool:
-    """Return whether files are profiles, not kernels. TockmarkError if they are of both kinds, or
-    profiles and a benchmark are given."""
+    """Return whether files are profiles rather than kernels. Raise TockmarkError if they are a
+    mixture, or if a benchmark is given for profiles."""
     stored = [path.suffix == ".json" for path in files]
     if len(set(stored)) > 1:
-        raise TockmarkError("--diff has a profile and a kernel", "give two of one kind")
+        raise TockmarkError("--diff got a profile and a kernel", "give two profiles or two kernels")
     if stored[0] and benchmark is not None:
-        raise TockmarkError("profiles say what they are of", f"leave out {benchmark}")
+        raise TockmarkError("--diff of two profiles takes no benchmark", f"omit {benchmark}")
     return stored[0]
 
 
 def diff_kernels(
     base: ProfileOptions, new: ProfileOptions, catalogue: Catalogue
 ) -> tuple[Diff, tuple[Growth, ...]]:
-    """Profile a row on two kernels, in folders of their own below the first one's, and compare the
-    profiles and the sizes. TockmarkError as for a profile."""
+    """Profile a row on two kernels and compare the profiles and the sizes.
+
+    Each side has a folder of its own in base.out. Raise TockmarkError as `profile` does."""
     sides = replace(base, out=base.out / "base"), replace(new, out=base.out / "new")
-    found = diff_profiles(*(profile(side, catalogue)[0] for side in sides))
-    return found, growth(*(read_elf(side.kernel.path) for side in sides))
+    diff = diff_profiles(*(profile(side, catalogue)[0] for side in sides))
+    return diff, growth(*(read_elf(side.kernel.path) for side in sides))
 
 
 def diff_profiles(base: StoredProfile, new: StoredProfile) -> Diff:
-    """Compare two profiles. TockmarkError if they are of different rows, languages or cache
-    settings."""
-    for what, one, other in (
+    """Compare two profiles. Raise TockmarkError if their rows, languages, boards or cache settings
+    differ."""
+    for subject, base_value, new_value in (
         ("", base.label, new.label),
         ("i-cache ", ICACHE[base.icache], ICACHE[new.icache]),
         ("board ", base.board, new.board),
     ):
-        if one != other:
+        if base_value != new_value:
             raise TockmarkError(
-                f"the profiles are of {what}{one} and of {what}{other}",
+                f"the profiles are of {subject}{base_value} and of {subject}{new_value}",
                 "give two of the same row, board and cache setting",
             )
     phases, functions = _changes(base.phases, new.phases), _changes(base.functions, new.functions)
@@ -183,8 +187,9 @@ def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[ShareChange, 
 
 
 def _moved(before: Collection[str], after: Collection[str]) -> dict[str, str]:
-    """Pair functions of the same name in a file of the same name, where each side has but one that
-    the other lacks: the two kernels were built in different folders, or the file was moved."""
+    """Pair functions of the same name whose files have the same name in another folder, where each
+    side has exactly one such function: the kernels were built in different folders, or the file was
+    moved."""
     sides: list[dict[tuple[str, str], list[str]]] = []
     for own, other in ((before, after), (after, before)):
         lacking: dict[tuple[str, str], list[str]] = {}
@@ -197,35 +202,37 @@ def _moved(before: Collection[str], after: Collection[str]) -> dict[str, str]:
 
 
 def growth(base: Elf, new: Elf) -> tuple[Growth, ...]:
-    """Return all names whose sizes differ, the largest change first. They add up to the change of
-    the kernel's `flash_bytes`."""
+    """Return all names whose sizes differ, the largest change first. Their sum is the change of the
+    kernel's `flash_bytes`."""
     sides = [list(pieces(elf)) for elf in (base, new)]
-    known = readable(piece.name for side in sides for piece in side)
-    before, after = (_symbol_sizes(side, known) for side in sides)
-    found = [
+    names = readable(piece.name for side in sides for piece in side)
+    before, after = (_symbol_sizes(side, names) for side in sides)
+    growths = [
         Growth(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()
     ]
-    changed = [one for one in found if one.flash or one.ram]
-    return tuple(sorted(changed, key=lambda one: (-abs(one.flash) - abs(one.ram), one.name)))
+    changed = [grown for grown in growths if grown.flash or grown.ram]
+    return tuple(
+        sorted(changed, key=lambda grown: (-abs(grown.flash) - abs(grown.ram), grown.name))
+    )
 
 
-def _symbol_sizes(all_pieces: Iterable[Piece], known: dict[str, str]) -> dict[str, SymbolSize]:
-    found: dict[str, SymbolSize] = {}
+def _symbol_sizes(all_pieces: Iterable[Piece], names: dict[str, str]) -> dict[str, SymbolSize]:
+    sizes: dict[str, SymbolSize] = {}
     for piece in all_pieces:
-        name = known[piece.name]
-        numbered = (together for pattern, together in _NUMBERED if pattern.search(name))
+        name = names[piece.name]
+        numbered = (group for pattern, group in _NUMBERED if pattern.search(name))
         name = next(numbered, without_types(name) if name else UNNAMED)
-        size = found.get(name, SymbolSize())
-        found[name] = SymbolSize(
+        size = sizes.get(name, SymbolSize())
+        sizes[name] = SymbolSize(
             size.pieces + 1,
             size.flash + piece.in_flash * piece.size,
             size.ram + piece.in_ram * piece.size,
         )
-    return found
+    return sizes
 
 
 def diff_text(diff: Diff, growth: Sequence[Growth] | None = None) -> str:
-    """Show what moved, and by how much; sizes where `growth` is known."""
+    """Format the changes of phases and functions, and of sizes if `growth` is given."""
     lines = [
         f"{diff.base.label}, i-cache {ICACHE[diff.base.icache]}:"
         f" {diff.instructions:+} instructions, {diff.cycles:+} cycles,"
@@ -233,33 +240,36 @@ def diff_text(diff: Diff, growth: Sequence[Growth] | None = None) -> str:
         f"base    {hashed_title(diff.base.kernel)}",
         f"new     {hashed_title(diff.new.kernel)}",
     ]
-    for what, changes, total in (
+    for subject, changes, total in (
         ("phase", diff.phases, "sum"),
-        ("function that does more, or less", diff.changed, "sum of these"),
-        ("function that does the same elsewhere", diff.moved, "layout alone"),
+        ("function with other instructions", diff.changed, "sum"),
+        ("function that only moved", diff.moved, "layout alone"),
     ):
-        lines += ["", *_table(what, changes, total)]
+        lines += ["", *_table(subject, changes, total)]
     if growth is not None:
         lines += ["", *_sizes(growth)]
     return "\n".join(lines)
 
 
 def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, object]:
-    """Return what diff_text shows for other programs: both sides of each phase and function, and of
-    each name whose size changed (null: that side has none of it), in bytes."""
+    """Return the comparison as JSON values: both sides of each phase and function, and of each name
+    whose size changed in bytes (null: the side does not have it)."""
 
     def both_sides(changes: Sequence[ShareChange]) -> list[dict[str, object]]:
         figures = ("instructions", "cycles", "in_body")
         return [
             {
-                "name": one.name,
-                **{of: [getattr(one.base, of), getattr(one.new, of)] for of in figures},
-                "layout": one.is_layout,
+                "name": change.name,
+                **{
+                    name: [getattr(change.base, name), getattr(change.new, name)]
+                    for name in figures
+                },
+                "layout": change.is_layout,
             }
-            for one in changes
+            for change in changes
         ]
 
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "row": diff.base.label,
         "icache": diff.base.icache,
         "kernels": [hashed_title(diff.base.kernel), hashed_title(diff.new.kernel)],
@@ -270,49 +280,49 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
         "functions": both_sides(diff.functions),
     }
     if growth is not None:
-        found["sizes"] = [asdict(one) for one in growth]
-    return found
+        fields["sizes"] = [asdict(grown) for grown in growth]
+    return fields
 
 
-def _table(what: str, changes: Sequence[ShareChange], total: str) -> list[str]:
+def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str]:
     def together(some: Sequence[ShareChange], name: str) -> ShareChange:
         sides = (
-            sum_shares((one.base for one in some), name),
-            sum_shares((one.new for one in some), name),
+            sum_shares((change.base for change in some), name),
+            sum_shares((change.new for change in some), name),
         )
         return ShareChange(name, *sides)
 
-    table = NamedTable(what, COLUMNS)
+    table = NamedTable(subject, COLUMNS)
     whole = together(changes, total)
-    for one in (*first_rows(changes, SHOWN, together), whole):
-        if one is whole:
+    for change in (*first_rows(changes, SHOWN, together), whole):
+        if change is whole:
             table.add(RULE)
         table.add_named(
-            one.name,
-            *(one.base.instructions, one.new.instructions, _signed(one.instructions)),
-            *(one.base.cycles, one.new.cycles, _signed(one.cycles)),
-            _signed(one.in_body),
+            change.name,
+            *(change.base.instructions, change.new.instructions, _signed(change.instructions)),
+            *(change.base.cycles, change.new.cycles, _signed(change.cycles)),
+            _signed(change.in_body),
         )
     return table.text()
 
 
 def _sizes(growth: Sequence[Growth]) -> list[str]:
     if not growth:
-        return ["No function or object came, went or changed its size."]
+        return ["No function or object was added, removed or resized."]
     table = NamedTable("function or object", SIZE_COLUMNS, text.shortened)
 
     def together(some: Sequence[Growth], name: str) -> Growth:
-        grown = sum(one.flash for one in some), sum(one.ram for one in some)
+        grown = sum(grown.flash for grown in some), sum(grown.ram for grown in some)
         return Growth(name, SymbolSize(), SymbolSize(0, *grown))
 
     whole = together(growth, "sum")
-    for one in (*first_rows(growth, SHOWN, together), whole):
-        if one is whole:
+    for grown in (*first_rows(growth, SHOWN, together), whole):
+        if grown is whole:
             table.add(RULE)
-        # Only one name has sizes; what several have together is by how much they grew.
-        base, new = (side and side.pieces and side.flash for side in (one.base, one.new))
-        went = " (went)" if one.new is None else " (came)" if one.base is None else ""
-        table.add_named(one.name, base, new, _signed(one.flash), _signed(one.ram), behind=went)
+        # A line that sums up several names shows only the change.
+        base, new = (side and side.pieces and side.flash for side in (grown.base, grown.new))
+        note = " (removed)" if grown.new is None else " (new)" if grown.base is None else ""
+        table.add_named(grown.name, base, new, _signed(grown.flash), _signed(grown.ram), note=note)
     return table.text()
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This keeps a profile as a file: what each phase and each function took, a line each.
+"""Store a profile as a file with a line per phase and function.
 
-Only what was counted is in it; docs/profiling.md tells what the fields mean.
+The file has only what was counted; docs/profiling.md explains the fields.
 """
 
 from collections import Counter
@@ -21,18 +21,18 @@ from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, label, lang_suffix
 
 FORMAT: Literal["tockmark-profile"] = "tockmark-profile"
-VERSION: Literal[2] = 2  # 1 had no format, and every sum beside what it is of
-DEEPEST = 256  # callers of a function: what draws them goes as deep itself
-MAKE_AGAIN = "make it anew with `tockmark profile --json`"
+VERSION: Literal[2] = 2  # 1 had no format and stored sums
+DEEPEST = 256  # callers of a function; drawing them recurses as deep
+MAKE_AGAIN = "make it again with `tockmark profile --json`"
 
 
 class Share(Part, frozen=True):
-    """What one phase or function took."""
+    """The cycles and instructions of one phase or function."""
 
     name: str
-    causes: dict[Cause, Positive]  # cycles by what they went to
+    causes: dict[Cause, Positive]  # cycles by cause
     instructions: Count = 0
-    in_body: Count = 0  # of the cycles, those that the benchmark's body took
+    in_body: Count = 0  # cycles in the benchmark's body
 
     @property
     def cycles(self) -> int:
@@ -40,18 +40,20 @@ class Share(Part, frozen=True):
 
 
 class Chain(Part, frozen=True):
-    """A function in one chain of callers, and the cycles that it took itself in one phase."""
+    """A function in one chain of callers, and its own cycles in one phase."""
 
     frames: Annotated[
         tuple[Count, ...], Meta(max_length=DEEPEST)
-    ]  # places in the file's list of frames, callers first
+    ]  # indices in the file's list of frames, callers first
     phase: str
     cycles: Positive
 
 
 class StoredProfile(Part, frozen=True):
-    """The whole file. Phases, functions and stacks are the same cycles; of the first two the costly
-    ones come first. Files that were made before there were stacks have none."""
+    """The whole file.
+
+    Phases, functions and stacks are three views of the same cycles; phases and functions begin with
+    the most expensive. Files from before stacks were added have none."""
 
     format: Literal["tockmark-profile"]
     version: Literal[2]
@@ -64,7 +66,7 @@ class StoredProfile(Part, frozen=True):
     params: Params = msgspec.field(default_factory=dict)
     lang: Lang = "c"  # of the app
     frames: tuple[str, ...] = ()  # the functions of the stacks
-    stacks: tuple[Chain, ...] = ()  # in the order in which they first ran
+    stacks: tuple[Chain, ...] = ()  # in the order of their first run
 
     @property
     def label(self) -> str:
@@ -72,7 +74,7 @@ class StoredProfile(Part, frozen=True):
 
     @property
     def cycles(self) -> int:
-        """Return the cycles of the sample, as the app counted them."""
+        """The cycles of the sample as the app counted them."""
         return sum(phase.cycles for phase in self.phases)
 
     @property
@@ -81,21 +83,21 @@ class StoredProfile(Part, frozen=True):
 
     @property
     def in_body(self) -> int:
-        """The cycles that the benchmark's body took: the others are the readings' around it."""
+        """The cycles in the benchmark's body; the counter reads take the others."""
         return sum(phase.in_body for phase in self.phases)
 
     def cycles_of_cause(self, cause: Cause) -> int:
-        """Return the cycles of the sample that went to one cause."""
+        """Return the cycles of the sample with this cause."""
         return sum(phase.causes.get(cause, 0) for phase in self.phases)
 
 
 def hashed_title(kernel: Kernel) -> str:
-    """Return a kernel's name and the beginning of its hash, if that is known."""
+    """Return a kernel's name and the first digits of its hash, if known."""
     return kernel.title + (f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else "")
 
 
 def sum_shares(shares: Iterable[Share], name: str) -> Share:
-    """Return what these took together."""
+    """Return the sum of some shares, under a name."""
     causes: Counter[Cause] = Counter()
     instructions = in_body = 0
     for share in shares:
@@ -114,12 +116,12 @@ def stored_profile(
     board: str,
     lang: Lang = "c",
 ) -> StoredProfile:
-    """Return what the file keeps of a sample."""
+    """Return the stored form of a sample."""
     frames: dict[str, int] = {}
     chains: Counter[tuple[tuple[int, ...], str]] = Counter()
-    for one in sample:
-        chain = tuple(frames.setdefault(str(frame), len(frames)) for frame in one.place.stack)
-        chains[chain, one.place.phase] += one.cycles
+    for step in sample:
+        chain = tuple(frames.setdefault(str(frame), len(frames)) for frame in step.context.stack)
+        chains[chain, step.context.phase] += step.cycles
     return StoredProfile(
         FORMAT,
         VERSION,
@@ -127,8 +129,8 @@ def stored_profile(
         icache,
         kernel,
         board,
-        _shares(sample, lambda place: place.phase),
-        _shares(sample, lambda place: str(place.stack[-1])),
+        _shares(sample, lambda context: context.phase),
+        _shares(sample, lambda context: str(context.stack[-1])),
         params,
         lang,
         tuple(frames),
@@ -138,41 +140,41 @@ def stored_profile(
 
 def _shares(sample: Sequence[ChargedStep], name: Callable[[CodeContext], str]) -> tuple[Share, ...]:
     groups: dict[str, list[ChargedStep]] = {}
-    for one in sample:
-        groups.setdefault(name(one.place), []).append(one)
-    found = []
+    for step in sample:
+        groups.setdefault(name(step.context), []).append(step)
+    shares = []
     for group, members in groups.items():
-        charges = [charge for one in members for charge in one.charges]
-        by_cause = {cause: sum(n for of, n in charges if of == cause) for cause in CAUSES}
+        charges = [charge for step in members for charge in step.charges]
+        by_cause = {cause: sum(n for name, n in charges if name == cause) for cause in CAUSES}
         causes = {cause: cycles for cause, cycles in by_cause.items() if cycles}
-        retired = sum(not one.step.trapped for one in members)
-        in_body = sum(one.cycles for one in members if one.place.in_body)
-        found.append(Share(group, causes, retired, in_body))
-    return tuple(sorted(found, key=lambda share: -share.cycles))
+        retired = sum(not step.step.trapped for step in members)
+        in_body = sum(step.cycles for step in members if step.context.in_body)
+        shares.append(Share(group, causes, retired, in_body))
+    return tuple(sorted(shares, key=lambda share: -share.cycles))
 
 
 def load(path: Path) -> StoredProfile:
-    """Read and check a profile."""
-    found = documents.read(path, StoredProfile, FORMAT, VERSION, MAKE_AGAIN)
-    phases, functions = sum_shares(found.phases, ""), sum_shares(found.functions, "")
-    for of in ("cycles", "instructions", "in_body"):
-        by_phase, by_function = getattr(phases, of), getattr(functions, of)
+    """Read and check a profile. Raise TockmarkError if it is invalid or its sums do not agree."""
+    profile = documents.read(path, StoredProfile, FORMAT, VERSION, MAKE_AGAIN)
+    phases, functions = sum_shares(profile.phases, ""), sum_shares(profile.functions, "")
+    for field in ("cycles", "instructions", "in_body"):
+        by_phase, by_function = getattr(phases, field), getattr(functions, field)
         if by_phase != by_function:
             raise TockmarkError(
-                f"{shown(path)}: {by_phase} {of} by phase, but {by_function} by function",
+                f"{shown(path)}: {by_phase} {field} by phase, but {by_function} by function",
                 MAKE_AGAIN,
             )
-    if found.stacks and sum(chain.cycles for chain in found.stacks) != found.cycles:
+    if profile.stacks and sum(chain.cycles for chain in profile.stacks) != profile.cycles:
         raise TockmarkError(
-            f"{shown(path)}: the stacks have not the cycles of the sample", MAKE_AGAIN
+            f"{shown(path)}: the cycles of the stacks differ from the sample's", MAKE_AGAIN
         )
-    if any(place >= len(found.frames) for chain in found.stacks for place in chain.frames):
+    if any(frame >= len(profile.frames) for chain in profile.stacks for frame in chain.frames):
         raise TockmarkError(
-            f"{shown(path)}: a stack has a frame that is not in the list", MAKE_AGAIN
+            f"{shown(path)}: a stack has a frame that is not in `frames`", MAKE_AGAIN
         )
-    return found
+    return profile
 
 
 def text(profile: StoredProfile) -> str:
-    """Return the profile as its file holds it."""
+    """Return the profile as the text of its file."""
     return documents.text_of(profile, ("phases", "functions", "stacks"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This shows a profile to its reader: as tables by phase and by function, as a listing of the
-sample, as folded stacks, and as a flame graph.
+"""Show a profile: as tables by phase and by function, as a listing of the sample, as folded stacks
+and as a flame graph.
 
-The flame graph is one SVG file that needs nothing else: a box a function, as wide as its cycles and
-those of what it called, on top of its caller. Colours are phases; boxes stand in the order in which
-they first ran. Pointing at a box tells what it is.
+The flame graph is a self-contained SVG file. Each function is a box on top of its caller, as wide
+as its inclusive cycles. Colours are phases. Boxes are in the order of their first run; a
+tooltip describes each.
 """
 
 import re
@@ -35,19 +35,19 @@ COLUMNS = (  # names in two lines, and widths
     ("trap/", "CSR", 6),
     ("in", "body", 6),
 )
-SHOWN = 24  # functions; the rest in one line
+SHOWN = 24  # functions; the last line sums up the rest
 
 WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
-CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
+CHAR = 6.9  # upper bound of the width of a character of 11.5 px
 _PAINTS = ("#9ecae9", "#f28e5c", "#f6cf71", "#a1d99b", "#c9b3e6", "#f4a6c0", "#e8b07a")
 COLOURS = dict(zip(PHASES, _PAINTS, strict=True))
-_FILE = re.compile(r" \([^()]*/[^()]*\)$")  # behind a function's name
+_FILE = re.compile(r" \([^()]*/[^()]*\)$")  # after a function's name
 Shown = TypeVar("Shown")
 
 
 def tables(profile: StoredProfile) -> str:
-    """Return both tables: by phase in their order, by function the costly ones first."""
+    """Format the table of phases, in their order, and that of functions, most expensive first."""
     phases = sorted(profile.phases, key=lambda share: PHASES.index(share.name))
     functions = first_rows(profile.functions, SHOWN, sum_shares)
     by_phase = _table("phase", phases, profile.cycles)
@@ -57,15 +57,16 @@ def tables(profile: StoredProfile) -> str:
 def first_rows(
     every: Sequence[Shown], most: int, together: Callable[[Sequence[Shown], str], Shown]
 ) -> list[Shown]:
-    """Return what fits into a table of so many lines; what does not stands `together` in one."""
+    """Return at most `most` rows; `together` sums up those that do not fit in the last one."""
     if len(every) <= most:
         return [*every]
     rest = every[most - 1 :]
     return [*every[: most - 1], together(rest, f"{len(rest)} more")]
 
 
-def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
-    table = NamedTable(what, COLUMNS, gap=0)
+def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:
+    """"""
+    table = NamedTable(subject, COLUMNS, gap=0)
     total = sum_shares(shares, "sum")
     assert total.cycles == whole
     for share in (*shares, total):
@@ -79,30 +80,34 @@ def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
 
 
 class NamedTable(text.Table):
-    """A table of figures in lines, each with the name behind it of what they are of."""
+    """A table of figures whose last column is the name of each row."""
 
     def __init__(
         self,
-        what: str,
+        subject: str,
         columns: Sequence[tuple[str, str, int]],
         fitting: Callable[[str, int], str] | None = None,
         gap: int = 1,
     ) -> None:
-        """Take the columns' names in two lines and their widths. `fitting` shortens a name to so
-        many characters; by default it has a file, which loses its outer folders."""
-        heads = [text.TableColumn(f"{one}\n{two}", width, gap) for one, two, width in columns]
-        super().__init__([*heads, text.TableColumn(f"\n{what}", gap=2, left=True)], rule=text.LINE)
+        """Take the columns' names, in two lines, and their widths. `fitting` shortens a name to a
+        number of characters; by default it removes the outer folders of the file."""
+        heads = [
+            text.TableColumn(f"{upper}\n{lower}", width, gap) for upper, lower, width in columns
+        ]
+        super().__init__(
+            [*heads, text.TableColumn(f"\n{subject}", gap=2, left=True)], rule=text.LINE
+        )
         self._fitting = fitting or without_folders
 
-    def add_named(self, name: str, *figures: object, behind: str = "") -> None:
-        """Add a line; what is none or nothing becomes a dash. `behind` stands behind the name."""
+    def add_named(self, name: str, *figures: object, note: str = "") -> None:
+        """Add a row; empty figures become dashes. `note` follows the name."""
         cells = [str(figure or text.NONE) for figure in figures]
-        room = text.LINE - len(self.line([*cells, ""])) - 2 - len(behind)
-        self.add(*cells, self._fitting(name, room) + behind)
+        room = text.LINE - len(self.line([*cells, ""])) - 2 - len(note)
+        self.add(*cells, self._fitting(name, room) + note)
 
 
 def without_folders(name: str, room: int) -> str:
-    """Shorten a name with its file by the outer folders, as far as that goes."""
+    """Remove as many outer folders of the file as needed to fit into `room` characters."""
     function, _, path = name.partition(" (")
     folders = path.split("/")
     while len(name) > room and len(folders) > 1:
@@ -112,47 +117,49 @@ def without_folders(name: str, room: int) -> str:
 
 
 def listing(sample: Sequence[ChargedStep], elves: list[Path]) -> Iterator[str]:
-    """Yield a line for each instruction of the sample: its charges, its address, what it is, where
-    it belongs."""
+    """Yield a line for each instruction of the sample: its cycles, address, disassembly, function,
+    phase and causes."""
     instructions = _disassembly(elves)
     yield f"{'cycles':>6} {'address':8}  {'instruction':34} {'function, phase':40} charged\n"
-    for one in sample:
-        where = f"{one.place.stack[-1].name}, {one.place.phase}"
-        assembly = instructions.get(one.step.pc, f"{one.step.insn:#x}")
-        why = ", ".join(sorted(f"{cause} {cycles}" for cause, cycles in one.charges))
-        yield f"{one.cycles:6} {one.step.pc:08x}  {assembly:34} {where:40} {why}\n"
+    for step in sample:
+        where = f"{step.context.stack[-1].name}, {step.context.phase}"
+        assembly = instructions.get(step.step.pc, f"{step.step.insn:#x}")
+        why = ", ".join(sorted(f"{cause} {cycles}" for cause, cycles in step.charges))
+        yield f"{step.cycles:6} {step.step.pc:08x}  {assembly:34} {where:40} {why}\n"
 
 
 def _disassembly(elves: list[Path]) -> dict[int, str]:
     line = re.compile(r"\s*([0-9a-f]+):\t[0-9a-f ]+\t(.*)")
-    found: dict[int, str] = {}
+    instructions: dict[int, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for elf in elves:
-            # Without the attributes, which name no Zicsr, objdump knows the CSR instructions too.
+            # The attributes name no Zicsr; without them, objdump decodes the CSR instructions.
             bare = str(Path(folder) / elf.name)
             strip = [paths.OBJCOPY, "--remove-section=.riscv.attributes", str(elf), bare]
             if processes.run(strip).code:
-                continue  # tockmark reads some files that binutils does not
+                continue  # tockmark reads some files that binutils cannot
             for text_line in processes.run([paths.OBJDUMP, "-d", bare]).text.splitlines():
                 if match := line.match(text_line):
-                    found[int(match[1], 16)] = " ".join(re.sub("[#<].*", "", match[2]).split())
-    return found
+                    instructions[int(match[1], 16)] = " ".join(
+                        re.sub("[#<].*", "", match[2]).split()
+                    )
+    return instructions
 
 
 def folded(profile: StoredProfile) -> str:
-    """Return the stacks as flamegraph.pl and its relatives read them: `a;b;c 12`."""
+    """Return the stacks in the format of flamegraph.pl: `a;b;c 12`."""
     cycles: Counter[tuple[int, ...]] = Counter()
     for chain in profile.stacks:
         cycles[chain.frames] += chain.cycles
     names = [_FILE.sub("", frame).replace(";", ":") for frame in profile.frames]
     return "".join(
-        f"{';'.join(names[place] for place in stack)} {own}\n" for stack, own in cycles.items()
+        f"{';'.join(names[frame] for frame in stack)} {own}\n" for stack, own in cycles.items()
     )
 
 
 @dataclass
 class FlameBox:
-    """A function in one chain of callers."""
+    """A function in a chain of callers."""
 
     function: str  # with its file
     phase: str = ""
@@ -161,40 +168,40 @@ class FlameBox:
 
     @property
     def colour(self) -> str:
-        """Return its phase's colour; without cycles of its own that of what it called first."""
+        """The colour of its phase, or of its first callee's if it has no own cycles."""
         if self.phase or not self.called:
             return COLOURS.get(self.phase, "#dddddd")
         return next(iter(self.called.values())).colour
 
     @property
     def depth(self) -> int:
-        """Return how many boxes stand on one another, this one among them."""
+        """The number of boxes stacked on each other, including this one."""
         return 1 + max((box.depth for box in self.called.values()), default=0)
 
 
 def total_in_words(
     profile: StoredProfile, reading: float | None = None, overhead: str = OVERHEAD
 ) -> str:
-    """Say what the sample's total is, and how it becomes the table's number, where the cycles of a
-    reading are known; `overhead` is the row that tells them."""
+    """Describe the sample's total, and how it leads to the row's net if the overhead is known;
+    `overhead` is the row that measures it."""
     whole = profile.cycles
-    said = f"{whole} cycles are one sample with its readings; the body took {profile.in_body}."
+    words = f"One sample takes {whole} cycles, {profile.in_body} of them in the body."
     if reading is None:
-        return said
+        return words
     return (
-        f"{said} Net: {whole} - {reading:g} ({overhead}) = {whole - reading:g}."
-        " The table has the median of many samples, or a slope."
+        f"{words} Net: {whole} - {reading:g} ({overhead}) = {whole - reading:g}."
+        " `run` reports the median of many samples, or a slope."
     )
 
 
 def flame_graph(profile: StoredProfile, subtitle: str, total: str) -> str:
-    """Return the picture of a profile that has stacks; `total` says what its whole is."""
+    """Return a profile with stacks as SVG; `total` describes the whole."""
     root = FlameBox(profile.label)
     for chain in profile.stacks:
         box = root
         box.cycles += chain.cycles
-        for place in chain.frames:
-            function = profile.frames[place]
+        for frame in chain.frames:
+            function = profile.frames[frame]
             box = box.called.setdefault(function, FlameBox(function))
             box.cycles += chain.cycles
         box.phase = chain.phase
@@ -234,7 +241,7 @@ def _boxes(box: FlameBox, x: float, y: int, scale: float, whole: int) -> Iterato
 
 
 def _words(box: FlameBox, room: int) -> str:
-    """Return the name, with its cycles if there is room; shortened if it must be, or nothing."""
+    """Return the label of a box: the name and cycles, or what fits of the name."""
     name = _FILE.sub("", box.function)
     for words in (f"{name} {box.cycles}", name):
         if len(words) <= room:

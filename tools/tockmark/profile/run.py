@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This runs the app of one benchmark on the simulator with the core's retirement port, which tells
-every instruction, and on the plain one beside it. Both must print the same log, byte for byte; so
-what is profiled is what is measured. The profile is of one steady sample.
+"""Run the app of one benchmark twice: on the plain simulator, and on the simulator with the core's
+retirement port, which traces every instruction. Both must print the same log, byte for byte, so the
+profile is of what is measured. The profile covers one steady sample.
 """
 
 import bisect
@@ -25,9 +25,9 @@ from tockmark.profile.sample import (
     Step,
     attribute_cycles,
     mcycle_read,
+    pair_reads,
     parse,
     sample_between,
-    sample_readings,
 )
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
@@ -52,15 +52,15 @@ from tockmark.wire.records import decode
 from tockmark.wire.rows import StoredRow, series_samples
 
 VARIANT = "retire"
-SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
-LINES = "profiling"  # the cargo profile that has line tables beside the same code
-MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
-NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
+SAMPLES = 32  # at most per row; the median is among them even if samples repeat late
+LINES = "profiling"  # the cargo profile with the same code and line tables
+MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by 2 between two reads
+NO_LINES = ", by symbol only: it has no line tables; for the baseline, run `make profile`"
 
 
 @dataclass(frozen=True)
 class ProfileOptions:
-    """What the user asked for."""
+    """The options of the user."""
 
     kernel: KernelElf
     board: BoardProfile
@@ -69,32 +69,32 @@ class ProfileOptions:
     id: str
     params: Params
     out: Path
-    fresh: bool = False  # simulate also what is in the cache
-    by_symbol: bool = False  # take no line tables that are not in the kernel itself
-    callgrind: Path | None = None  # a file to be written besides
+    fresh: bool = False  # ignore cached simulations
+    by_symbol: bool = False  # use no line tables from another build
+    callgrind: Path | None = None  # also write this file
 
     @property
     def label(self) -> str:
-        """The row, with any language but C."""
+        """The row, and the language unless it is C."""
         return label(self.id, self.params) + lang_suffix(self.apps.lang)
 
     @property
     def measured(self) -> Kernel:
-        """The kernel as files tell it."""
+        """The kernel as files describe it."""
         elf = self.kernel
         return Kernel(elf.name, elf.path.name, elf.sha256, opt_level=elf.opt_level)
 
 
 class Codes:
-    """The kernel, and the apps of an image by their number."""
+    """The programs of an image: its apps by number, and the kernel."""
 
     def __init__(self, kernel: Program, image: Image) -> None:
-        # The kernel is the last one, so KERNEL is its number, too.
+        # The kernel is last, so its index is KERNEL (-1).
         self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
         self._starts = [slot.flash_start for slot in image.slots]
 
     def look_up(self, addresses: Iterable[tuple[bool, int]]) -> None:
-        """Look all code up that runs: in user mode or not, and where."""
+        """Look up all code that runs, as pairs of (is user mode, address)."""
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
             ran.setdefault(self.owner(user, address), set()).add(address)
@@ -102,74 +102,74 @@ class Codes:
             self._programs[owner].look_up(there)
 
     def code_of(self, step: Step) -> tuple[int, Program]:
-        """Return whose stack an instruction is of, and its code."""
+        """Return the owner of an instruction's stack, and its program."""
         owner = self.owner(step.user, step.pc)
         return owner, self._programs[owner]
 
     def apps_of(self, steps: Iterable[Step]) -> list[Path]:
-        """Return the files of the apps that some instructions are of."""
+        """Return the ELF files of the apps that these instructions belong to."""
         owners = {self.owner(True, step.pc) for step in steps if step.user}
         return [self._programs[owner].path for owner in sorted(owners)]
 
     def owner(self, user: bool, address: int) -> int:
-        """Return whose code is at an address: an app's number, or KERNEL."""
+        """Return the owner of an address: an app's number, or KERNEL."""
         return max(bisect.bisect_right(self._starts, address) - 1, 0) if user else KERNEL
 
 
 @dataclass(frozen=True)
 class Traced:
-    """What a run gave of one row."""
+    """A run of a row, and its steady sample."""
 
     image: Image
     row: StoredRow
-    number: int  # of the steady sample among the row's, from 0
+    number: int  # of the sample among the row's, from 0
     sample: Sample
-    reading: float | None  # cycles of time.read in the same boot, the median; None: not measured
+    overhead: float | None  # median cycles of time.read in the same boot; None: not measured
 
 
 def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredProfile, str]:
-    """Profile one benchmark, write the files, and return what is kept and the text for its reader.
-    TockmarkError if the kernel does not measure it, or the simulator with the retirement port is
-    not built."""
+    """Profile a benchmark and write the files; return the profile and the text for the user.
+
+    Raise TockmarkError if the kernel does not measure the benchmark, or the simulator with the
+    retirement port is not built."""
     run = trace_row(options, catalogue)
-    found = run.sample
+    sample = run.sample
     kernel = load_kernel_program(options.kernel, options.by_symbol)
     codes = Codes(kernel, run.image)
-    codes.look_up((step.user, step.pc) for step in found.steps)
+    codes.look_up((step.user, step.pc) for step in sample.steps)
 
     def where(step: Step) -> tuple[Frame, ...]:
         return codes.code_of(step)[1].frames(step.pc)
 
-    spent = attribute_cycles(found, where, lambda step: codes.code_of(step)[0])
+    spent = attribute_cycles(sample, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
     kept = file.stored_profile(spent, *row, options.measured, options.board.name, options.apps.lang)
     counted = series_samples(run.row, "instret")[run.number]
-    at_once = options.apps.abi != 1  # there by another command, in samples of their own
-    if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
+    has_both_counts = options.apps.abi != 1  # ABI 1 counts instructions in other samples
+    if has_both_counts and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
-            f"the trace has {kept.instructions} instructions where the app counted {counted}",
+            f"the trace has {kept.instructions} instructions, but the app counted {counted}",
             "report this",
         )
     board = f"{options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}"
-    instructions = f" and {counted} instructions" if at_once else ""
+    instructions = f" and {counted} instructions" if has_both_counts else ""
     text = "\n".join(
         [
             f"{options.label}: sample {run.number + 1} of {len(series_samples(run.row, 'cycles'))},"
-            f" {found.cycles} cycles",
+            f" {sample.cycles} cycles",
             f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
-            f"check   the app measured {found.cycles} cycles{instructions}:"
-            " what is charged below adds up to them;",
-            "        and the run without the retirement port printed the same log, byte for byte",
+            f"check   the figures below add up to the app's {sample.cycles} cycles{instructions};",
+            "        the run without the retirement port printed the same log, byte for byte",
             "",
             report.tables(kept),
         ]
     )
-    sampled = report.total_in_words(kept, run.reading, OVERHEADS[run.row.by])
-    elves = [options.kernel.path, *codes.apps_of(found.steps)]
+    sampled = report.total_in_words(kept, run.overhead, OVERHEADS[run.row.by])
+    elves = [options.kernel.path, *codes.apps_of(sample.steps)]
     if options.callgrind is not None:
         graph = Graph()
-        follow(found.steps[found.first + 1 : found.last + 1], codes.code_of, graph)
+        follow(sample.steps[sample.first + 1 : sample.last + 1], codes.code_of, graph)
         callgrind.write(options.callgrind, graph, f"{options.label}, {board}: one steady sample")
     files = {
         "profile.txt": f"{text}\n",
@@ -186,7 +186,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
 def default_out(
     id_: str, params: Params, kernel: KernelElf, board: BoardProfile, icache: bool, lang: Lang
 ) -> Path:
-    """Return where a profile goes."""
+    """Return the default folder of a profile."""
     name = file_name((kernel.name or kernel.path.stem).partition(" ")[0])
     parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
     parts += [] if lang == "c" else [lang]
@@ -194,9 +194,10 @@ def default_out(
 
 
 def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
-    """Return the plain simulator, and the one with the retirement port beside it."""
+    """Return the plain simulator and the one with the retirement port. Raise TockmarkError if the
+    board has none, or it is not built."""
     require_ability(board.target, Ability.RETIREMENT, "profile", board.name)
-    assert isinstance(board.target, sim.SimTarget)  # no other kind can
+    assert isinstance(board.target, sim.SimTarget)  # the only one with this ability
     plain = board.target.binary
     binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
     if not binary.exists():
@@ -208,32 +209,34 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
 
 
 def load_kernel_program(kernel: KernelElf, by_symbol: bool = False) -> Program:
-    """Return the kernel's symbols: from the build with line tables, if it is of the same code and
-    not only symbols are asked for."""
+    """Return the kernel's symbols, from the build with line tables if that has the same code and
+    `by_symbol` is not set."""
     program = Program(kernel.path)
     return program if by_symbol else program_with_lines(kernel, program) or program
 
 
 def program_with_lines(kernel: KernelElf, program: Program) -> Program | None:
-    """Return the build with line tables beside a kernel, if there is one of the same code."""
-    beside = kernel.path.absolute().parents[1] / LINES / kernel.path.name
-    if not beside.exists():
+    """Return the build with line tables next to a kernel; None if it does not exist or its code
+    differs."""
+    path = kernel.path.absolute().parents[1] / LINES / kernel.path.name
+    if not path.exists():
         return None
-    better = Program(beside)
-    return better if better.same_code(program) else None
+    with_lines = Program(path)
+    return with_lines if with_lines.same_code(program) else None
 
 
 def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
-    """Run a benchmark's app, and find a steady sample of its row; all of the trace goes into
-    `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
-    the simulator with the retirement port is not built."""
+    """Run a benchmark's app and find a steady sample of the row; write the whole trace to `trace`,
+    compressed, if it is given.
+
+    Raise TockmarkError if the kernel does not measure the row, or the simulator with the retirement
+    port is not built."""
     targets = simulators(options.board)
     by = catalogue.benchmarks[options.id].by
     if by == "mark":
         raise TockmarkError(
-            f"{options.label} is timed by the simulator, so that no profile can hold it",
-            f"profile another row of {catalogue.benchmarks[options.id].group}: `tockmark list` has"
-            " them",
+            f"{options.label} is timed by the simulator and cannot be profiled",
+            f"profile another row of {catalogue.benchmarks[options.id].group} (`tockmark list`)",
         )
     boot = boot_of(catalogue, options.id, options.params)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
@@ -241,26 +244,26 @@ def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None 
     if not options.icache:
         image = with_early_stop(image, options.board, image.flash)
     with tempfile.TemporaryDirectory() as folder:
-        kept = trace or Path(folder) / "trace.gz"
-        finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
-        to = kept if trace or by == "reading" else None
-        log = run_both(options, targets, image.flash, finder.watch, to)
+        path = trace or Path(folder) / "trace.gz"
+        finder = _BySampler(image) if by == "sampler" else _ByReads(path)
+        saved = path if trace or by == "reading" else None
+        log = run_both(options, targets, image.flash, finder.watch, saved)
         rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
         number = _steady(series_samples(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
-    return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
+    return Traced(image, rows[-1], number, sample, _overhead(rows, OVERHEADS[by]))
 
 
 def boot_of(catalogue: Catalogue, id_: str, params: Params) -> Boot:
-    """Return the boot that gives a row, without its other benchmarks; of one that the harness
-    measures in all, the first."""
-    measuring = [one for one in catalogue.boots() if id_ in one.measures]
-    giving = [one for one in measuring if (id_, params) in catalogue.rows_given(one)]
+    """Return the boot that gives a row, restricted to its benchmark. If the harness measures the
+    benchmark in all boots, return the first."""
+    measuring = [boot for boot in catalogue.boots() if id_ in boot.measures]
+    giving = [boot for boot in measuring if (id_, params) in catalogue.rows_given(boot)]
     return catalogue.narrowed((giving or measuring)[0], [id_])
 
 
 class _BySampler:
-    """Finds the samples that tm_sample takes: only an app of benchmarks, which reports, has it."""
+    """Finds the samples taken by tm_sample. Only the benchmark app that reports contains it."""
 
     def __init__(self, image: Image) -> None:
         app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
@@ -268,7 +271,7 @@ class _BySampler:
         self._runs: list[list[str]] = []
 
     def watch(self, lines: Iterator[str]) -> None:
-        """Look at all of a trace."""
+        """Read a whole trace."""
         self._runs = list(self._sampler.windows(lines))
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
@@ -277,26 +280,26 @@ class _BySampler:
         return self._sampler.sample(self._runs[runs_of(rows, measured)][number])
 
 
-class _ByReadings:
-    """Finds the samples of a row that begins and ends at different places; the trace is kept."""
+class _ByReads:
+    """Finds the samples of a row that begins and ends at different positions, in a saved trace."""
 
     def __init__(self, trace: Path) -> None:
         self._trace = trace
-        self._readings: list[int] = []
+        self._reads: list[int] = []
 
     def watch(self, lines: Iterator[str]) -> None:
-        """Look at all of a trace."""
-        self._readings = [value for value in map(mcycle_read, lines) if value is not None]
+        """Read a whole trace."""
+        self._reads = [value for value in map(mcycle_read, lines) if value is not None]
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
         """Return a sample of the last row."""
-        taken = series_samples(rows[-1], "cycles")
-        first, last = sample_readings(self._readings, taken)[number]
-        return sample_between(read_trace(self._trace), first, last, taken[number])
+        cycles = series_samples(rows[-1], "cycles")
+        first, last = pair_reads(self._reads, cycles)[number]
+        return sample_between(read_trace(self._trace), first, last, cycles[number])
 
 
 def read_trace(trace: Path) -> Iterator[str]:
-    """Yield the lines of a trace that was kept."""
+    """Yield the lines of a saved trace."""
     with gzip.open(trace, "rt", encoding="ascii") as lines:
         yield from lines
 
@@ -308,8 +311,8 @@ def run_both(
     watch: Callable[[Iterator[str]], None],
     trace: Path | None,
 ) -> str:
-    """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
-    or the plain simulator printed another log."""
+    """Return the log after `watch` has read the trace. Raise TockmarkError if a run fails, or if
+    the plain simulator prints another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
     plain = cache.default_cache(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
@@ -320,7 +323,7 @@ def run_both(
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
                 if ending := simulation.ending().why:
-                    raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
+                    raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
         finally:
             plain.stop()
             tracing.stop()
@@ -331,19 +334,22 @@ def run_both(
 
 
 def instructions(lines: Iterator[str], trace: Path | None = None) -> Iterator[str]:
-    """Yield the trace less its heading, which tells that its columns are where they should be; and
-    write it down, too, if it is said where."""
+    """Check and skip the heading, then yield the lines of the trace; also write them to `trace` if
+    it is given."""
     if next(lines, HEADING) != HEADING:
-        raise TockmarkError("the simulator's trace has another form", paths.make_command("profile"))
-    with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as kept:
+        raise TockmarkError(
+            "the simulator's trace has another format", paths.make_command("profile")
+        )
+    with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as out:
         for line in lines:
-            if kept:
-                kept.write(f"{line}\n")
+            if out:
+                out.write(f"{line}\n")
             yield line
 
 
 def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
-    """Return the rows of the app up to the one asked for, which is the last."""
+    """Return the rows of the app up to the requested one. Raise TockmarkError if it was not
+    measured."""
     measured = assemble(decode(log.split("\n")))
     app = next((app for _, app in measured.each() if app.name == group), None)
     rows = app.rows if app is not None else ()
@@ -353,23 +359,24 @@ def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow
     why = [gone.why for _, gone in app.absent_rows if gone.id == options.id] if app else []
     raise TockmarkError(
         f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
-        "`tockmark run` shows what was",
+        "see `tockmark run` for the rows of this kernel",
         INCOMPLETE,
     )
 
 
-def _reading(rows: Sequence[StoredRow], overhead: str) -> float | None:
-    """Return the median of the steady samples of what a reading costs; of itself there is nothing
-    to take off."""
-    found = [series_samples(row, "cycles") for row in rows[:-1] if row.id == overhead]
-    stats = summarise(found[-1]) if found else None
+def _overhead(rows: Sequence[StoredRow], overhead: str) -> float | None:
+    """Return the median of the overhead's steady samples; None if the row is the overhead
+    itself."""
+    overhead_samples = [series_samples(row, "cycles") for row in rows[:-1] if row.id == overhead]
+    stats = summarise(overhead_samples[-1]) if overhead_samples else None
     return stats.median if stats else None
 
 
 def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
-    """Return which runs of tm_sample gave the last row, all of them having measured these cycles:
-    each row's samples follow one another, in the order of the rows; a benchmark that failed may
-    have left others between them."""
+    """Return the range of the tm_sample runs that gave the last row.
+
+    `measured` has the cycles of all runs. The samples of each row are consecutive, in the order of
+    the rows; a failed benchmark may have left others between them."""
     start = end = 0
     for row in rows:
         cycles = series_samples(row, "cycles")
@@ -377,13 +384,13 @@ def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
         while tuple(measured[start : start + len(cycles)]) != cycles:
             start += 1
             if start > len(measured):
-                raise TockmarkError(f"the trace has no samples like those of {row.id}")
+                raise TockmarkError(f"no samples in the trace match {row.id}")
         end = start + len(cycles)
     return slice(start, end)
 
 
 def _steady(cycles: Sequence[int]) -> int:
-    """Return the last sample that took as long as the median of the steady ones, from 0."""
+    """Return the index of the last sample that took the median time of the steady ones."""
     stats = summarise(cycles)
-    usual = [i for i, taken in enumerate(cycles) if i and stats and taken == stats.median]
-    return usual[-1] if usual else len(cycles) - 1
+    medians = [i for i, value in enumerate(cycles) if i and stats and value == stats.median]
+    return medians[-1] if medians else len(cycles) - 1

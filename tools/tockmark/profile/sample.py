@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This finds the samples in the simulator's instruction trace (--itrace), and says where each of
-their cycles goes: to an instruction and a cause, and so to a function, a phase of the system call
-and a stack.
+"""Find the samples in the simulator's instruction trace (--itrace), and charge each of their cycles
+to an instruction and a cause, and so to a function, a phase of the system call and a stack.
 
-A sample is what an app reports: the difference of two readings of mcycle, which the kernel makes
-with a `csrr` each. The sample is every cycle of the core after the first of them, up to and with
-the second. Where both stand:
+A sample is the difference of two values of mcycle, which the kernel reads with a `csrr` each. It
+covers every cycle of the core after the first read, up to and including the second. The two reads
+are found in one of two ways:
 
-- tm_sample (apps/asm/sample.S) has two ecalls; behind the first it copies the reading to s4, behind
-  the second it puts the difference there. So the two `csrr mcycle` are those that read just these.
-- A row that begins and ends at different places, such as IPC between two apps, tells differences
-  alone. Its samples are taken alike, so that from one to the next there are as many readings: the
-  ones that give all of the row's samples in their order are its own.
+- tm_sample (apps/asm/sample.S) has two ecalls. After the first it copies the value to s4, after the
+  second it writes the difference to s4. The two `csrr mcycle` read these values.
+- A row that begins and ends at different positions, such as IPC between two apps, reports only
+  differences. Its samples all take the same path, so there are equally many reads from one to the
+  next. The reads that give all samples of the row in order are its own.
 
-Nothing is estimated, and nothing is lost: the charges of a sample add up to it. An instruction is
-charged the cycle in which it leaves the decode stage, and what it waited for before. Two waits are
-charged to the instruction before it, which caused them: for a load or store in flight, and for the
-refill after a jump, a branch or a return from a trap. docs/profiling.md says what the phases mean.
+Nothing is estimated and nothing is lost: the charges of a sample add up to it. An instruction is
+charged its cycle in the decode stage, and its waits before that. Two waits are
+charged to the instruction before, which caused them: a load or store in flight, and the refill
+after a jump, a branch or a return from a trap. docs/profiling.md explains the phases.
 """
 
 import re
@@ -32,32 +31,32 @@ from tockmark.target.rv32 import ECALL, MRET, SYSTEM, Instruction, Kind, decode
 from tockmark.target.rv32 import steps as steps_of
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
-MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
+MODE, PC = 22, slice(24, 32)  # columns of the mode and the address in a line
 INSN = slice(33, 41)
 FILLS = "fills="  # an effect of an instruction
 S4 = 20
 WORD = 1 << 32
 _WAIT = re.compile(r"([a-z])(\d+)")  # of `f2w1`
 MCYCLE = (0xB00, 0xC00)  # the CSR, and its alias in user mode
-_READ = re.compile(r"[bc]0002")  # how a csrr of these begins, written as hexadecimal digits
-MOST_READINGS = 64  # from one sample to the next
+_READ = re.compile(r"[bc]0002")  # the first hexadecimal digits of a csrr of these
+MOST_READS = 64  # from one sample to the next
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One retired instruction."""
+    """A retired instruction."""
 
-    mcycle: int  # the core's counter when it left the decode stage
+    mcycle: int  # when it left the decode stage
     user: bool
     pc: int
     insn: int
-    cycles: int  # since the instruction before it left
-    waits: tuple[tuple[str, int], ...]  # what all but one of them went to (model/retirement.cc)
+    cycles: int  # since the instruction before left the decode stage
+    waits: tuple[tuple[str, int], ...]  # causes of all but one of them (model/retirement.cc)
     trap: bool = False
     handler: bool = False
     rd: int = 0
     value: int = 0
-    fills: int = 0  # lines that the instruction cache took in during its cycles
+    fills: int = 0  # lines filled in the instruction cache during its cycles
 
     @property
     def instruction(self) -> Instruction:
@@ -69,7 +68,7 @@ class Step:
 
     @property
     def trapped(self) -> bool:
-        """Whether it ended in an exception, such as a system call: it did not retire."""
+        """Whether it ended in an exception, such as a system call, and did not retire."""
         return self.trap or self.insn == ECALL
 
     def reads_mcycle(self) -> bool:
@@ -78,7 +77,7 @@ class Step:
 
 
 def parse(line: str) -> Step:
-    """Read one line."""
+    """Parse a line of the trace."""
     _, mcycle, mode, pc, insn, cycles, waits, *effects = line.split()
     written = [effect[1:].split("=") for effect in effects if effect.startswith("x")]
     rd, value = written[-1] if written else ("0", "0")
@@ -100,13 +99,14 @@ def parse(line: str) -> Step:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample in its surroundings: its steps are those after `first`, up to `last`."""
+    """A sample and its surroundings: its steps are those after `first`, up to and including
+    `last`."""
 
     steps: list[Step]
     first: int
     last: int
-    cycles: int  # as the app computed them
-    body: range | None = None  # the steps of the body; None: those that tm_sample calls
+    cycles: int  # as computed by the app
+    body: range | None = None  # the steps of the body; None: the calls of tm_sample
 
     def __post_init__(self) -> None:
         spent = sum(step.cycles for step in self.steps[self.first + 1 : self.last + 1])
@@ -120,19 +120,20 @@ class Sample:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Where tm_sample is in an app, and the samples that it takes in a trace."""
+    """The position of tm_sample in an app, to find its samples in a trace."""
 
     start: int
     ecalls: tuple[int, int]
 
     @staticmethod
     def in_app(app: Program) -> "Sampler":
-        """Find it by its symbol, and its two calls by their code."""
+        """Find tm_sample by its symbol and its two ecalls by their code. Raise TockmarkError if
+        there are not two."""
         start, size = app.symbol("tm_sample")
         code = steps_of(app.bytes_at(start, size), start)
         ecalls = [at for at, insn, _ in code if insn.kind == Kind.CALL_KERNEL]
         if len(ecalls) != 2:
-            raise TockmarkError("tm_sample in the app is not the one of apps/asm/sample.S")
+            raise TockmarkError("tm_sample in the app is not that of apps/asm/sample.S")
         return Sampler(start, (ecalls[0], ecalls[1]))
 
     def windows(self, lines: Iterable[str]) -> Iterator[list[str]]:
@@ -150,80 +151,80 @@ class Sampler:
                     window = None
 
     def sample(self, window: list[str]) -> Sample:
-        """Find the two readings in a run of tm_sample."""
+        """Find the two reads of mcycle in a run of tm_sample."""
         steps = [parse(line) for line in window]
         difference = steps[-1].value
         between = range(self.ecalls[0] + 4, self.ecalls[1])
         copied = [i for i, step in enumerate(steps) if step.pc in between and step.rd == S4]
         if not copied or steps[-1].rd != S4:
-            raise TockmarkError("tm_sample in the trace is not the one of apps/asm/sample.S")
-        reading = steps[copied[0]].value
-        first = _reading(steps[: copied[0]], reading)
-        last = _reading(steps, (reading + difference) % WORD)
+            raise TockmarkError("tm_sample in the trace is not that of apps/asm/sample.S")
+        begin = steps[copied[0]].value
+        first = _find_read(steps[: copied[0]], begin)
+        last = _find_read(steps, (begin + difference) % WORD)
         return Sample(steps, first, last, difference)
 
 
 def mcycle_read(line: str) -> int | None:
-    """Return what a line reads from mcycle; None if it does not."""
+    """Return the value that an instruction reads from mcycle; None if it does not."""
     if not _READ.match(line, INSN.start):
         return None
     step = parse(line)
     return step.value if step.reads_mcycle() else None
 
 
-def sample_readings(readings: Sequence[int], taken: Sequence[int]) -> list[tuple[int, int]]:
-    """Return between which two of all readings each sample of a row lies: of each the same ones,
-    so many readings after those of the one before. Of several such series the last is returned.
-    TockmarkError if there is none."""
+def pair_reads(reads: Sequence[int], samples: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and last read of each sample of a row, as indices into `reads`.
+
+    The distance within a sample and that to the next sample are the same for all samples. If
+    several such series exist, return the last. Raise TockmarkError if none exists."""
 
     def fits(start: int, span: int, cycles: int) -> bool:
         end = start + span
-        return end < len(readings) and (readings[end] - readings[start]) % WORD == cycles
+        return end < len(reads) and (reads[end] - reads[start]) % WORD == cycles
 
-    for start in reversed(range(len(readings) - 1)):
-        for span in range(1, MOST_READINGS):
-            if not fits(start, span, taken[0]):
+    for start in reversed(range(len(reads) - 1)):
+        for span in range(1, MOST_READS):
+            if not fits(start, span, samples[0]):
                 continue
-            for stride in range(span, MOST_READINGS):
-                starts = range(start, start + stride * len(taken), stride)
-                if all(fits(at, span, cycles) for at, cycles in zip(starts, taken, strict=True)):
+            for stride in range(span, MOST_READS):
+                starts = range(start, start + stride * len(samples), stride)
+                if all(fits(at, span, cycles) for at, cycles in zip(starts, samples, strict=True)):
                     return [(at, at + span) for at in starts]
-    raise TockmarkError("the trace has no readings that give the row's samples", "report this")
+    raise TockmarkError("no reads of mcycle in the trace give the row's samples", "report this")
 
 
 def sample_between(lines: Iterable[str], first: int, last: int, cycles: int) -> Sample:
-    """Return the sample between two readings, by their number in the trace, from the call of the
-    first one on. Its body is what runs between the return of the first and the call of the last."""
-    held: list[str] | None = None
+    """Return the sample between two reads of mcycle, given by their number in the trace.
+
+    Its steps begin with the ecall of the first read. Its body runs from the return of the first
+    ecall to the second one."""
+    window: list[str] | None = None
     number, at = -1, 0
     for line in lines:
         if number < first and line[MODE] == "U" and int(line[INSN], 16) == ECALL:
-            held = []
-        if held is not None:
-            held.append(line)
+            window = []
+        if window is not None:
+            window.append(line)
         if mcycle_read(line) is not None:
             number += 1
-            if held is not None and number == first:
-                at = len(held) - 1
+            if window is not None and number == first:
+                at = len(window) - 1
             if number == last:
                 break
-    steps = [*map(parse, held or ())]
-    returned = next((i for i, s in enumerate(steps) if i > at and s.insn == MRET), at)
-    asked = next((i for i in reversed(range(len(steps))) if steps[i].insn == ECALL), at)
-    return Sample(steps, at, len(steps) - 1, cycles, range(returned + 1, asked))
+    steps = [*map(parse, window or ())]
+    body_start = next((i for i, s in enumerate(steps) if i > at and s.insn == MRET), at)
+    body_end = next((i for i in reversed(range(len(steps))) if steps[i].insn == ECALL), at)
+    return Sample(steps, at, len(steps) - 1, cycles, range(body_start + 1, body_end))
 
 
-def _reading(steps: list[Step], value: int) -> int:
-    found = [i for i, s in enumerate(steps) if s.reads_mcycle() and s.value == value]
-    if not found:
+def _find_read(steps: list[Step], value: int) -> int:
+    reads = [i for i, s in enumerate(steps) if s.reads_mcycle() and s.value == value]
+    if not reads:
         raise TockmarkError(
-            f"no instruction read {value} from mcycle, though the app got it",
-            "the kernel must hand out what it reads from mcycle",
+            f"no instruction read {value} from mcycle, but the app got this value",
+            "the kernel must return the value that it reads from mcycle",
         )
-    return found[-1]
-
-
-# Where the cycles go.
+    return reads[-1]
 
 
 APP = "app"
@@ -235,16 +236,16 @@ PMP = "PMP"
 RETURN = "return"
 PHASES = (APP, ENTRY, KERNEL, CAPSULE, SCHEDULER, PMP, RETURN)
 
-# One table for the baseline kernel and for Tock. The first rule that fits decides: (phase, the
-# function's name, its source file). Assembly has symbols but no file.
+# Rules for the baseline kernel and for Tock; the first match decides: (phase, the function's name,
+# its source file). Assembly has symbols but no file.
 _RULES = tuple(
     (phase, re.compile(name), re.compile(file))
     for phase, name, file in (
         # the baseline kernel: kernel/src/arch/riscv/trap.S
         (ENTRY, r"^(trap_vector|exception|interrupt|fault)$", r"^$"),
         (RETURN, r"^(resume|restore|switch|enter|enter_user)$", r"^$"),
-        # Tock: arch/rv32i and the chip's start-up code. What switch_to_process does after a trap
-        # stands in one function with what it does before, so all of it counts as the return.
+        # Tock: arch/rv32i and the chip's start-up code. switch_to_process has the code before and
+        # after the app in one function; all of it counts as the return.
         (ENTRY, r"_start_trap|_start_app_trap|_return_to_kernel", r""),
         (RETURN, r"switch_to_process", r""),
         # both
@@ -255,10 +256,10 @@ _RULES = tuple(
         (CAPSULE, r"", r"(^|/)capsules/|(^|/)kernel/src/drivers/"),
     )
 )
-# Pieces of code that several functions had in common, put apart by the compiler to save flash.
+# Code common to several functions, outlined by the compiler to save flash.
 OUTLINED = re.compile(r"^OUTLINED_FUNCTION_")
-# What these call counts as theirs where no rule knows it: a helper that writes a CSR belongs to
-# the PMP that it configures. What the others call is the kernel proper.
+# Functions without a rule take the phase of a caller in one of these phases: a helper that writes a
+# CSR belongs to the PMP. Other callees belong to the kernel proper.
 _OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
 
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
@@ -266,7 +267,9 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
 
-_KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction before is charged
+_KINDS: dict[
+    str, tuple[bool, Cause]
+] = {  # by wait: whether it is charged to the instruction before
     "f": (False, FETCH),
     "w": (True, MEMORY),
     "m": (False, MEMORY),
@@ -277,31 +280,31 @@ _KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction b
 
 Stack = tuple[Frame, ...]
 Where = Callable[[Step], Stack]
-Owner = Callable[[Step], int]  # whose stack an instruction is of: an app's number, or the kernel's
-Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
+Owner = Callable[[Step], int]  # the owner of the stack: an app's number, or the kernel's
+Wait = tuple[bool, Cause, int]  # whether charged to the instruction before; cause; cycles
 
 
 def writes_pmp(word: int) -> bool:
-    """Return whether an instruction writes a register of the PMP."""
+    """Return whether an instruction writes a PMP register."""
     insn = decode(word)
     return insn.writes_csr and insn.imm in PMP_CSRS
 
 
 @dataclass(frozen=True, slots=True)
 class CodeContext:
-    """What an instruction of the run was part of."""
+    """The stack, phase and part of the sample of an instruction."""
 
     stack: Stack  # callers first
     phase: str
-    in_body: bool  # under the benchmark's body, not in the readings
+    in_body: bool  # in the benchmark's body, not in a counter read
 
 
 @dataclass(frozen=True, slots=True)
 class ChargedStep:
-    """An instruction of a sample, and the cycles that it is charged, by cause."""
+    """An instruction of a sample and the cycles that it is charged, by cause."""
 
     step: Step
-    place: CodeContext
+    context: CodeContext
     charges: list[tuple[Cause, int]]
 
     @property
@@ -318,41 +321,42 @@ class _Site:
 
 
 def single_app_owner(step: Step) -> int:
-    """Tell an app, where it is alone, from the kernel."""
+    """Return the owner of an instruction's stack if there is only one app."""
     return 0 if step.user else -1
 
 
 def attribute_cycles(
     sample: Sample, where: Where, owner: Owner = single_app_owner
 ) -> list[ChargedStep]:
-    """Return the instructions of a sample with all of its cycles; `where` tells the functions that
-    an instruction is in, `owner` whose stack it is of."""
+    """Return the instructions of a sample with all of its cycles. `where` returns the functions of
+    an instruction, `owner` the owner of its stack."""
     inside = slice(sample.first + 1, sample.last + 1)
     charges = charge_cycles(sample.steps[inside], sample.steps[sample.first])
-    there = find_contexts(sample.steps, where, owner, sample.body)[inside]
-    found = [
-        ChargedStep(step, place, own) for (step, own), place in zip(charges, there, strict=True)
+    contexts = find_contexts(sample.steps, where, owner, sample.body)[inside]
+    charged_steps = [
+        ChargedStep(step, context, own)
+        for (step, own), context in zip(charges, contexts, strict=True)
     ]
-    assert sum(one.cycles for one in found) == sample.cycles
-    return found
+    assert sum(step.cycles for step in charged_steps) == sample.cycles
+    return charged_steps
 
 
 def charge_cycles(
     steps: Iterable[Step], before: Step | None = None
 ) -> Iterator[tuple[Step, list[tuple[Cause, int]]]]:
-    """Yield each instruction with the cycles that it is charged. At the first one nobody is there
-    to be charged for its waits but itself; `before` tells what they are."""
-    last, held = before, None
+    """Yield each instruction with the cycles that it is charged. Without `before`, the first one is
+    charged all its waits."""
+    last, last_charges = before, None
     for step in steps:
         own: list[tuple[Cause, int]] = [(EXECUTE, 1 if last else step.cycles)]
         for to_last, cause, cycles in _waits(last, step) if last else ():
             if cycles:
-                (held if to_last and held else own).append((cause, cycles))
-        if last and held:
-            yield last, held
-        last, held = step, own
-    if last and held:
-        yield last, held
+                (last_charges if to_last and last_charges else own).append((cause, cycles))
+        if last and last_charges:
+            yield last, last_charges
+        last, last_charges = step, own
+    if last and last_charges:
+        yield last, last_charges
 
 
 def _waits(last: Step, step: Step) -> Iterator[Wait]:
@@ -363,7 +367,7 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
     elif last.instruction.kind in SYSTEM and "o" in left:  # mret, or a CSR write that flushes
         cause = TRAP
     if cause == TRAP or step.pc != last.pc + last.size:
-        # These cycles a redirection costs even where the next instruction is at hand.
+        # The cycles of a redirection, even if the next instruction is already available.
         fetch = min(left.get("f", 0), 1)
         yield to_last, cause, left.pop("o", 0) + fetch
         left["f"] = left.get("f", 0) - fetch
@@ -374,32 +378,33 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
 def find_contexts(
     steps: list[Step], where: Where, owner: Owner = single_app_owner, body: range | None = None
 ) -> list[CodeContext]:
-    """Follow calls, returns and traps through a sample; each app has a stack of its own."""
+    """Return the context of each step: follow calls, returns and traps; each app has a stack of its
+    own."""
     sites: list[_Site] = []
-    app = next((owner(step) for step in steps if step.user), 0)  # whose stack that is
-    away: dict[int, list[_Site]] = {}  # the others'
-    found: list[CodeContext] = []
+    app = next((owner(step) for step in steps if step.user), 0)  # the owner of `sites`
+    other_sites: dict[int, list[_Site]] = {}  # by app
+    contexts: list[CodeContext] = []
     for at, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
         frames = where(step)
         stack = [frame for site in sites for frame in where(site.step)]
         in_body = at in body if body is not None else bool(sites) and not sites[0].trap
-        # What a trap interrupted is no caller of what handles it.
+        # The interrupted function did not call the trap handler.
         callers = takewhile(lambda site: not site.trap, reversed(sites))
         phase = phase_of(frames, step.user, (where(site.step) for site in callers))
-        found.append(CodeContext((*stack, *frames), phase, in_body))
+        contexts.append(CodeContext((*stack, *frames), phase, in_body))
         if after is not None:
             _follow(sites, step, after)
             if after.user and owner(after) != app:
-                away[app], app = sites, owner(after)
-                sites = away.pop(app, [])
-    return found
+                other_sites[app], app = sites, owner(after)
+                sites = other_sites.pop(app, [])
+    return contexts
 
 
 def _follow(sites: list[_Site], step: Step, after: Step) -> None:
     if after.handler:
         sites.append(_Site(step, trap=True))
     elif step.insn == MRET:
-        # One that does not go back to where a trap came from is a jump: Tock's way to its loop.
+        # An mret that returns to no interrupted instruction is a jump: so Tock enters its loop.
         depths = [i for i, s in enumerate(sites) if s.trap and s.step.user == after.user]
         del sites[depths[-1] if depths else len(sites) :]
     elif step.instruction.calls:
@@ -414,19 +419,19 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
 
 
 def phase_of(frames: Stack, user: bool, callers: Iterable[Stack]) -> str:
-    """Return the phase of code in these functions, which those of `callers` called, the nearest
-    first: the innermost that a rule knows decides."""
+    """Return the phase of code: that of its innermost function with a rule, else of the nearest
+    caller with one. `frames` are outermost first, `callers` nearest first."""
     if user:
         return APP
-    if own := _known(frames):
+    if own := _rule_phase(frames):
         return own
-    nearest = next(filter(None, map(_known, callers)), None)
+    nearest = next(filter(None, map(_rule_phase, callers)), None)
     return nearest if nearest in _OF_CALLERS else KERNEL
 
 
 @cache
-def _known(frames: Stack) -> str | None:
-    # Line tables say of a piece that the compiler outlined where one of its callers is from.
+def _rule_phase(frames: Stack) -> str | None:
+    # Line tables give outlined code the file of one of its callers.
     if any(OUTLINED.search(frame.name) for frame in frames):
         return None
     for frame in reversed(frames):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This tells what code lies at an address of an ELF file: its symbol, and, with debugging
-information (DWARF), the functions that the compiler put into one another there.
+"""Look up addresses in an ELF file: the symbol, and, with debugging information (DWARF), the chain
+of inlined functions.
 
-pyelftools reads the debugging information. It raises whatever the bytes of a damaged file lead it
-to, so whatever it raises ends here.
+pyelftools reads the debugging information. On a damaged file it may raise any exception, so all
+exceptions are caught here.
 """
 
 import bisect
@@ -24,27 +24,27 @@ from tockmark.base.paths import shown
 from tockmark.base.processes import Bounds
 from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
-LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
-NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
+LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # their functions count as their caller's
+NO_SYMBOL = "code without a symbol"  # for example, a boot ROM
 
-LONGEST = 60  # seconds for all names, of which a kernel's take less than one
-MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
-# What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
+LONGEST = 60  # seconds to demangle all names; a kernel's take less than one
+MOST_TYPES = 100  # in one name; names with more stay unchanged
+# The hash of a crate's build, in v0 and legacy names.
 _HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
 
 _INNERMOST = re.compile(r"<([^<>]*)>")
-_GENERIC = re.compile(r"[\w:})\]]$")  # before the types of something; else it is a type itself
+_GENERIC = re.compile(r"[\w:})\]]$")  # before generic arguments; otherwise a type follows
 
-MOST_LINKS = 8  # from a function to where its name stands: more than any compiler makes
+MOST_LINKS = 8  # from a DIE to the one with the name; more than any compiler makes
 _FUNCTION, _INLINED = "DW_TAG_subprogram", "DW_TAG_inlined_subroutine"
 _SYMBOLS = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
-_TYPES = re.compile(r"<.*>$")  # what a generic function was made for
+_TYPES = re.compile(r"<.*>$")  # generic arguments of a function
 Die = Any  # pyelftools has no types
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One function at an address; `file` is empty where only the symbol is known."""
+    """A function at an address; `file` is empty if only the symbol is known."""
 
     name: str
     file: str = ""
@@ -55,13 +55,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class Scope:
-    """A function at an address as the compiler laid it there: a whole one, or one that was put
-    into another at one place."""
+    """A function at an address: a whole function, or one that is inlined."""
 
     frame: Frame
-    path: str  # its readable name with modules, without types
-    place: int  # tells the places apart that one function was put into
-    line: int = 0  # in the frame's file, or where the next inner one was called; 0: not known
+    path: str  # readable name with modules, without types
+    site: int  # differs for each place where a function was inlined
+    line: int = 0  # in the frame's file, or of the call of the next inner function; 0: unknown
 
 
 class Program:
@@ -81,24 +80,26 @@ class Program:
         self._starts = [start for start, _, _ in self._symbols]
         self._scopes: dict[int, tuple[Scope, ...]] = {}
         self._frames: dict[int, tuple[Frame, ...]] = {}
-        self.lines = False  # whether debugging information told anything
+        self.lines = False  # whether debugging information had any looked-up address
 
     def symbol(self, name: str) -> tuple[int, int]:
-        """Return a symbol's address and size."""
-        for start, size, known in self._symbols:
-            if known == name:
+        """Return a symbol's address and size. Raise TockmarkError if the file does not have it."""
+        for start, size, symbol_name in self._symbols:
+            if symbol_name == name:
                 return start, size
         raise TockmarkError(f"{shown(self.path)} has no symbol {name}")
 
     def address_of(self, part: str) -> int:
-        """Return the address of the symbol whose name holds `part`: a mangled name has more."""
-        for start, _, known in self._symbols:
-            if part in known:
+        """Return the address of the symbol whose mangled name contains `part`. Raise TockmarkError
+        if no name does."""
+        for start, _, symbol_name in self._symbols:
+            if part in symbol_name:
                 return start
         raise TockmarkError(f"{shown(self.path)} has no symbol with {part} in its name")
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """Return the content of the file for this place in memory."""
+        """Return the file's content at an address. Raise TockmarkError if it has no such
+        address."""
         for section in self._elf.sections:
             at = address - section.address
             if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
@@ -106,13 +107,13 @@ class Program:
         raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
     def code_names(self) -> dict[int, str]:
-        """Return the readable names of all code by its address, without types, labels of assembly
-        among them."""
-        known = readable(name for _, _, name in self._symbols)
-        return {address: without_types(known[name]) for address, _, name in self._symbols}
+        """Return the readable names of all code by address, without types, including assembly
+        labels."""
+        names = readable(name for _, _, name in self._symbols)
+        return {address: without_types(names[name]) for address, _, name in self._symbols}
 
     def size(self, start: int) -> int:
-        """Return the bytes of the code that begins at an address."""
+        """Return the size in bytes of the code that begins at an address."""
         return max(size for address, size, _ in self._symbols if address == start)
 
     def same_code(self, other: "Program") -> bool:
@@ -120,59 +121,59 @@ class Program:
         return self._elf.segments == other._elf.segments
 
     def look_up(self, addresses: Iterable[int]) -> None:
-        """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
-        debugging information cannot be read."""
+        """Look up these addresses for frames() and scopes(). Raise TockmarkError if the debugging
+        information cannot be read."""
         wanted = sorted(set(addresses) - self._scopes.keys())
         if not wanted:
             return
-        found = self._dwarf_scopes(wanted)
-        self.lines = self.lines or bool(found)
-        self._scopes.update(found)
+        scopes = self._dwarf_scopes(wanted)
+        self.lines = self.lines or bool(scopes)
+        self._scopes.update(scopes)
         nearest = {at: self._nearest(at) for at in wanted if at not in self._scopes}
-        known = readable(name for _, name in nearest.values())
+        names = readable(name for _, name in nearest.values())
         for at, (start, name) in nearest.items():
-            self._scopes[at] = (Scope(Frame(known[name]), without_types(known[name]), start),)
+            self._scopes[at] = (Scope(Frame(names[name]), without_types(names[name]), start),)
         for at in wanted:
             every = [scope.frame for scope in self._scopes[at]]
-            own = [one for one in every if not any(folder in one.file for folder in LIBRARIES)]
+            own = [
+                frame for frame in every if not any(folder in frame.file for folder in LIBRARIES)
+            ]
             self._frames[at] = tuple(own or every[:1])
 
     def frames(self, address: int) -> tuple[Frame, ...]:
-        """Return the functions at an address, the outermost first; those of libraries count as the
-        function of the program that called them."""
+        """Return the functions at an address, outermost first. Library functions count as their
+        caller in the program."""
         return self._frames[address]
 
     def scopes(self, address: int) -> tuple[Scope, ...]:
-        """Return all functions at an address, the outermost first."""
+        """Return all functions at an address, outermost first."""
         return self._scopes[address]
 
     def start_of(self, address: int) -> int:
-        """Return where the symbol begins that an address belongs to: two addresses with one start
-        are in one function."""
+        """Return the start of the symbol at an address, which identifies the function."""
         return self._nearest(address)[0]
 
     @cached_property
     def _units(self) -> list[Any]:
-        """The compilation units, which keep what was read of them: a study reads all of one."""
+        """The compilation units, cached because a look-up reads whole units."""
         elf = ELFFile(BytesIO(self._elf.data))
         return list(elf.get_dwarf_info().iter_CUs()) if elf.has_dwarf_info() else []
 
     def _dwarf_scopes(self, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
         """Return the functions at each of these ascending addresses that the debugging information
-        tells of, the outermost first."""
-        found: dict[int, tuple[Scope, ...]] = {}
+        covers, outermost first."""
+        scopes: dict[int, tuple[Scope, ...]] = {}
         try:
             for unit in self._units:
                 if list(_inside(unit.get_top_DIE(), wanted)):
-                    found.update(_unit_scopes(unit, wanted))
+                    scopes.update(_unit_scopes(unit, wanted))
         except Exception as error:
             raise TockmarkError(
-                f"the debugging information of {shown(self.path)} cannot be read"
+                f"{shown(self.path)}: the debugging information cannot be read"
                 f" ({type(error).__name__}: {quoted(error)})",
-                "profile the kernel without it: `riscv64-unknown-elf-strip -g -o stripped.elf` on"
-                " it",
+                "remove it with `riscv64-unknown-elf-strip -g -o stripped.elf`",
             ) from error
-        return found
+        return scopes
 
     def _nearest(self, address: int) -> tuple[int, str]:
         at = bisect.bisect_right(self._starts, address) - 1
@@ -181,70 +182,69 @@ class Program:
 
 
 def short(file: str) -> str:
-    """Shorten a source file's path: in this checkout from its top, elsewhere to the last parts."""
+    """Shorten a source file's path: relative to this checkout, otherwise to its last four parts."""
     root = f"{paths.ROOT}/"
     return file.removeprefix(root) if file.startswith(root) else "/".join(file.split("/")[-4:])
 
 
 def readable(names: Iterable[str]) -> dict[str, str]:
-    """Decode Rust's and C++'s symbols, if binutils is there to do it, and take the hashes away that
-    another build changes."""
-    known = sorted(set(names))
-    decoded = plain = [printable_text(name) for name in known]
+    """Demangle Rust's and C++'s symbols if binutils is installed, and remove build hashes."""
+    symbols = sorted(set(names))
+    decoded = plain = [printable_text(name) for name in symbols]
     with suppress(TockmarkError):
         done = processes.run([paths.FILT], input="\n".join(plain).encode(), bounds=Bounds(LONGEST))
         lines = [printable_text(line) for line in done.text.split("\n")]
         decoded = lines if done.code == 0 and len(lines) == len(plain) else plain
-    return {name: _HASH.sub("", text) for name, text in zip(known, decoded, strict=True)}
+    return {name: _HASH.sub("", text) for name, text in zip(symbols, decoded, strict=True)}
 
 
 def without_types(name: str) -> str:
-    """Take the types from a readable name: `<Grant<T> as Entering>::enter::<U>` becomes
+    """Remove the types from a readable name: `<Grant<T> as Entering>::enter::<U>` becomes
     `Grant::enter`."""
     if name.count("<") > MOST_TYPES:
         return name
     name = name.replace("->", "-")
-    while found := _INNERMOST.search(name):
-        before = name[: found.start()]
-        own = "" if _GENERIC.search(before) else found[1].partition(" as ")[0].lstrip("&*")
-        name = before.removesuffix("" if own else "::") + own + name[found.end() :]
-    torn = name.lstrip("<").partition("<")[0]  # behind a bracket that never closes
-    return torn.replace(">", "")
+    while types := _INNERMOST.search(name):
+        before = name[: types.start()]
+        own = "" if _GENERIC.search(before) else types[1].partition(" as ")[0].lstrip("&*")
+        name = before.removesuffix("" if own else "::") + own + name[types.end() :]
+    closed = name.lstrip("<").partition("<")[0]  # up to a bracket that never closes
+    return closed.replace(">", "")
 
 
 def _unit_scopes(unit: Any, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
-    """Return the scopes of those addresses that lie in one compilation unit."""
+    """Return the scopes of the addresses in a compilation unit."""
     chains: dict[int, list[Die]] = {}
-    for die in unit.iter_DIEs():  # outer functions come before inner ones
+    for die in unit.iter_DIEs():  # outer functions precede inner ones
         if die.tag in (_FUNCTION, _INLINED):
             for at in _inside(die, wanted):
                 chains[at] = [*chains.get(at, ()), die] if die.tag == _INLINED else [die]
     dies = {die.offset: die for chain in chains.values() for die in chain}
-    symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
-    known = readable(symbols.values())
+    symbols = {offset: _name(die, _SYMBOLS) for offset, die in dies.items()}
+    names = readable(symbols.values())
     program = unit.dwarfinfo.line_program_for_CU(unit)
     lines = _lines_at(program, sorted(chains)) if program else {}
 
     def scope(die: Die, file: int | None, line: int) -> Scope:
         where = "" if file is None else _path(unit, program, file)
-        frame = Frame(_TYPES.sub("", _said(die, ("DW_AT_name",))) or "?", where)
+        frame = Frame(_TYPES.sub("", _name(die, ("DW_AT_name",))) or "?", where)
         symbol = symbols[die.offset]
-        path = without_types(known[symbol]) if symbol else _in_module(frame)
+        path = without_types(names[symbol]) if symbol else _in_module(frame)
         return Scope(frame, path, die.offset, line)
 
-    found = {}
+    scopes = {}
     for at, chain in chains.items():
-        # A function's code lies in the file that the next inner one was called from.
+        # A function's code is in the file of its call of the next inner function.
         files = [die.attributes["DW_AT_call_file"].value for die in chain[1:]]
         called = [die.attributes.get("DW_AT_call_line") for die in chain[1:]]
         file, line = lines.get(at, (None, 0))
-        numbers = [*(one.value if one else 0 for one in called), line]
-        found[at] = tuple(map(scope, chain, [*files, file], numbers))
-    return found
+        numbers = [*(call_line.value if call_line else 0 for call_line in called), line]
+        scopes[at] = tuple(map(scope, chain, [*files, file], numbers))
+    return scopes
 
 
 def _inside(die: Die, wanted: list[int]) -> Iterator[int]:
-    """Yield those of the ascending addresses that lie in a unit or a function."""
+    """Yield the ascending addresses in a unit or a function."""
     for start, end in _ranges(die):
         yield from wanted[bisect.bisect_left(wanted, start) : bisect.bisect_left(wanted, end)]
 
@@ -267,22 +267,22 @@ def _ranges(die: Die) -> Iterator[tuple[int, int]]:
 
 
 def _lines_at(program: Any, addresses: list[int]) -> dict[int, tuple[int, int]]:
-    """Return the number of the source file of each address, and the line, from the line table."""
-    found: dict[int, tuple[int, int]] = {}
+    """Return the number of the source file and the line of each address, from the line table."""
+    lines: dict[int, tuple[int, int]] = {}
     before = None
     for state in (entry.state for entry in program.get_entries() if entry.state is not None):
         if before is not None and not before.end_sequence:
             low = bisect.bisect_left(addresses, before.address)
             high = bisect.bisect_left(addresses, state.address)
-            found.update(dict.fromkeys(addresses[low:high], (before.file, before.line)))
+            lines.update(dict.fromkeys(addresses[low:high], (before.file, before.line)))
         before = state
-    return found
+    return lines
 
 
 def _path(unit: Any, program: Any, number: int) -> str:
     """Return the path of a source file by its number in the unit."""
     header = program.header
-    old = header["version"] < 5  # which counts files and folders from 1
+    old = header["version"] < 5  # counts files and folders from 1
     entry = header["file_entry"][number - old]
     folder = ""
     if not old or entry.dir_index:
@@ -291,8 +291,8 @@ def _path(unit: Any, program: Any, number: int) -> str:
     return printable_text(str(Path(compiled_in) / folder / entry.name.decode()))
 
 
-def _said(die: Die, attributes: tuple[str, ...]) -> str:
-    """Return the name of a function, which may stand where it is declared; empty if it has none."""
+def _name(die: Die, attributes: tuple[str, ...]) -> str:
+    """Return the name of a function, which may be in its declaration; empty if it has none."""
     for _ in range(MOST_LINKS):
         for attribute in attributes:
             if attribute in die.attributes:
@@ -305,8 +305,8 @@ def _said(die: Die, attributes: tuple[str, ...]) -> str:
 
 
 def _in_module(frame: Frame) -> str:
-    """Return the path of a function without a symbol: in Rust, where a file is a module, behind the
-    file's name, as in `grant::enter`."""
+    """Return the path of a function without a symbol: in Rust, where a file is a module, prefixed
+    by the file's name, as in `grant::enter`."""
     file = Path(frame.file)
     if file.suffix != ".rs":
         return frame.name

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This makes a timeline of one sample, or of a span of cycles, for `profile --perfetto`: who ran
-when, in which phase of the kernel, which interrupts waited, which system calls were made. The file
-has Chrome's trace events in JSON, which Perfetto (https://ui.perfetto.dev) shows.
+"""Make a timeline of a sample or of a range of cycles, for `profile --perfetto`: who ran when, in
+which phase of the kernel, which interrupts waited, which system calls were made. The file has
+Chrome's trace events in JSON, which Perfetto (https://ui.perfetto.dev) shows.
 
-A row's boot is simulated again: on the plain simulator, whose marks tell when samples were taken
-and interrupts rose, and on the one with the retirement port, up to the end of the window. Both must
-print the same log as far as both go.
+The boot of a row is simulated twice: on the plain simulator, whose marks give the times of samples
+and interrupts, and on the one with the retirement port, up to the end of the window. Both must
+print the same log up to that point.
 
-A boundary is the cycle in which an instruction left the decode stage. Times are the simulator's,
-which go on while the core sleeps; in the file they are µs at the board's clock, and the cycles
-stand beside them. The format is that of "Trace Event Format", Google, 2016.
+The boundary between two instructions is the cycle in which the first one left the decode stage.
+Times are the simulator's, which continue while the core sleeps. The file has them in µs at the
+board's clock, with the cycles in the arguments. The format follows "Trace Event Format", Google,
+2016.
 """
 
 import json
@@ -38,8 +39,8 @@ from tockmark.profile.sample import (
     Step,
     find_contexts,
     mcycle_read,
+    pair_reads,
     parse,
-    sample_readings,
     writes_pmp,
 )
 from tockmark.profile.symbols import Program
@@ -56,15 +57,15 @@ from tockmark.wire.rows import StoredRow, series_samples
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
-TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
+TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above the apps' tracks
 ASLEEP, PENDING, NOT_TAKEN = "asleep", "pending", "not taken"
-PMP_WRITES, FILLS = "PMP writes", "cache fills"  # counters; Perfetto calls one by both words
-UPCALL = "upcall"  # an instant
-CAUSES = {7: "timer", 11: "external"}  # numbers of interrupts, at which Ibex enters the vector
-START = "_start"  # where an app begins
-VECTOR = 0xFF  # of an address, its place in the vector
+PMP_WRITES, FILLS = "PMP writes", "cache fills"  # counters; Perfetto shows both words
+UPCALL = "upcall"  # the name of an instant
+CAUSES = {7: "timer", 11: "external"}  # interrupts by their entry in Ibex's vector table
+START = "_start"  # an app's first function
+VECTOR = 0xFF  # mask of an address: the offset in the vector table
 
-DRIVERS = {  # by Tock's numbers, and ours
+DRIVERS = {  # by number: Tock's, and ours
     0x0: "alarm",
     0x1: "console",
     0x8: "debug",
@@ -77,31 +78,31 @@ DRIVERS = {  # by Tock's numbers, and ours
     0xA_0010: "relay",
 }
 YIELDS = {0: "yield-no-wait", 1: "yield-wait", 2: "yield-wait-for"}
-# By the version of the interface: the register of the class, that of the first argument, and the
-# classes, with whether a driver's number follows.
+# By version of the system call interface: the register of the class, the register of the first
+# argument, and the names of the classes.
 _CALLS = {
     1: (10, 11, ("yield", "subscribe", "command", "allow", "memop")),
     2: (14, 10, ("yield", "subscribe", "command", "allow-rw", "allow-ro", "memop", "exit")),
 }
 _OF_DRIVER = ("subscribe", "command", "allow", "allow-rw", "allow-ro")
 Args = dict[str, int | str]
-CounterEvents = Mapping[str, Sequence[int]]  # by counter: the cycle of each of what it counts
+CounterEvents = Mapping[str, Sequence[int]]  # by counter: the cycles of its events
 Which = Literal["worst", "median"]
-MOST_CYCLES = 500_000  # of a window: its events are kept in memory, and shown by a browser
-MOST_SAMPLES = 32  # of a row that the core's counters measure
-AROUND = 4  # of a sample, one part in so many before and behind it
-LEAST_AROUND = 2_000  # cycles
-BEFORE = 20_000  # cycles before a window that tell which calls are open, and what registers hold
+MOST_CYCLES = 500_000  # in a window, since a browser has to show the events
+MOST_SAMPLES = 32  # of a row measured by the core's counters
+AROUND = 4  # the window has 1/4 of the sample's length before and after it,
+LEAST_AROUND = 2_000  # and at least as many cycles
+BEFORE = 20_000  # cycles traced before a window, to know the open calls and the registers
 BEHIND = 64  # cycles in which the last instruction of a window retires
 QUIET = 2.0  # seconds until progress is shown
 IRQ, OPENS, CLOSES = "irq", "sample", "sampled"  # marks
-FORM = "tockmark-trace"  # which no reader of trace events asks for: it tells us what is ours
-PROCESS, FIRST_THREAD = 1, 2  # numbers that Chrome's format asks for
+FORM = "tockmark-trace"  # marks our files; readers of trace events ignore it
+PROCESS, FIRST_THREAD = 1, 2  # numbers that Chrome's format requires
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Something that took a while on a track, in cycles."""
+    """An event with a duration on a track, in cycles."""
 
     track: str
     name: str
@@ -112,7 +113,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Instant:
-    """Something that happened on a track in a cycle."""
+    """An event at one cycle on a track."""
 
     track: str
     name: str
@@ -122,7 +123,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All of a window, each kind in the order of time."""
+    """All events of a window, each type in order of time."""
 
     title: str
     window: tuple[int, int]
@@ -135,7 +136,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class TraceEvents:
-    """What a trace tells, each kind in the order in which it ended."""
+    """The events of a trace, each type in order of its end."""
 
     slices: list[Slice]
     instants: list[Instant]
@@ -144,17 +145,16 @@ class TraceEvents:
 
 @dataclass(frozen=True)
 class TimedStep:
-    """One retired instruction, in which cycle of the simulation it left the decode stage, and since
-    when it, or what came before it, held the core."""
+    """A retired instruction: its first cycle, and the cycle of its leaving the decode stage."""
 
     step: Step
     begin: int
     end: int
-    slept: int = 0  # cycles before
+    slept: int = 0  # cycles before it began
 
 
 def timed_steps(steps: Sequence[tuple[int, Step]]) -> Iterator[TimedStep]:
-    """Yield the instructions of a trace with their times; what is between them is sleep."""
+    """Yield the instructions of a trace with their times; between two, the core may sleep."""
     before = steps[0][0] - steps[0][1].cycles if steps else 0
     for cycle, step in steps:
         begin = max(cycle - step.cycles, before)
@@ -170,22 +170,22 @@ def trace_events(
     end: int,
     raised: Sequence[int] = (),
 ) -> TraceEvents:
-    """Return what happened in a trace up to a cycle. `raised` are the cycles in which the interrupt
-    line rose."""
+    """Return the events of a trace up to the cycle `end`. `raised` has the cycles in which the
+    interrupt line rose."""
     codes.look_up({(step.user, step.pc) for _, step in steps})
 
     def owner(step: Step) -> int:
         return codes.code_of(step)[0]
 
     only = [step for _, step in steps]
-    there = find_contexts(only, lambda step: codes.code_of(step)[1].frames(step.pc), owner)
+    contexts = find_contexts(only, lambda step: codes.code_of(step)[1].frames(step.pc), owner)
     builder = _Builder(processes, abi)
-    for moment, place in zip(timed_steps(steps), there, strict=True):
-        name = place.phase if not moment.step.user else processes[owner(moment.step)]
-        track = f"app {name}" if moment.step.user else KERNEL
-        code = codes.code_of(moment.step)[1]
-        starts = code.start_of(moment.step.pc) == moment.step.pc
-        builder.add(moment, track, name, str(place.stack[-1]), starts)
+    for timed, context in zip(timed_steps(steps), contexts, strict=True):
+        name = context.phase if not timed.step.user else processes[owner(timed.step)]
+        track = f"app {name}" if timed.step.user else KERNEL
+        code = codes.code_of(timed.step)[1]
+        starts = code.start_of(timed.step.pc) == timed.step.pc
+        builder.add(timed, track, name, str(context.stack[-1]), starts)
     end = max(end, steps[-1][0])
     builder.close(end)
     waits = _waits([at for at in raised if at < end], builder.taken, end)
@@ -193,57 +193,57 @@ def trace_events(
 
 
 class _Builder:
-    """What is open while a trace is gone through."""
+    """Builds the events of a trace, instruction by instruction."""
 
     def __init__(self, processes: Sequence[str], abi: int) -> None:
         self.slices: list[Slice] = []
         self.instants: list[Instant] = []
         self.counted: dict[str, list[int]] = {PMP_WRITES: [], FILLS: []}
-        self.taken: list[tuple[int, str]] = []  # interrupts: when, and which
+        self.taken: list[tuple[int, str]] = []  # interrupts: cycle and cause
         self._class, self._first, self._classes = _CALLS[abi]
         self._registers: dict[int, int] = {0: 0}
         self._open: tuple[str, str] | None = None
         self._begin = self._end = self._instructions = 0
         self._functions: Counter[str] = Counter()
         self._last: Step | None = None
-        self._left: dict[str, Step] = {}  # the last instruction of an app before the kernel ran
+        self._left: dict[str, Step] = {}  # by app: its last instruction before the kernel ran
         self._handling: tuple[int, str] | None = None
 
-    def add(self, moment: TimedStep, track: str, name: str, function: str, starts: bool) -> None:
-        """Go on by an instruction of a function, on its track; `starts`: it is its first."""
-        step, last = moment.step, self._last
-        if moment.slept:
+    def add(self, timed: TimedStep, track: str, name: str, function: str, starts: bool) -> None:
+        """Add an instruction of a function to its track; `starts`: it is the function's first."""
+        step, last = timed.step, self._last
+        if timed.slept:
             self._close()
-            begin = moment.begin - moment.slept
-            self.slices.append(_slice(KERNEL, ASLEEP, begin, moment.begin))
+            begin = timed.begin - timed.slept
+            self.slices.append(_slice(KERNEL, ASLEEP, begin, timed.begin))
         if (track, name) != self._open:
             self._close()
-            self._open, self._begin = (track, name), moment.begin
-        self._end = moment.end
+            self._open, self._begin = (track, name), timed.begin
+        self._end = timed.end
         self._instructions += not step.trapped
-        self._functions[function] += moment.end - moment.begin
+        self._functions[function] += timed.end - timed.begin
         if step.handler and last is not None and not last.trapped:
-            self._take(moment)
+            self._take(timed)
         if step.user:
             starts &= function != START
             if last is not None and not last.user and self._begins_upcall(track, step, starts):
-                self._tell(track, UPCALL, moment.begin, {"function": function})
+                self._add_instant(track, UPCALL, timed.begin, {"function": function})
             if step.insn == ECALL:
-                self._call(track, moment.end)
+                self._call(track, timed.end)
             self._left[track] = step
         elif writes_pmp(step.insn):
-            self.counted[PMP_WRITES].append(moment.end)
-        self.counted[FILLS] += [moment.end] * step.fills
+            self.counted[PMP_WRITES].append(timed.end)
+        self.counted[FILLS] += [timed.end] * step.fills
         if step.insn == MRET and self._handling is not None:
             begin, cause = self._handling
-            self.slices.append(_slice(TAKEN, cause, begin, moment.end))
+            self.slices.append(_slice(TAKEN, cause, begin, timed.end))
             self._handling = None
         if step.rd:
             self._registers[step.rd] = step.value
         self._last = step
 
     def close(self, end: int) -> None:
-        """End it in this cycle: after the last instruction the core sleeps."""
+        """End the trace in this cycle; after the last instruction the core sleeps."""
         self._close()
         if end > self._end:
             self.slices.append(_slice(KERNEL, ASLEEP, self._end, end))
@@ -259,25 +259,25 @@ class _Builder:
         self._open, self._instructions = None, 0
         self._functions.clear()
 
-    def _take(self, moment: TimedStep) -> None:
-        number = (moment.step.pc & VECTOR) // 4
+    def _take(self, timed: TimedStep) -> None:
+        number = (timed.step.pc & VECTOR) // 4
         cause = CAUSES.get(number, f"interrupt {number}")
-        self.taken.append((moment.end, cause))
+        self.taken.append((timed.end, cause))
         if self._handling is None:
-            self._handling = moment.end, cause
+            self._handling = timed.end, cause
 
     def _begins_upcall(self, track: str, step: Step, starts: bool) -> bool:
         left = self._left.get(track)
-        if left is None:  # before the trace: nobody goes on at the first instruction of a function
+        if left is None:  # no app resumes at the first instruction of a function
             return starts
         return left.trapped and step.pc not in (left.pc, left.pc + left.size)
 
     def _call(self, track: str, at: int) -> None:
         number = self._registers.get(self._class)
-        known = number is not None and number < len(self._classes)
-        name = self._classes[number] if known and number is not None else "system call"
-        given = [self._registers.get(self._first + i) for i in range(4)]
-        first, second, *_ = given
+        is_known = number is not None and number < len(self._classes)
+        name = self._classes[number] if is_known and number is not None else "system call"
+        arguments = [self._registers.get(self._first + i) for i in range(4)]
+        first, second, *_ = arguments
         if name == "yield" and first in YIELDS and self._first == 10:
             name = YIELDS[first]
         elif name in _OF_DRIVER and first is not None:
@@ -285,10 +285,12 @@ class _Builder:
             name += f" {second}" if second is not None else ""
         elif name == "memop" and first is not None:
             name += f" {first}"
-        args: Args = {f"argument {i}": value for i, value in enumerate(given) if value is not None}
-        self._tell(track, name, at, args)
+        args: Args = {
+            f"argument {i}": value for i, value in enumerate(arguments) if value is not None
+        }
+        self._add_instant(track, name, at, args)
 
-    def _tell(self, track: str, name: str, at: int, args: Args) -> None:
+    def _add_instant(self, track: str, name: str, at: int, args: Args) -> None:
         self.instants.append(Instant(track, name, at, {"cycle": at, **args}))
 
 
@@ -297,80 +299,80 @@ def _slice(track: str, name: str, begin: int, end: int, more: Args | None = None
 
 
 def _waits(rises: Sequence[int], taken: Sequence[tuple[int, str]], end: int) -> list[Slice]:
-    """Return a slice from each rise of the interrupt line to the interrupt that was taken next; up
-    to the next rise, if none was before; or to the end."""
-    found = []
+    """Return a slice from each rise of the interrupt line to the next taken interrupt, the next
+    rise or the end, whichever is first."""
+    waits = []
     for rise, again in zip(rises, [*rises[1:], end], strict=False):
         when, cause = next(((at, cause) for at, cause in taken if at >= rise), (end, PENDING))
         if again < when:
             when, cause = again, NOT_TAKEN
         if when > rise:
-            found.append(_slice(RAISED, cause, rise, when))
-    return found
+            waits.append(_slice(RAISED, cause, rise, when))
+    return waits
 
 
-def clip(found: Iterable[Slice], begin: int, end: int) -> list[Slice]:
-    """Return those slices, or parts of slices, that lie in a window; their arguments tell the whole
-    of them."""
+def clip(slices: Iterable[Slice], begin: int, end: int) -> list[Slice]:
+    """Return the parts of slices inside a window. Their arguments still describe the whole
+    slices."""
     return [
-        Slice(one.track, one.name, max(one.begin, begin), min(one.end, end), one.args)
-        for one in found
-        if one.end > begin and one.begin < end
+        Slice(part.track, part.name, max(part.begin, begin), min(part.end, end), part.args)
+        for part in slices
+        if part.end > begin and part.begin < end
     ]
 
 
-def format_chrome_trace(found: Timeline) -> str:
-    """Return a timeline as trace events: a line each."""
-    threads = {track: FIRST_THREAD + i for i, track in enumerate(found.tracks)}
+def format_chrome_trace(timeline: Timeline) -> str:
+    """Return a timeline as trace events, one per line."""
+    threads = {track: FIRST_THREAD + i for i, track in enumerate(timeline.tracks)}
 
-    def ns(cycle: int) -> int:  # what is side by side stays so: Perfetto rounds to these
-        return cycle * 1_000_000_000 // found.clock_hz
+    def ns(cycle: int) -> int:  # Perfetto's resolution, so adjacent slices stay adjacent
+        return cycle * 1_000_000_000 // timeline.clock_hz
 
     def event(kind: str, **more: object) -> dict[str, object]:
         return {"ph": kind, "pid": PROCESS, **more}
 
-    def named(what: str, thread: int, **args: object) -> dict[str, object]:
-        return event("M", tid=thread, name=what, args=args)
+    def metadata(key: str, thread: int, **args: object) -> dict[str, object]:
+        return event("M", tid=thread, name=key, args=args)
 
-    events = [named("process_name", FIRST_THREAD, name=found.title)]
+    events = [metadata("process_name", FIRST_THREAD, name=timeline.title)]
     for order, (track, thread) in enumerate(threads.items()):
-        events.append(named("thread_name", thread, name=track))
-        events.append(named("thread_sort_index", thread, sort_index=order))
+        events.append(metadata("thread_name", thread, name=track))
+        events.append(metadata("thread_sort_index", thread, sort_index=order))
     events += [
         event(
             "X",
-            tid=threads[one.track],
-            name=one.name,
-            ts=ns(one.begin) / 1000,
-            dur=(ns(one.end) - ns(one.begin)) / 1000,
-            args=one.args,
+            tid=threads[part.track],
+            name=part.name,
+            ts=ns(part.begin) / 1000,
+            dur=(ns(part.end) - ns(part.begin)) / 1000,
+            args=part.args,
         )
-        for one in found.slices
+        for part in timeline.slices
     ]
     events += [
-        event("i", s="t", tid=threads[of.track], name=of.name, ts=ns(of.at) / 1000, args=of.args)
-        for of in found.instants
+        event("i", s="t", tid=threads[at.track], name=at.name, ts=ns(at.at) / 1000, args=at.args)
+        for at in timeline.instants
     ]
-    for counter, cycles in found.counted.items():
-        of_what, what = counter.split()
-        counts = {at: count for count, at in enumerate((found.window[0], *cycles))}
+    for counter, cycles in timeline.counted.items():
+        counted, unit = counter.split()
+        counts = {at: count for count, at in enumerate((timeline.window[0], *cycles))}
         events += [
-            event("C", name=of_what, ts=ns(at) / 1000, args={what: count})
+            event("C", name=counted, ts=ns(at) / 1000, args={unit: count})
             for at, count in counts.items()
         ]
     about = {
-        "clock_hz": found.clock_hz,
-        "first_cycle": found.window[0],
-        "last_cycle": found.window[1],
+        "clock_hz": timeline.clock_hz,
+        "first_cycle": timeline.window[0],
+        "last_cycle": timeline.window[1],
     }
     head = json.dumps({"format": FORM, "displayTimeUnit": "ns", "otherData": about})
-    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in events)
+    lines = ",\n".join(json.dumps(event, ensure_ascii=False) for event in events)
     return f'{head.removesuffix("}")}, "traceEvents": [\n{lines}\n]}}\n'
 
 
 @dataclass(frozen=True)
 class Window:
-    """What is to be seen: from a cycle to a cycle, or else around a sample."""
+    """The requested window: a range of cycles, or the surroundings of a sample."""
 
     begin: int | None = None
     end: int | None = None
@@ -383,7 +385,7 @@ class Window:
 
 @dataclass(frozen=True)
 class SampleSpan:
-    """One sample of the row, from 0, and the cycles of the simulation in which it was taken."""
+    """A sample of the row, numbered from 0, and its first and last cycle of the simulation."""
 
     number: int
     value: int
@@ -393,8 +395,10 @@ class SampleSpan:
 
 @dataclass(frozen=True)
 class TracedSteps:
-    """What ran in a window, and some cycles before: each instruction with the cycle in which it
-    left the decode stage; and the cycles in which the interrupt line rose, and upcalls began."""
+    """The instructions of a window, with the cycles of their leaving the decode stage.
+
+    It begins some cycles before the window. `raised` and `upcalls` are the cycles when the
+    interrupt line rose and upcalls began."""
 
     kernel: Program
     image: Image
@@ -403,17 +407,19 @@ class TracedSteps:
     upcalls: Sequence[int]
 
 
-ExtraSlices = Callable[[TracedSteps], list[Slice]]  # tells what stands on further tracks
+ExtraSlices = Callable[[TracedSteps], list[Slice]]  # returns the slices of further tracks
 
 
 def timeline(
     options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices = lambda _: []
 ) -> Timeline:
-    """Simulate a row again, and return what happened in the window, with what `more` says of it.
-    TockmarkError if the kernel does not measure it, the simulator with the retirement port is not
-    built, or the window is too long, or empty."""
+    """Simulate a row again and return the events of the window, including those that `more`
+    returns.
+
+    Raise TockmarkError if the kernel does not measure the row, the simulator with the retirement
+    port is not built, or the window is too long or empty."""
     if window.begin is not None and window.end is not None:
-        _check(window.begin, window.end)
+        _check_length(window.begin, window.end)
     plain, tracing = simulators(options.board)
     boot = boot_of(catalogue, options.id, options.params)
     by = catalogue.benchmarks[options.id].by
@@ -429,38 +435,38 @@ def timeline(
     samples: list[SampleSpan] = []
     if by != "reading":
         samples = _by_marks(row, boot.group, items)
-    elif window.by_sample:  # which takes a trace of all
-        samples = _by_readings(row, run.traced())
+    elif window.by_sample:  # needs a trace of the whole run
+        samples = _by_reads(row, run.traced())
     begin, end, chosen = window_of(window, samples)
     lines = [*run.traced(max(begin - BEFORE, 0), end + BEHIND)]
     run.check(log)
     if not lines or (int(lines[-1][:10]) < begin and run.over):
         raise TockmarkError(
-            f"the run is over before cycle {begin}", "give an earlier --from", INCOMPLETE
+            f"the run ends before cycle {begin}", "give an earlier --from", INCOMPLETE
         )
     kernel = load_kernel_program(options.kernel)
     codes = Codes(kernel, image)
     processes = [slot.name for slot in image.slots]
     steps = [(int(line[:10]), parse(line)) for line in lines]
-    raised = [one.cycle for one in items if isinstance(one, Mark) and one.name == IRQ]
+    raised = [mark.cycle for mark in items if isinstance(mark, Mark) and mark.name == IRQ]
     raised = [at for at in raised if steps[0][0] <= at]
     end = min(end, steps[-1][0]) if run.over else end
-    found = trace_events(steps, codes, processes, options.apps.abi, end, raised)
-    upcalls = [one.at for one in found.instants if one.name == UPCALL]
+    events = trace_events(steps, codes, processes, options.apps.abi, end, raised)
+    upcalls = [instant.at for instant in events.instants if instant.name == UPCALL]
     further = more(TracedSteps(kernel, image, steps, raised, upcalls))
-    slices = [*found.slices, *further, *map(_shown, samples)]
+    slices = [*events.slices, *further, *map(_sample_slice, samples)]
     *interrupts, of_kernel = TRACKS
-    own = [*interrupts, *sorted({one.track for one in further}), of_kernel]
+    own = [*interrupts, *sorted({part.track for part in further}), of_kernel]
     return Timeline(
         title=f"{options.label}, {options.measured.title}, {chosen}",
         window=(begin, end),
         clock_hz=options.board.clock_hz,
         tracks=[*own, *(f"app {name}" for name in processes)],
-        slices=sorted(clip(slices, begin, end), key=lambda one: (one.begin, -one.end)),
-        instants=[one for one in found.instants if begin <= one.at < end],
+        slices=sorted(clip(slices, begin, end), key=lambda part: (part.begin, -part.end)),
+        instants=[instant for instant in events.instants if begin <= instant.at < end],
         counted={
             name: [at for at in cycles if begin <= at < end]
-            for name, cycles in found.counted.items()
+            for name, cycles in events.counted.items()
         },
     )
 
@@ -468,116 +474,122 @@ def timeline(
 def write_timeline(
     options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices, path: Path
 ) -> str:
-    """Write the timeline of a row as trace events, and return what is in them, in words."""
+    """Write the timeline of a row as trace events and return a summary."""
     check_writable([path], FORM)
-    found = timeline(options, catalogue, window, more)
-    events = format_chrome_trace(found)
+    result = timeline(options, catalogue, window, more)
+    events = format_chrome_trace(result)
     write_whole({path: events})
-    counts = "".join(f", {len(cycles)} {name}" for name, cycles in found.counted.items())
+    counts = "".join(f", {len(cycles)} {name}" for name, cycles in result.counted.items())
     size = f"{len(events.encode()) / 1000:,.0f} kB"
     return (
-        f"{found.title}\n"
-        f"{len(found.slices)} slices on {len(found.tracks)} tracks, {len(found.instants)} system"
+        f"{result.title}\n"
+        f"{len(result.slices)} slices on {len(result.tracks)} tracks, {len(result.instants)} system"
         f" calls and upcalls{counts}\n"
         f"written to {shown(path)}, {size}; open it in https://ui.perfetto.dev"
     )
 
 
-def _shown(one: SampleSpan) -> Slice:
-    args: dict[str, int | str] = {"cycle": one.begin, "cycles": one.value}
-    return Slice(SAMPLES, f"sample {one.number + 1}: {one.value} cycles", one.begin, one.end, args)
+def _sample_slice(sample: SampleSpan) -> Slice:
+    args: dict[str, int | str] = {"cycle": sample.begin, "cycles": sample.value}
+    return Slice(
+        SAMPLES,
+        f"sample {sample.number + 1}: {sample.value} cycles",
+        sample.begin,
+        sample.end,
+        args,
+    )
 
 
-def _check(begin: int, end: int) -> None:
+def _check_length(begin: int, end: int) -> None:
     if begin >= end:
-        raise TockmarkError(f"--from {begin} is not before --to {end}", "exchange them")
+        raise TockmarkError(f"--from {begin} is not before --to {end}", "swap them")
     if end - begin > MOST_CYCLES:
         raise TockmarkError(
-            f"from {begin} to {end} are {end - begin} cycles: a trace has {MOST_CYCLES} at most",
-            "bring --from and --to nearer",
+            f"--from {begin} to --to {end} is {end - begin} cycles; at most {MOST_CYCLES} fit",
+            "give a shorter range",
         )
 
 
 def window_of(asked: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
-    """Return the first cycle and the one behind the last, and what is there."""
+    """Return the first cycle of the window, the cycle after the last, and a description."""
     if not asked.by_sample:
         begin = asked.begin if asked.begin is not None else max((asked.end or 0) - MOST_CYCLES, 0)
         end = asked.end if asked.end is not None else begin + MOST_CYCLES
-        _check(begin, end)
+        _check_length(begin, end)
         return begin, end, f"cycles {begin} to {end}"
     if not samples:
-        raise TockmarkError("the samples of this row are not found", "give --from and --to")
+        raise TockmarkError("cannot find the samples of this row", "give --from and --to")
     steady = samples[1:] or samples  # the first one is cold
     if asked.around == "worst":
-        one = max(steady, key=lambda sample: sample.value)
+        chosen_sample = max(steady, key=lambda sample: sample.value)
     else:
         stats = summarise([sample.value for sample in samples])
         middle = stats.median if stats else samples[0].value
-        one = min(steady, key=lambda sample: abs(sample.value - middle))
-    wide = max((one.end - one.begin) // AROUND, LEAST_AROUND)
-    begin = max(one.begin - wide, 0)
-    end = min(one.end + wide, begin + MOST_CYCLES)
-    chosen = f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
-    cut = f", cut at {MOST_CYCLES:,} cycles" if end < one.end else ""
+        chosen_sample = min(steady, key=lambda sample: abs(sample.value - middle))
+    margin = max((chosen_sample.end - chosen_sample.begin) // AROUND, LEAST_AROUND)
+    begin = max(chosen_sample.begin - margin, 0)
+    end = min(chosen_sample.end + margin, begin + MOST_CYCLES)
+    chosen = f"sample {chosen_sample.number + 1} of {len(samples)}, the {asked.around}"
+    cut = f", cut at {MOST_CYCLES:,} cycles" if end < chosen_sample.end else ""
     return begin, end, f"{chosen}: cycles {begin} to {end}{cut}"
 
 
 def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
-    """Return what the plain simulator is to mark: what the apps name, interrupts, and where samples
-    of tm_sample begin and end."""
+    """Return the options for the plain simulator's marks: the apps' own, interrupts, and the begin
+    and end of samples of tm_sample."""
     options = mark_options([slot.symbols for slot in image.slots]) or ["--mark", IRQ]
     if sampler:
         app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
-        found = Sampler.in_app(app)
-        for name, at in ((OPENS, found.start), (CLOSES, found.ecalls[1] + 4)):
+        sampler_code = Sampler.in_app(app)
+        for name, at in ((OPENS, sampler_code.start), (CLOSES, sampler_code.ecalls[1] + 4)):
             options += ["--mark", f"{name}={at:#x}"]
     return tuple(options)
 
 
 def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[SampleSpan]:
-    """Return the samples of a row, by the marks between its record and the one before; none if
+    """Return the samples of a row, from the marks between the previous record and its own; none if
     there are not as many."""
     marks = Marks()
     for item in items:
         if isinstance(item, Mark):
             marks.append(item)
-    taken = series_samples(row, "cycles")
+    cycles = series_samples(row, "cycles")
     params = {(name, str(value)) for name, value in row.params.items()}
     before = 0
     for item in items:
         if not (isinstance(item, Record) and item.app == app):
             continue
         if item.kind == "bench" and item.words == (row.id,) and params <= {*item.pairs}:
-            how = dict(item.pairs)
-            first, last = how.get("from", OPENS), how.get("to", CLOSES)
+            fields = dict(item.pairs)
+            first, last = fields.get("from", OPENS), fields.get("to", CLOSES)
             own = marks.of_row(first, last, before, item.line)
             if row.clock == "sim":
-                return _numbered(taken, intervals(own, first, last, len(taken)))
+                return _numbered(cycles, intervals(own, first, last, len(cycles)))
             opened = [mark.cycle for mark in own if mark.name == OPENS]
             closed = [mark.cycle for mark in own if mark.name == CLOSES]
-            return _numbered(taken, [*zip(opened, closed, strict=False)][-len(taken) :])
+            return _numbered(cycles, [*zip(opened, closed, strict=False)][-len(cycles) :])
         before = item.line
     return []
 
 
-def _by_readings(row: StoredRow, lines: Iterable[str]) -> list[SampleSpan]:
-    """Return the samples of a row that begins and ends at different places, by a whole trace; none
-    if its readings are not told from others."""
-    found = [(int(line[:10]), value) for line in lines if (value := mcycle_read(line)) is not None]
-    taken = series_samples(row, "cycles")
+def _by_reads(row: StoredRow, lines: Iterable[str]) -> list[SampleSpan]:
+    """Return the samples of a row that begins and ends at different positions, from a whole trace;
+    none if its reads of mcycle cannot be identified."""
+    reads = [(int(line[:10]), value) for line in lines if (value := mcycle_read(line)) is not None]
+    cycles = series_samples(row, "cycles")
     with suppress(TockmarkError):
-        pairs = sample_readings([value for _, value in found], taken)
-        return _numbered(taken, [(found[first][0], found[last][0]) for first, last in pairs])
+        pairs = pair_reads([value for _, value in reads], cycles)
+        return _numbered(cycles, [(reads[first][0], reads[last][0]) for first, last in pairs])
     return []
 
 
-def _numbered(taken: Sequence[int], found: Sequence[tuple[int, int]]) -> list[SampleSpan]:
-    both = zip(taken, found, strict=True) if len(found) == len(taken) else ()
-    return [SampleSpan(number, value, *when) for number, (value, when) in enumerate(both)]
+def _numbered(samples: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[SampleSpan]:
+    both = zip(samples, spans, strict=True) if len(spans) == len(samples) else ()
+    return [SampleSpan(number, value, *span) for number, (value, span) in enumerate(both)]
 
 
 class _TracedBoot:
-    """The boot, on both simulators."""
+    """A boot on both simulators."""
 
     def __init__(
         self,
@@ -596,25 +608,25 @@ class _TracedBoot:
             panics=options.kernel.panics,
         )
         self._printed: list[str] = []
-        self.over = False  # the traced run ended of itself, and not at the end of what was asked
+        self.over = False  # whether the traced run ended before the end of the window
 
     def log(self, marks: tuple[str, ...]) -> str:
-        """Return what the plain simulator prints, with marks."""
+        """Return the log of the plain simulator, with marks."""
         start = replace(self._start, marks=marks)
         session = cache.default_cache(self._options.fresh).begin(self._plain, start)
-        shown, said = ProgressLine(QUIET), []
+        shown, printed = ProgressLine(QUIET), []
         try:
             for line in session.lines():
-                said.append(f"{line}\n")
+                printed.append(f"{line}\n")
                 shown.show(f"simulating {self._options.label}, cycle {session.cycles:,}")
             if ending := session.ending().why:
-                raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
+                raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
         finally:
             session.stop()
-        return "".join(said)
+        return "".join(printed)
 
     def traced(self, begin: int = 0, end: int | None = None) -> Iterator[str]:
-        """Yield the instructions of some cycles, or of all."""
+        """Yield the instructions of the cycles from `begin` to `end`, or to the end of the run."""
         shown = ProgressLine(QUIET)
         more = ["--itrace", "-", "--from", str(begin)]
         if end is not None:
@@ -629,13 +641,13 @@ class _TracedBoot:
                 ending = simulation.ending().why
                 self.over = ending is None
                 if ending and not (end is not None and simulation.process.code == sim.LIMIT):
-                    raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
+                    raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
             finally:
                 simulation.stop()
             self._printed = uart.read_text(encoding="latin-1").split("\n")
 
     def check(self, log: str) -> None:
-        """TockmarkError if the traced run printed anything else, as far as it went."""
+        """Raise TockmarkError if the traced run printed anything else than the plain one."""
         plain = [line for line in log.split("\n") if not line.startswith(BY_SIMULATOR)]
         whole, last = self._printed[:-1], self._printed[-1]
         there = plain[len(whole)] if len(whole) < len(plain) else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From what a log holds, and what only a run knows besides, to the one typed result.
+"""Build a result from a decoded log and the facts that only a run knows.
 
-`build` says which rows stand and which are missing; `joined` puts several layouts of kernel and
-apps together. A run and `tockmark board parse` make their results alike, from what was captured
-(target/results.py, target/parse.py).
+`build` collects the rows of one layout and lists those that failed, were skipped or are missing.
+`merge_layouts` merges the results of several layouts. `tockmark run` (target/results.py) and
+`tockmark board parse` (target/parse.py) both use them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,10 +43,10 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.boots import App, Measured, MeasuredBoot
 from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_names
 
-OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
-WAITED = "it ran; but it waits for time to pass, of which this target has no model"
-LISTS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
-UNCOUNTED: dict[str, Any] = {  # where cycles are not counted, nor are events
+OF_ONE_BOOT = {"apps", "boot", "image"}  # keys of a begin record that differ from boot to boot
+WAITED = "it ran, but it waits for time to pass, and this target does not model time"
+LISTS = {"fail": "failed", "skip": "skipped"}  # a record's kind, and its list in the result
+UNCOUNTED: dict[str, Any] = {  # dropped if the target does not count cycles
     f"{name}_runs": None for name in ("cycles", "short_cycles", "long_cycles", "events")
 }
 
@@ -55,29 +55,28 @@ Placed = TypeVar("Placed", StoredRow, Absent)
 
 @dataclass(frozen=True)
 class Expected:
-    """A boot that there should be, with its cache setting and the language of its apps."""
+    """A boot that a result should have, with its cache setting and the language of its apps."""
 
     boot: Boot
     icache: bool | None
-    skipped: str | None = None  # why this kernel cannot run it: then its rows are skipped
+    skipped: str | None = None  # why this kernel cannot run it
     lang: Lang = "c"
 
     def rows(self, wanted: Selection) -> Iterator[Absent]:
-        """Return the rows that the boot must give, in the catalogue's order, as if they were not
-        there."""
+        """Yield the rows that the boot must have, in the catalogue's order, as absent rows."""
         for id_, params in wanted.catalogue.rows_given(self.boot):
             if wanted.matches(id_, params, self.icache, self.lang):
                 yield self.absent(id_, params)
 
     def absent(self, id_: str, params: Params) -> Absent:
-        """Return a row of the boot as one that is not there."""
+        """Return an absent row of the boot."""
         return Absent(id_, self.boot.name, params, self.icache, self.skipped, self.lang)
 
 
 @dataclass(frozen=True)
 class Context:
-    """What only a run knows, by the names of Provenance; of a bare log nothing is known but what
-    the apps said."""
+    """The facts that only a run knows, with the field names of Provenance. The defaults are for a
+    log without its run."""
 
     kernel: Kernel = field(default_factory=Kernel)
     board: Board = field(default_factory=Board)
@@ -96,41 +95,43 @@ def build(
     wanted: Selection | None = None,
     notes: Sequence[str] = (),
 ) -> Result:
-    """Return the whole result; `wanted` limits it to these rows (and what their boots must have
-    besides). Without `expected` a log is asked for all that the boots and apps that it holds could
-    give."""
+    """Return the result. `wanted` selects rows; overhead rows and controls always stay. `expected`
+    lists the boots that must be there; by default the log's own boots and apps must be complete."""
     context = context or Context()
-    boots = expected if expected is not None else _held(measured, catalogue)
+    boots = expected if expected is not None else _boots_in_log(measured, catalogue)
     wanted = wanted if wanted is not None else Selection(catalogue)
-    taken = [_placed(row, boot, app) for boot, app in measured.each() for row in app.rows]
+    taken = [_with_boot(row, boot, app) for boot, app in measured.each() for row in app.rows]
     dropped = [
-        (LISTS[kind], _placed(row, boot, app))
+        (LISTS[kind], _with_boot(row, boot, app))
         for boot, app in measured.each()
         for kind, row in app.absent_rows
     ]
-    said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
-    strange = sorted(said - {one.lang for one in boots})
-    problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
+    langs_seen = {app.lang for _, app in measured.each() if app.begin} if expected else set()
+    strange = sorted(langs_seen - {boot.lang for boot in boots})
+    problems = [f"the apps are in {lang}; give --lang {lang}" for lang in strange]
     problems += [printable_text(str(problem)) for problem in (*notes, *measured.problems)]
     counters = sorted({app.counter for _, app in measured.each()}) or [PERF]
     if len(counters) > 1:
-        problems.append(f"apps read by {' and by '.join(counters)}, which cost different cycles")
+        problems.append(
+            f"the apps read the counters in different ways ({', '.join(counters)}), which cost"
+            " different cycles"
+        )
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
     gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
     for row in taken:
         if not series_names(row) or not (row.id in OF_BOOT or wanted.includes(row)):
             continue
-        known = catalogue.benchmarks.get(row.id)
-        if not context.board.counts_cycles and known is not None and known.waits:
+        benchmark = catalogue.benchmarks.get(row.id)
+        if not context.board.counts_cycles and benchmark is not None and benchmark.waits:
             gone.append(("skipped", _absent(row, WAITED)))
         elif row.identity in kept:
-            problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
+            problems.append(f"{row.boot}: {row.name} was measured twice; the first one counts")
         else:
             counted = {} if context.board.counts_cycles else UNCOUNTED
             kept[row.identity] = structs.replace(row, **counted)
-    impossible = [one for one in boots if one.skipped is not None]
-    gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
+    impossible = [boot for boot in boots if boot.skipped is not None]
+    gone += [("skipped", row) for boot in impossible for row in boot.rows(wanted)]
     gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
     measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
     rows = {row.identity: row for row in with_readings(measured_rows)}
@@ -140,10 +141,10 @@ def build(
         if there is None and not any(absent.identity in others for others in lists.values()):
             lists[name][absent.identity] = absent
         elif name == "failed":
-            problems.append(f"{absent.boot}: {absent.name} failed, too: {absent.why}")
-        elif name == "missing" and there is not None:  # for one of its series is not
-            lacks = " and ".join(there.missing_series)
-            problems.append(f"{absent.boot}: {absent.name} lacks {lacks}")
+            problems.append(f"{absent.boot}: {absent.name} also failed: {absent.why}")
+        elif name == "missing" and there is not None:  # one of its series is missing
+            series = " and ".join(there.missing_series)
+            problems.append(f"{absent.boot}: {absent.name} has no {series}")
     return Result(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -156,24 +157,24 @@ def build(
                 for id_ in dict.fromkeys(row.id for row in rows.values())
                 if id_ in catalogue.benchmarks
             },
-            apps=_said(measured),
+            apps=_app_records(measured),
             counter=counter,
             **vars(context),
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),
-        **{name: tuple(found.values()) for name, found in lists.items()},
+        **{name: tuple(absent_rows.values()) for name, absent_rows in lists.items()},
     )
 
 
 def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
-    """Return the benchmarks of rows, if they are not of the usual catalogue."""
+    """Return the benchmarks of these rows unless the catalogue is the default one."""
     ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
-    return tuple(one for id_, one in catalogue.benchmarks.items() if id_ in ids)
+    return tuple(benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids)
 
 
-def _placed(row: Placed, boot: MeasuredBoot, app: App) -> Placed:
-    """Return a row of an app with what only its boot says of it."""
+def _with_boot(row: Placed, boot: MeasuredBoot, app: App) -> Placed:
+    """Return a row with the boot, cache setting, language and app that measured it."""
     name = boot.name_for(app)
     own = {"own_app": app.name if app.name != name else None} if isinstance(row, StoredRow) else {}
     return structs.replace(row, boot=name, icache=boot.icache, lang=app.lang, **own)
@@ -183,23 +184,22 @@ def _absent(row: StoredRow, why: str | None = None) -> Absent:
     return Absent(row.id, row.boot, row.params, row.icache, why, row.lang)
 
 
-def _said(measured: Measured) -> tuple[Apps, ...]:
-    """Return the apps' `begin` records, those that say the same together."""
-    of: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
+def _app_records(measured: Measured) -> tuple[Apps, ...]:
+    """Return the apps' `begin` records; equal ones are grouped."""
+    boots_by_record: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for boot, app in measured.each():
-        said = tuple((k, v) for k, v in (app.begin or {}).items() if k not in OF_ONE_BOOT)
-        of.setdefault(said, {})[boot.name_for(app)] = None
-    return tuple(Apps(tuple(boots), dict(said)) for said, boots in of.items())
+        record = tuple((k, v) for k, v in (app.begin or {}).items() if k not in OF_ONE_BOOT)
+        boots_by_record.setdefault(record, {})[boot.name_for(app)] = None
+    return tuple(Apps(tuple(boots), dict(record)) for record, boots in boots_by_record.items())
 
 
-def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
-    """Return the boots that a log holds: those that it names, or those of the apps that it
-    knows."""
-    known = {boot.name: boot for boot in catalogue.boots()}
+def _boots_in_log(measured: Measured, catalogue: Catalogue) -> list[Expected]:
+    """Return the boots of a log, by their names or by their apps."""
+    boots_by_name = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(catalogue.with_only(known[name], app.only), boot.icache, lang=app.lang)
+        Expected(catalogue.with_only(boots_by_name[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
-        if (name := boot.name_for(app)) in known
+        if (name := boot.name_for(app)) in boots_by_name
     ]
 
 
@@ -210,8 +210,8 @@ def _missing(
     wanted: Selection,
     counter: CounterName,
 ) -> list[Absent]:
-    """Return the rows that these boots should have given and did not, each with its first boot, and
-    those that apps announced and gave nothing of, whatever the catalogue knows of them."""
+    """Return the rows that these boots lack, each with its first boot, and the rows that apps
+    announced without measuring them, in the catalogue or not."""
     measured_rows = [
         *(row for row in taken if is_whole(row, counter)),
         *(row for _, row in dropped),
@@ -219,13 +219,13 @@ def _missing(
     there = {row.key for row in measured_rows}
     in_boots = {(row.id, row.boot, row.icache, row.lang) for row in measured_rows}
     missing: dict[object, Absent] = {}
-    for one in boots:
-        if one.skipped is not None:
+    for boot in boots:
+        if boot.skipped is not None:
             continue
-        for row in (one.absent(id_, {}) for id_ in wanted.catalogue.reference_ids(one.boot)):
+        for row in (boot.absent(id_, {}) for id_ in wanted.catalogue.reference_ids(boot.boot)):
             if row.identity not in in_boots:
                 missing[row.identity] = row
-        for row in one.rows(wanted):
+        for row in boot.rows(wanted):
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
@@ -239,9 +239,9 @@ def _missing(
 
 
 def merge_layouts(results: Sequence[Result]) -> Result:
-    """Return the first result in the layouts of all, its rows with the samples that the others have
-    of them. What went wrong in these is a problem of the whole, and of a row that is not whole
-    there nothing is taken."""
+    """Return the first result with the layouts and samples of all. Problems of the other layouts
+    become problems of the merged result; a row that is incomplete in another layout contributes no
+    samples of that layout."""
     first, *others = results
     tables = [{row.identity: row for row in result.rows} for result in others]
     problems = [
@@ -254,9 +254,9 @@ def merge_layouts(results: Sequence[Result]) -> Result:
         there: list[Row | None] = [None] * len(others)
         for layout, table in enumerate(tables, 1):
             other = table.get(row.identity)
-            wrong = _unlike(row, other) if other is not None else None
-            if wrong is not None:
-                problems.append(f"layout {layout}: {row.boot}: {row.name}: {wrong}")
+            obstacle = _merge_obstacle(row, other) if other is not None else None
+            if obstacle is not None:
+                problems.append(f"layout {layout}: {row.boot}: {row.name}: {obstacle}")
             elif other is not None:
                 there[layout - 1] = other
         rows.append(row.with_layouts(there) if any(there) else row)
@@ -268,9 +268,9 @@ def merge_layouts(results: Sequence[Result]) -> Result:
     )
 
 
-def _unlike(row: Row, other: Row) -> str | None:
-    """Return why a row of another layout cannot stand beside this one, if so."""
+def _merge_obstacle(row: Row, other: Row) -> str | None:
+    """Return why the same row of another layout cannot be merged; None if it can."""
     for name in SERIES:
         if (row.series(name) is None) != (other.series(name) is None):
-            return f"{name} is in one layout only"
+            return f"it has {name} in one layout only"
     return other.faults[0] if other.faults else None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The result file: one JSON document, one row a line, raw samples and provenance only.
+"""The result file: a JSON document with raw samples and provenance, one row per line.
 
-Loading checks types, bounds, lengths, encodings and duplicates, and refuses what is wrong by name.
-Every figure is derived from the samples (model.py), never read. docs/contributing.md says what the
-fields mean; `schema` is the published JSON Schema, made from the types that the file is read with.
+Loading checks types, bounds, lengths, encodings and duplicates; an error names the field or row.
+Figures are never stored: model.py computes them from the samples. docs/contributing.md explains the
+fields, and `schema` returns the published JSON Schema, generated from the types that read the file.
 """
 
 import json
@@ -31,18 +31,18 @@ from tockmark.wire.records import MAX_SAMPLES, compress, expand
 from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, StoredRow, StoredSamples
 
 FORMAT = "tockmark-result"
-VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
+VERSION = 5  # of files with a language other than C; all others still have version 4
 VERSIONS = (4, VERSION)
-LEAST = 1e-6  # of a stated figure that is not 0
-MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
-GIVE_ONE = "give a .json as `tockmark run` or `tockmark board parse` wrote it"
+LEAST = 1e-6  # the smallest published figure other than 0
+MOST_SAMPLES = 10 * MAX_SAMPLES  # in a file, so that a hostile one cannot fill the memory
+GIVE_ONE = "give a .json file that `tockmark run` or `tockmark board parse` wrote"
 OR_PARSE = (
-    "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark board parse`"
+    "give a .json file that `tockmark run` wrote, or convert a log with `tockmark board parse`"
 )
 
 
 class Document(Part, frozen=True):
-    """The whole file."""
+    """A result file."""
 
     format: Literal["tockmark-result"]
     version: Literal[4, 5]
@@ -55,13 +55,13 @@ class Document(Part, frozen=True):
 
 
 def schema() -> dict[str, Any]:
-    """Return the published JSON Schema of the file, made from the declarations above."""
+    """Return the published JSON Schema of the file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return head | {"title": f"tockmark result, version {VERSION}"} | msgspec.json.schema(Document)
 
 
 def load(path: Path) -> Result:
-    """Read and check a result file."""
+    """Read and check a result file. Raise TockmarkError if it is not valid."""
 
     def make(data: Any) -> Result:
         _check_kind(path, data)
@@ -73,59 +73,58 @@ def load(path: Path) -> Result:
         why = "it is not JSON"
         return decode_strictly(text, make, shown(path), GIVE_ONE)
     except ValueError as error:
-        if kind := format_of(text):  # JSON line by line, as a history is
+        if kind := format_of(text):  # one JSON document per line, as in a history
             _check_kind(path, {"format": kind})
-        raise TockmarkError(f"{shown(path)} is not a result file: {why}", OR_PARSE) from error
+        raise TockmarkError(f"{shown(path)}: not a result file ({why})", OR_PARSE) from error
 
 
 def _check_kind(path: Path, data: object) -> None:
-    """Name what a file is that is none of ours of this version."""
-    found = data if isinstance(data, dict) else {}
-    kind, version = found.get("format"), found.get("version")
+    """Raise TockmarkError, with what the file is, unless its format and version can be read."""
+    document = data if isinstance(data, dict) else {}
+    kind, version = document.get("format"), document.get("version")
     if kind == FORMAT and version is not None and version not in VERSIONS:
         raise TockmarkError(
-            f"{shown(path)} has format version {json.dumps(version)[:20]},"
+            f"{shown(path)}: format version {json.dumps(version)[:20]},"
             f" not {' or '.join(map(str, VERSIONS))}",
-            "make it anew from its log with `tockmark board parse`, or use the tockmark that wrote"
-            " it",
+            "convert its log again with `tockmark board parse`, or use the tockmark that wrote it",
         )
     if kind == FORMAT:
         return
     if isinstance(kind, str) and kind in KINDS:
-        what, todo = KINDS[kind]
-        raise TockmarkError(f"{shown(path)} is {what}, not a result file", todo)
-    raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
+        actual, advice = KINDS[kind]
+        raise TockmarkError(f"{shown(path)}: {actual}, not a result file", advice)
+    raise TockmarkError(f"{shown(path)}: not a result file", GIVE_ONE)
 
 
 def _result(document: Document) -> Result:
-    """Return the result of a document. RefusedError if a row or a boot stands twice."""
+    """Return the result of a document. Raise RefusedError if it has a row or a boot twice."""
     lists: dict[str, tuple[Row | Absent, ...]] = {"rows": _rows(document)}
     lists |= {name: getattr(document, name) for name in ABSENT_LISTS}
     seen: dict[object, str] = {}
-    for where, found in lists.items():
-        for one in found:
-            if first := seen.get(one.identity):
+    for where, rows in lists.items():
+        for row in rows:
+            if first := seen.get(row.identity):
                 where = where if where == first else f"{first} and {where}"
-                raise RefusedError(f"the row {one.name} stands twice, in {where}")
-            seen[one.identity] = where
+                raise RefusedError(f"the row {row.name} is there twice, in {where}")
+            seen[row.identity] = where
     boots = [(run.boot, run.lang) for run in document.provenance.boots]
     if len(set(boots)) < len(boots):
-        raise RefusedError(f"the boot {max(boots, key=boots.count)[0]} stands twice")
+        raise RefusedError(f"the boot {max(boots, key=boots.count)[0]} is there twice")
     return Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
 
 
-# What a row has as it is stored.
+# The fields that a row and its stored form have in common.
 FACTS = [name for name in Row.__struct_fields__ if name in StoredRow.__struct_fields__]
 FACTS.remove("extra")
 RUNS = {name: f"{name}_runs" for name in (*SERIES, *PASSES)}  # the stored field of each series
 
 
 def decoded(row: StoredRow, clock_hz: int | None, counter: CounterName) -> Row:
-    """Return a row with its samples decoded. ValueError if they are encoded wrongly."""
+    """Return a row with its samples decoded. Raise ValueError if their encoding is invalid."""
     samples = (_samples(row), *map(_samples, row.further))
     events = row.events_runs.split(" ") if row.events_runs is not None else []
     if len(events) not in (0, len(EVENTS)):
-        raise ValueError(f"{len(events)} runs of events, not {len(EVENTS)}")
+        raise ValueError(f"{len(events)} event series, not {len(EVENTS)}")
     return Row(
         **{name: getattr(row, name) for name in FACTS},
         samples=samples,
@@ -137,16 +136,16 @@ def decoded(row: StoredRow, clock_hz: int | None, counter: CounterName) -> Row:
     )
 
 
-def _samples(held: StoredRow | StoredSamples) -> Samples:
-    found = {}
+def _samples(stored: StoredRow | StoredSamples) -> Samples:
+    samples_by_name = {}
     for name, field in RUNS.items():
-        if (runs := getattr(held, field)) is not None:
-            found[name] = expand(runs)
-    return found
+        if (runs := getattr(stored, field)) is not None:
+            samples_by_name[name] = expand(runs)
+    return samples_by_name
 
 
 def _rows(document: Document) -> tuple[Row, ...]:
-    """Return the rows of a document. RefusedError if one cannot be."""
+    """Return the rows of a document. Raise RefusedError if one is invalid."""
     provenance, total = document.provenance, 0
     rows = []
     for stored in document.rows:
@@ -156,49 +155,51 @@ def _rows(document: Document) -> tuple[Row, ...]:
         except ValueError as error:
             raise RefusedError(f"row {stored.name}: {error}") from error
         if total > MOST_SAMPLES:
-            raise RefusedError(f"row {row.name}: more than {MOST_SAMPLES} samples in all")
+            raise RefusedError(f"row {row.name}: the file has more than {MOST_SAMPLES} samples")
         rows.append(row)
     return with_readings(rows)
 
 
 def _checked(row: Row, layouts: int, has_figures: bool) -> int:
-    """Return how many samples a row has. ValueError for what types cannot say: where its lengths or
-    series do not fit each other, or what its result may hold."""
+    """Return the number of samples of a row. Raise ValueError if its lengths or series do not match
+    each other or the provenance, which the types cannot check."""
     first, *further = row.samples
     if further and len(further) != layouts - 1:
-        raise ValueError(f"{1 + len(further)} layouts, but {layouts} in provenance")
+        raise ValueError(f"{1 + len(further)} layouts, but the provenance has {layouts}")
     total = sum(map(len, row.extra.values()))
     for layout, taken in enumerate(row.samples):
         if taken and taken.keys() != first.keys():
-            raise ValueError(f"layout {layout} has {' and '.join(taken)} only")
+            raise ValueError(f"layout {layout} has only {' and '.join(taken)}")
         for name, samples in taken.items():
             total += len(samples)
             if len(samples) > row.asked:
-                raise ValueError(f"{len(samples)} samples of {name}, but {row.asked} asked")
+                raise ValueError(f"{len(samples)} samples of {name}, but `asked` is {row.asked}")
         both = "cycles" in taken and "instret" in taken and not row.faults
         if both and len(taken["cycles"]) != len(taken["instret"]):
-            raise ValueError("cycles and instret differ in their number of samples")
+            raise ValueError("cycles and instret have different numbers of samples")
     for number, samples in row.event_samples.items():
         total += len(samples)
         if len(samples) > row.asked:
-            raise ValueError(f"{len(samples)} samples of event {number}, but {row.asked} asked")
+            raise ValueError(
+                f"{len(samples)} samples of event {number}, but `asked` is {row.asked}"
+            )
     for name, net in row.stated.items():
         if any(row.samples):
-            raise ValueError(f"net {name} is stated, and there are samples")
+            raise ValueError(f"both a stated net of {name} and samples")
         if net and abs(net) < LEAST:  # a ratio to it would overflow
-            raise ValueError(f"net {name} is stated as {net:g}: too small")
+            raise ValueError(f"the stated net of {name}, {net:g}, is too small")
     if len(set(map(len, row.extra.values()))) > 1:
-        raise ValueError("its further series have different lengths")
+        raise ValueError("the extra series have different lengths")
     counted = {*row.stated, *first} & {*SERIES}
     if counted and not has_figures:
-        raise ValueError("figures of a target that counts nothing")
+        raise ValueError("it has figures, but the target counts nothing")
     if has_figures and not counted:
-        raise ValueError("no samples, nor figures in their place")
+        raise ValueError("it has neither samples nor stated figures")
     return total
 
 
 def encoded(row: Row) -> StoredRow:
-    """Return a row as the file keeps it."""
+    """Return a row in its stored form."""
     facts = {name: getattr(row, name) for name in FACTS}
     first, *further = ({RUNS[name]: compress(s) for name, s in of.items()} for of in row.samples)
     facts |= first
@@ -209,23 +210,23 @@ def encoded(row: Row) -> StoredRow:
 
 
 def text(result: Result) -> str:
-    """Return a result as the file holds it."""
+    """Return the text of a result file."""
     provenance = msgspec.to_builtins(result.provenance)
     provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
     blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
     for name in ("layouts", "benchmarks"):
-        if found := provenance.pop(name, None):
-            blocks[name] = found
+        if entries := provenance.pop(name, None):
+            blocks[name] = entries
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
-    tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
+    tail = "".join(f",\n {_line(name)}: {_lines(entries, ' ')}" for name, entries in blocks.items())
     gone = {name: getattr(result, name) for name in ABSENT_LISTS}
     every = (*result.provenance.boots, *result.rows, *sum(gone.values(), start=()))
     lists = {"rows": [*map(encoded, result.rows)], **gone, "problems": result.problems}
     parts = [
         f'"format": {_line(FORMAT)}',
-        f'"version": {VERSION if any(one.lang != "c" for one in every) else VERSIONS[0]}',
+        f'"version": {VERSION if any(entry.lang != "c" for entry in every) else VERSIONS[0]}',
         f'"provenance": {{\n{head}{tail}}}',
-        *(f'"{name}": {_lines(msgspec.to_builtins(found))}' for name, found in lists.items()),
+        *(f'"{name}": {_lines(msgspec.to_builtins(entries))}' for name, entries in lists.items()),
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
@@ -235,5 +236,5 @@ def _line(value: object) -> str:
 
 
 def _lines(values: list[Any], indent: str = "") -> str:
-    """Encode a list with one entry a line."""
+    """Return the JSON of a list with one entry per line."""
     return "[" + ",".join(f"\n{indent}{_line(value)}" for value in values) + "]"

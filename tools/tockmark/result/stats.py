@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a series of samples says, and straight lines: pure arithmetic that knows no benchmarks.
+"""Statistics of a series of samples, and least-squares fits. This module knows no benchmarks.
 
-The first sample is cold and kept apart; all the others are the steady ones. Of a series that
-repeats with a period only whole periods count: its median must not hang on where it was cut off.
-All that is fitted anywhere by least squares is fitted here.
+The first sample is cold and is reported separately; the others are the steady samples. If the
+samples repeat with a period, only whole periods count, so that the median does not depend on where
+the series ends.
 
-Where samples vary by themselves, their median lies between two ranks, whatever their distribution:
-as many of n samples lie below it as of n coins show heads. Samples that hang together, in plateaus
-or as they drift, tell as much as fewer that do not: n by 1 + 2 Σ ρ, over the correlations of their
-sides of the median at one lag, two, …, in pairs up to the first that is not above 0 (C. Geyer,
-Practical Markov chain Monte Carlo, 1992). As that is an estimate, intervals have a margin.
+The confidence interval of a median is given by two ranks, for any distribution: the number of
+samples below the true median follows the binomial distribution. Correlated samples (plateaus,
+drift) count as fewer independent ones: n / (1 + 2 Σ ρ). ρ is the autocorrelation of the samples'
+side of the median; the lags are summed in pairs up to the first pair that is not positive
+(C. Geyer, Practical Markov chain Monte Carlo, 1992). As that is an estimate, intervals are widened
+by MARGIN.
 """
 
 import math
@@ -21,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_PERIOD = 4
-TINY = 1e-9  # more than 0
-MARGIN = 1.2  # of the sum of correlations, found by draws: docs/method.md
-SETTLED = 8  # as many samples at the end must repeat before the series counts as settled
+TINY = 1e-9  # avoids a division by 0
+MARGIN = 1.2  # factor for the sum of correlations, calibrated by random draws: docs/method.md
+SETTLED = 8  # samples that must repeat at the end of a settled series
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,24 +32,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stats:
-    """The cold sample of a series, and its steady ones in numbers."""
+    """The statistics of a series; all but `n` and `first` are of its steady samples."""
 
     n: int
-    first: int | None  # None: the cold sample is not among them
+    first: int | None  # the cold sample; None: the series has none
     min: int
     median: float
     mean: float
     sd: float  # of the population
     p99: int
     max: int
-    period: int | None  # the steady samples repeat with this period (1: equal); None: they vary
-    settled: int | None  # from this sample on (the first is 0) they repeat; None: not at the end
-    wanders: bool  # it settles only late, or its halves differ: no one figure is its own
+    period: int | None  # of the steady samples, if all repeat (1: all are equal); else None
+    settled: int | None  # the sample (from 0) where they begin to repeat; None: they do not
+    wanders: bool  # it settles late, or its halves differ: no single figure represents it
 
     @property
     def steadiness(self) -> str:
-        """How steady the samples are, in a word, as tables have it: `=` all equal, `p2` to `p4` a
-        period, `w` they wander, `~5` settled from sample 5 on, `~` they vary, `1` only one."""
+        """The steadiness as tables show it: `=` all equal, `p2` to `p4` a period, `w` wandering,
+        `~5` repeating from sample 5 on, `~` varying, `1` a single sample."""
         if self.n == 1:
             return "1"
         if self.period:
@@ -59,19 +60,19 @@ class Stats:
 
 
 def steady(samples: Sequence[int]) -> Sequence[int]:
-    """Return all samples but the cold one. A single sample, as of what a boot does only once,
-    stands for the steady ones."""
+    """Return all samples but the cold one. A single sample, of something that a boot does only
+    once, counts as steady."""
     return samples[1:] if len(samples) > 1 else samples
 
 
 def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
-    """Return the statistics of a series of one sample or more, the first of them cold or not."""
+    """Return the statistics of a series of at least one sample."""
     kept = tuple(steady(samples) if has_cold else samples)
     every = np.asarray(kept, dtype=np.int64)
     settled, period = repeating_tail(kept)
     values = every[: _whole(len(every), settled, period)]
     ordered = np.sort(values)
-    distance = (ordered - ordered[0]).astype(np.float64)  # small numbers: nothing is rounded away
+    distance = (ordered - ordered[0]).astype(np.float64)  # small numbers keep their precision
     return Stats(
         n=len(samples),
         first=int(samples[0]) if has_cold else None,
@@ -88,15 +89,14 @@ def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
 
 
 def _whole(count: int, settled: int | None, period: int | None) -> int:
-    """Return how many of so many samples are left without an incomplete last period."""
+    """Return `count` without the samples of an incomplete last period."""
     return count if settled is None or not period else count - (count - settled) % period
 
 
 def _wanders(values: Ints, settled: int | None) -> bool:
-    """Return whether the end of a series is another than its beginning: it settles in its second
-    half, or the median of one half lies outside the middle half of the other's samples. So a shift
-    by more than the samples vary by is seen, whatever their distribution; noise around one place is
-    not."""
+    """Return whether the end of a series differs from its beginning: it settles in its second half,
+    or the median of one half lies outside the quartiles of the other half. This detects a shift
+    larger than the noise, for any distribution."""
     if len(values) < SETTLED:
         return False
     half = len(values) // 2
@@ -104,21 +104,21 @@ def _wanders(values: Ints, settled: int | None) -> bool:
         return True
     halves = np.sort(values[:half]), np.sort(values[half:])
     return any(
-        not percentile(other, 25) <= percentile(one, 50) <= percentile(other, 75)
-        for one, other in (halves, halves[::-1])
+        not percentile(other, 25) <= percentile(half_samples, 50) <= percentile(other, 75)
+        for half_samples, other in (halves, halves[::-1])
     )
 
 
-@lru_cache(1 << 14)  # layouts of one kernel have many series in common
+@lru_cache(1 << 14)  # layouts of a kernel share many series
 def steady_median(values: tuple[int, ...]) -> float:
-    """Return the median of steady samples, over whole periods."""
+    """Return the median of steady samples over whole periods."""
     if values.count(values[0]) == len(values):
         return values[0]
     return median(values[: _whole(len(values), *repeating_tail(values))])
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the median of one value or more."""
+    """Return the median of at least one value."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return plain_number(
@@ -127,16 +127,15 @@ def median(values: Sequence[float]) -> float:
 
 
 def effective_sizes(samples: Ints | Floats) -> Floats:
-    """Return how many independent samples tell as much as these n: their series stand in the last
-    axis."""
+    """Return the effective sample size of each series. The last axis holds the samples."""
     *series, n = samples.shape
     sides = np.sign(samples - np.median(samples, axis=-1, keepdims=True))
-    sides -= sides.mean(axis=-1, keepdims=True)  # many may stand at the median
+    sides -= sides.mean(axis=-1, keepdims=True)  # many samples may equal the median
     power = np.maximum((sides * sides).sum(axis=-1), TINY)
 
     def correlation(lag: int) -> Floats:
-        found: Floats = (sides[..., lag:] * sides[..., : n - lag]).sum(axis=-1) / power
-        return found
+        correlations: Floats = (sides[..., lag:] * sides[..., : n - lag]).sum(axis=-1) / power
+        return correlations
 
     inflated, alive = -np.ones(series), np.ones(series, dtype=bool)
     for lag in range(0, n - 1, 2):
@@ -145,62 +144,63 @@ def effective_sizes(samples: Ints | Floats) -> Floats:
         if not alive.any():
             break
         inflated += 2 * two * alive
-    found: Floats = n / np.maximum(inflated, 1)
-    return found
+    sizes: Floats = n / np.maximum(inflated, 1)
+    return sizes
 
 
 @lru_cache(1 << 14)
 def excluded_ranks(n: int, chance: float) -> float:
-    """Return how many of n ordered samples may be left out at either end so that their median lies
-    outside the others with this probability: a part of the last one is by a straight line between
-    the probabilities of whole ranks. 0 also where n are too few (`enough`)."""
-    found, out = 0.0, 0
+    """Return how many of n ordered samples to exclude at each end, so that the true median lies
+    outside the others with this probability. Fractions are interpolated linearly between whole
+    ranks. Return 0 if n is too small (see `min_samples`)."""
+    probability, out = 0.0, 0
     while out < n // 2:
         more: float = 2 * math.comb(n, out) / 2**n
-        if found + more > chance:
-            return max(out - 1 + (chance - found) / more, 0)
-        found, out = found + more, out + 1
+        if probability + more > chance:
+            return max(out - 1 + (chance - probability) / more, 0)
+        probability, out = probability + more, out + 1
     return max(out - 1, 0)
 
 
 def min_samples(chance: float) -> int:
-    """Return the least number of independent samples that say with at most this probability of an
-    error where their median lies: all below it, or all above, comes as often."""
+    """Return the least number of independent samples whose range contains the true median, with at
+    most this probability of an error: that all of them lie on one side of it."""
     return 1 + math.ceil(math.log2(1 / chance))
 
 
 def median_intervals(samples: Ints, alone: Floats, chance: float) -> tuple[Floats, Floats]:
-    """Return between which values the medians lie, but for this probability, where the samples tell
-    as much as so many alone: each series stands in the last axis. Of too few it is the whole
-    range."""
+    """Return the lower and upper ends of the medians' confidence intervals, given the effective
+    sample sizes (`alone`) and the probability of an error. The last axis holds the samples. With
+    too few samples the interval is their whole range."""
     n = samples.shape[-1]
     ordered = np.sort(samples, axis=-1).astype(np.float64)
     whole = np.floor(n / (1 + MARGIN * (n / np.maximum(alone, 1) - 1))).astype(np.int64)
-    shares = [excluded_ranks(one, chance) / one for one in whole.ravel().tolist()]
+    shares = [excluded_ranks(count, chance) / count for count in whole.ravel().tolist()]
     out = n * np.reshape(shares, (*whole.shape, 1))
     rank = np.floor(out).astype(np.int64)
 
-    def between(one: Ints, two: Ints) -> Floats:
-        low, high = (np.take_along_axis(ordered, at, axis=-1) for at in (one, two))
-        found: Floats = (low + (out - rank) * (high - low))[..., 0]
-        return found
+    def between(rank_below: Ints, rank_above: Ints) -> Floats:
+        low, high = (np.take_along_axis(ordered, at, axis=-1) for at in (rank_below, rank_above))
+        interpolated: Floats = (low + (out - rank) * (high - low))[..., 0]
+        return interpolated
 
     inner = np.minimum(rank + 1, n // 2)
     return between(rank, inner), between(n - 1 - rank, n - 1 - inner)
 
 
 def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
-    """Return the smallest sample that at least `percent` of all do not exceed (nearest rank)."""
+    """Return the nearest-rank percentile: the smallest sample that at least `percent` % of all
+    samples do not exceed."""
     rank = math.ceil(len(ordered) * percent / 100)
     return int(ordered[max(rank, 1) - 1])
 
 
 @lru_cache(1 << 14)
 def repeating_tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
-    """Return where the repeating end of steady samples starts, and its period; (None, None) if
-    there is none.
+    """Return the index where steady samples begin to repeat up to their end, and the period;
+    (None, None) if they do not.
 
-    A shorter series than SETTLED may repeat from its start if it holds the group twice.
+    A series shorter than SETTLED may repeat from its start if it contains the period twice.
     """
     values = np.asarray(samples, dtype=np.int64)
     best: tuple[int, int] | None = None
@@ -214,13 +214,13 @@ def repeating_tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
 
 
 def plain_number(value: float) -> float:
-    """Return whole numbers as integers, others to six digits: more than any count has."""
+    """Return a whole number as int, any other rounded to six decimals."""
     return int(value) if value == int(value) else round(value, 6)
 
 
 @dataclass(frozen=True)
 class LinearFit:
-    """y = intercept + slopes · columns, and what that leaves of y."""
+    """A fit y = intercept + slopes · columns."""
 
     intercept: float
     slopes: tuple[float, ...]
@@ -228,15 +228,15 @@ class LinearFit:
 
 
 def least_squares(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> LinearFit:
-    """Return the line of least squares; the columns must not depend on each other.
+    """Return the least-squares fit. The columns must be linearly independent.
 
-    Taken from the means, where the columns' products stay small and whole numbers exact."""
+    Subtracting the means first keeps the products small and whole numbers exact."""
     y = np.asarray(ys, dtype=np.float64)
     x = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
     dx, dy = x - x.mean(axis=0), y - y.mean()
     try:
         slopes = np.linalg.solve(dx.T @ dx, dx.T @ dy)
-    except np.linalg.LinAlgError:  # sizes too far apart for their squares
+    except np.linalg.LinAlgError:  # columns whose squares differ too much in size
         slopes = np.linalg.lstsq(dx, dy, rcond=None)[0]
     rest = dy - dx @ slopes
     intercept = y.mean() - float(slopes @ x.mean(axis=0))
@@ -245,54 +245,55 @@ def least_squares(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floa
 
 @dataclass(frozen=True)
 class StraightLine:
-    """A straight line through a sweep; one point was held out of the fit to check it."""
+    """A straight line through a sweep, fitted without one point, which checks it."""
 
     slope: float
     intercept: float
-    residual_sd: float  # of the points that were fitted, with n - 2 degrees of freedom
-    held_out: float  # x of the point that was held out
-    held_out_error: float  # its y less what the line says
+    residual_sd: float  # of the fitted points, with n - 2 degrees of freedom
+    held_out: float  # x of the held-out point
+    held_out_error: float  # its y minus the line's
 
 
 def fit_line(
     xs: Sequence[float], ys: Sequence[float], held_out: int | None = None
 ) -> StraightLine | None:
-    """Return a line through all points but one (the middle one, unless told); None below four
-    points: two make a line, a third a residual, the fourth checks it."""
+    """Return the line through all points but one, by default the middle one (`held_out` is an
+    index). Return None for fewer than four points: a line needs two, a residual a third, and the
+    check a fourth."""
     if len(set(xs)) < 4:
         return None
     order = sorted(range(len(xs)), key=lambda i: xs[i])
     out = order[len(order) // 2] if held_out is None else held_out
     kept = [i for i in order if i != out]
-    found = least_squares([ys[i] for i in kept], [xs[i] for i in kept])
-    (slope,) = found.slopes
-    sd = float(np.sqrt(found.squares / (len(kept) - 2)))
-    error = float(ys[out] - (found.intercept + slope * xs[out]))
-    # What floating point leaves of a zero is none: nine digits are more than any count has.
+    line = least_squares([ys[i] for i in kept], [xs[i] for i in kept])
+    (slope,) = line.slopes
+    sd = float(np.sqrt(line.squares / (len(kept) - 2)))
+    error = float(ys[out] - (line.intercept + slope * xs[out]))
+    # Rounding to nine decimals turns floating-point residue into 0.
     return StraightLine(
-        *(round(v, 9) + 0.0 for v in (slope, found.intercept, sd, float(xs[out]), error))
+        *(round(v, 9) + 0.0 for v in (slope, line.intercept, sd, float(xs[out]), error))
     )
 
 
 @dataclass(frozen=True)
 class Slope:
-    """What one counter counted in samples of 1 + n and of 1 + 2 n passes of a body, the cold one of
-    each first: between them lies what one more pass costs.
+    """Samples of one counter over 1 + n and 1 + 2 n passes of a body, each series with its cold
+    sample first. The difference is the cost of n more passes.
 
-    What a sample has besides drops out, as it is the same in both: the readings, the first pass,
-    which brings code into the cache, and whatever the kernel left there. The loop that makes the
-    passes is in the slope; that of an empty body, which is nothing else, takes it off."""
+    Everything else is the same in both and cancels: the counter reads, the first pass, which loads
+    code into the cache, and the state in which the kernel leaves the cache. The slope includes the
+    loop around the passes; subtracting the slope of an empty body removes it."""
 
     short: tuple[int, ...]
     long: tuple[int, ...]
-    passes: int  # how many more the long ones have
+    passes: int  # passes that the long samples have more than the short ones
 
     @cached_property
     def per_pass(self) -> float:
-        """The counts of one pass, by the medians."""
+        """The counts of one pass, from the medians."""
         return (steady_median(steady(self.long)) - steady_median(steady(self.short))) / self.passes
 
 
 def slope_between(own: Slope, empty: Slope) -> float:
-    """Return the counts of one pass, without the loop."""
+    """Return the counts of one pass without the loop."""
     return plain_number(own.per_pass - empty.per_pass)

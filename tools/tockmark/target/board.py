@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A board profile (boards/*.toml) says a board's memory map, clock, UART and app slots, and how
-boots run there. What of the suite its target cannot measure has one answer here for all verbs.
+"""Board profiles (boards/*.toml).
+
+A profile describes a board: its memory map, clock, UART, the memory for apps, and the target that
+runs its boots. `load` reads one by its name or path. `unmeasurable_reason` says which boots a
+target cannot measure.
 """
 
 import importlib
@@ -18,9 +21,9 @@ from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target.protocol import Ability, Target
 
 DEFAULT = "earlgrey-sim"
-IMAGE = "{image}"  # in a load command
-KINDS = ("log", "qemu", "serial", "sim")  # modules of this folder with a type Target each
-NO_MARKS = "this target has no clock that sees interrupts: only the simulator's can time it"
+IMAGE = "{image}"  # in a load command: the path of the flash image
+KINDS = ("log", "qemu", "serial", "sim")  # modules of this package, each with a class Target
+NO_MARKS = "it is timed by the simulator's clock, which this target does not have"
 
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
@@ -45,7 +48,7 @@ class Memory(Part, frozen=True):
 
 
 class Room(Part, frozen=True):
-    """The flash and the RAM that a kernel leaves to apps."""
+    """The flash and RAM that a kernel leaves to apps."""
 
     flash_start: Address
     flash_end: Address
@@ -54,46 +57,44 @@ class Room(Part, frozen=True):
 
 
 class Load(Part, frozen=True):
-    """Says how a board's whole flash is loaded."""
+    """The command that loads the whole flash of a board."""
 
-    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # with IMAGE as an argument
 
     def __post_init__(self) -> None:
         if IMAGE not in self.command[1:]:
-            raise ValueError(f"no word of the load command is {IMAGE}, the file")
+            raise ValueError(f"no argument of the load command is {IMAGE}, the flash image")
 
     def words(self, flash: Path) -> list[str]:
-        """Return the command for a flash image."""
+        """Return the command with the path of a flash image."""
         return [str(flash) if word == IMAGE else word for word in self.command]
 
 
 class BootSettings(Part, frozen=True):
-    """Says what the chip's boot ROM asks of a flash image."""
+    """What the boot ROM of the chip expects of a flash image."""
 
-    manifest: Literal["opentitan"] | None = None  # by which it enters: target/image.py
+    manifest: Literal["opentitan"] | None = None  # the boot manifest: target/image.py
 
 
 class ProfileFile(Part, frozen=True):
-    """Holds a profile as it stands in its file, but for its target."""
+    """A profile as its file has it, without its target."""
 
     name: str
     description: str
-    machine: str  # the chip: results of one machine can be compared
+    machine: str  # the chip: results are comparable if it is the same
     isa: Literal["rv32imc", "cortex-m4"]  # target/elf.py
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
-    timing: str  # what its cycle counts are worth: result/provenance.py has the words
+    timing: str  # how far its cycle counts are validated: result/provenance.py has the values
     tockloader_board: str
     uart: Address
     memory: Memory
-    slots: Room  # where apps go when the kernel ELF does not say
-    kernel: Path | None = (
-        None  # the baseline kernel of version 2 of the interface, if it runs there
-    )
+    slots: Room  # where apps are placed if the kernel ELF does not say
+    kernel: Path | None = None  # the baseline kernel of version 2 of the interface
     kernel_v1: Path | None = None
-    load: Load | None = None  # None: no tool is known, or none is needed
+    load: Load | None = None  # None: there is no tool, or none is needed
     boot: BootSettings = BootSettings()
-    connect: tuple[str, ...] = ()  # what a person does before the first boot, a step each
-    not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
+    connect: tuple[str, ...] = ()  # what to do before the first boot, one step each
+    not_working: tuple[str, ...] = ()  # known limitations, one sentence each
 
 
 class Baselines(dict[int, Path]):
@@ -101,14 +102,14 @@ class Baselines(dict[int, Path]):
 
     def __missing__(self, abi: int) -> Path:
         raise TockmarkError(
-            f"no kernel of ours for --abi {abi} runs on this board", "give yours with --kernel"
+            f"no baseline kernel for --abi {abi} runs on this board", "give a kernel with --kernel"
         )
 
 
 class BoardProfile(ProfileFile, frozen=True, kw_only=True):
-    """One profile, with the target on which its boots run."""
+    """A profile with the target that runs its boots."""
 
-    kind: str  # of its target
+    kind: str  # of the target: one of KINDS
     target: Target
 
     @property
@@ -117,12 +118,12 @@ class BoardProfile(ProfileFile, frozen=True, kw_only=True):
 
     @property
     def kernels(self) -> Baselines:
-        """Return the baseline kernels; TockmarkError where one is taken that there is not."""
+        """The baseline kernels. A missing one raises TockmarkError when it is looked up."""
         both = {1: self.kernel_v1, 2: self.kernel}
         return Baselines({abi: path for abi, path in both.items() if path is not None})
 
     def configured(self, options: Mapping[str, object]) -> "BoardProfile":
-        """Return the profile with options of the command line for its target."""
+        """Return the profile with the target's command-line options applied."""
         return msgspec.structs.replace(self, target=self.target.configured(options))
 
 
@@ -132,7 +133,7 @@ def names() -> list[str]:
 
 
 def simulated_board(machine: str) -> str:
-    """Return the name of the first profile that simulates this machine."""
+    """Return the name of the first profile that simulates a machine."""
     boards = [board for board in map(load, names()) if board.kind == "sim"]
     machines = {board.machine: board.name for board in reversed(boards)}
     if machine not in machines:
@@ -144,7 +145,7 @@ def simulated_board(machine: str) -> str:
 
 
 def load(name: str) -> BoardProfile:
-    """Read a profile by its name, or by the path of its file, which ends in .toml."""
+    """Read a profile by its name, or by its path, which ends in .toml."""
     by_path = name.endswith(".toml")
     path = Path(name) if by_path else paths.BOARDS / f"{name}.toml"
     if not by_path and name not in names():
@@ -154,30 +155,30 @@ def load(name: str) -> BoardProfile:
             data = toml(path.read_text(encoding="utf-8"))
         settings = data.pop("target", None)
         if not isinstance(settings, dict):
-            raise ValueError("it has no table `target`")
+            raise ValueError("it has no table [target]")
         kind = settings.pop("kind", None)
         if kind not in KINDS:
-            raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(KINDS)}")
-        known: Any = importlib.import_module(f"tockmark.target.{kind}").Target
-        target: Target = _convert(settings, known, "target.")
+            raise ValueError(f"target.kind is {kind!r}, not one of {', '.join(KINDS)}")
+        target_type: Any = importlib.import_module(f"tockmark.target.{kind}").Target
+        target: Target = _convert(settings, target_type, "target.")
         profile = msgspec.structs.asdict(_convert(data, ProfileFile))
         return BoardProfile(**profile, kind=kind, target=target)
     except (TypeError, ValueError) as error:
         raise TockmarkError(
-            f"{paths.shown(path)} does not follow the profile's form: {error}",
-            "docs/boards-and-simulator.md has the form",
+            f"{paths.shown(path)}: not a valid board profile: {error}",
+            "see docs/boards-and-simulator.md for the format",
         ) from error
 
 
 def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
-    """Read a table of a profile as a type; paths in it begin at the root of the checkout."""
+    """Convert a table of a profile to a type. Its paths are relative to the checkout."""
     try:
         return msgspec.convert(data, to, dec_hook=lambda _, text: paths.ROOT / text)
     except msgspec.ValidationError as error:
         raise ValueError(str(error).replace("$.", where)) from error
 
 
-def unmeasurable_reason(boot: Boot, known: Catalogue, target: Target) -> str | None:
-    """Say why a boot gives no row of its own on this target; None: it gives some."""
-    marked = all(known.benchmarks[id_].by == "mark" for id_ in boot.measures)
+def unmeasurable_reason(boot: Boot, catalogue: Catalogue, target: Target) -> str | None:
+    """Return why this target cannot measure any row of a boot, or None if it can measure some."""
+    marked = all(catalogue.benchmarks[id_].by == "mark" for id_ in boot.measures)
     return NO_MARKS if marked and Ability.MARKS not in target.can else None

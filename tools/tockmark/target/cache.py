@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The cache keeps what simulated boots printed, for whoever wants the very same boot again.
+"""The cache of simulated boots.
 
-What a simulation prints follows from simulator, image and options, and a boot is kept by a hash of
-these. So nothing here is ever out of date, and all of it may be deleted at any time. It is bounded:
-what was not used for longest goes first.
+What a simulation prints depends only on the simulator, the image and the options. The cache stores
+the output of each boot under a hash of these, so an entry never becomes stale, and you may delete
+all of them at any time. The cache has a size limit: the least recently used entries go first.
 """
 
 import contextlib
@@ -25,23 +25,26 @@ from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import parses_whole
 
-VARIABLE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
-LIMIT = 1 << 30  # bytes of all files together, counted in blocks
-BLOCK = 4096  # bytes, which most disks give to a file as a whole
-WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
-LARGEST = 1 << 26  # bytes of a boot, unpacked
-LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has to make room
+CACHE_VARIABLE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
+LIMIT = 1 << 30  # bytes of all files, in whole blocks
+BLOCK = 4096  # bytes: the unit in which most disks allocate space
+WRITE_SECONDS = 60.0  # after this, a temporary file is complete or its writer was killed
+MAX_BOOT_BYTES = 1 << 26  # of a boot, uncompressed
+KEPT_SHARE = 0.9  # of LIMIT stays after an eviction, so that not every new file causes another
 
 
 @dataclass
-class Recorded:
-    """A session under way that is kept if it ends of itself, its suite closed or its kernel in a
-    panic, with no line torn. Others are simulated again whenever somebody looks for their cause."""
+class RecordingSession:
+    """A session that the cache stores when it ends.
+
+    It stores a boot whose suite finished or whose kernel panicked, if no line is damaged. Other
+    boots are simulated again each time, so that their cause can be investigated.
+    """
 
     session: Session
     keep: Callable[[Captured], None]
-    said: list[str] = field(default_factory=list)
-    _all: bool = False
+    printed: list[str] = field(default_factory=list)
+    _is_complete: bool = False
 
     @property
     def cycles(self) -> int:
@@ -49,149 +52,153 @@ class Recorded:
 
     def lines(self) -> Iterator[str]:
         for line in self.session.lines():
-            self.said.append(line)
+            self.printed.append(line)
             yield line
-        self._all = True
+        self._is_complete = True
 
     def stop(self) -> None:
         self.session.stop()
 
     def ending(self) -> Ending:
         ending = self.session.ending()
-        if self._all and (ending.why is None or ending.panicked):
-            self._all = False  # once is enough
-            if parses_whole(self.said):
-                self.keep(Captured(self.said, ending=ending))
+        if self._is_complete and (ending.why is None or ending.panicked):
+            self._is_complete = False  # store it only once
+            if parses_whole(self.printed):
+                self.keep(Captured(self.printed, ending=ending))
         return ending
 
 
 @dataclass
 class Cache:
-    """A folder with a file for each boot, which several processes may use at a time."""
+    """A folder with one file per boot. Several processes may use it at the same time."""
 
-    folder: Path | None  # None: nothing is kept, and nothing found
-    fresh: bool = False  # find nothing, but keep what comes
+    folder: Path | None  # None: the cache is off
+    fresh: bool = False  # store boots, but do not return stored ones
     limit: int = LIMIT
-    _room: int = 0  # bytes that may be written before the files there are counted again
+    _room: int = 0  # bytes that may be written before the files are counted again
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _failed: bool = False
 
     def begin(self, target: Target, start: Start) -> Session:
-        """Return the boot as it was, or begin it and keep it when it ends. TockmarkError if it
-        cannot be started."""
+        """Return a replay of the stored boot, or start the boot and store it when it ends.
+
+        TockmarkError if the boot cannot be started."""
         key = target.key(start) if self.folder is not None else None
-        if key is None:  # nothing tells what it prints, as on a board
+        if key is None:  # the output is not reproducible, as on a board
             return target.start(start)
-        if (found := self.find(key)) is not None:
-            return Replay(found)
+        if (captured := self.find(key)) is not None:
+            return Replay(captured)
 
         def keep(captured: Captured) -> None:
-            if target.key(start) == key:  # else the simulator or the image was built anew meanwhile
+            if target.key(start) == key:  # else the simulator or the image was rebuilt meanwhile
                 self.keep(key, captured)
 
-        return Recorded(target.start(start), keep)
+        return RecordingSession(target.start(start), keep)
 
     def find(self, key: str) -> Captured | None:
-        """Return the boot if it is there and whole, and count it as used now."""
+        """Return a stored boot, and mark it as used now; None if it is missing or damaged."""
         if self.fresh or self.folder is None:
             return None
         path = self.folder / key
         try:
-            found = _opened(key, read_plain(path, LARGEST))
+            captured = _read_file(key, read_plain(path, MAX_BOOT_BYTES))
         except (OSError, ValueError, zlib.error, msgspec.MsgspecError):
             return None
-        if found is None:
+        if captured is None:
             return None
         with contextlib.suppress(OSError):
             os.utime(path, follow_symlinks=False)
-        return found
+        return captured
 
     def keep(self, key: str, boot: Captured) -> None:
-        """Keep a boot, if the disk takes it: else one line says why not, and all goes on."""
+        """Store a boot. If this fails, print one warning and continue."""
         if self.folder is None:
             return
         plain = msgspec.json.encode(boot)
-        if len(plain) > LARGEST:
+        if len(plain) > MAX_BOOT_BYTES:
             return
-        data = _sealed(key, zlib.compress(plain))
+        data = _sealed_file(key, zlib.compress(plain))
         with self._lock:
             try:
                 if disk_size(len(data)) > self._room:
-                    self._room = int(self.limit * LEFT) - self._bound()
+                    self._room = int(self.limit * KEPT_SHARE) - self._evict()
                 self._room -= disk_size(len(data))
                 replace_unsynced(self.folder / key, data)
             except OSError as error:
                 if not self._failed:
                     self._failed = True
                     why = one_line(f"{paths.shown(self.folder)}: {error.strerror}")
-                    print_message(f"boots are not kept in {why}; results lose nothing")
+                    print_message(
+                        f"boots are not cached in {why}. Results are not affected; to cache boots,"
+                        f" free some space or name another folder with {CACHE_VARIABLE}."
+                    )
 
     def entries(self) -> list[tuple[float, int, Path]]:
-        """Return of each file when it was used last, its bytes on disk, and its path. One that may
-        still be under way is left to its writer. OSError if the folder cannot be read."""
-        found, now = [], time.time()
+        """Return the last use, the bytes on disk and the path of each file. Temporary files that
+        may still be written are left out. OSError if the folder cannot be read."""
+        files, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):  # another process may have removed it
                     if entry.is_file(follow_symlinks=False):
                         about = entry.stat(follow_symlinks=False)
-                        if entry.name.startswith(".") and about.st_mtime > now - WRITTEN:
+                        if entry.name.startswith(".") and about.st_mtime > now - WRITE_SECONDS:
                             continue
-                        found.append((about.st_mtime, disk_size(about.st_size), Path(entry.path)))
-        return found
+                        files.append((about.st_mtime, disk_size(about.st_size), Path(entry.path)))
+        return files
 
     def clear(self) -> list[tuple[float, int, Path]]:
-        """Remove all; return what was held. OSError if it cannot be done."""
-        gone = self.entries()
-        for _, _, path in gone:
+        """Remove all files, and return what they were. OSError if a file cannot be removed."""
+        files = self.entries()
+        for _, _, path in files:
             path.unlink(missing_ok=True)
-        return gone
+        return files
 
-    def _bound(self) -> int:
-        """Remove what was not used for longest, if there is too much; return the bytes left."""
-        held = sorted(self.entries(), reverse=True)
-        total = sum(size for _, size, _ in held)
-        if total <= self.limit * LEFT:
+    def _evict(self) -> int:
+        """Remove the least recently used files if there are too many; return the bytes left."""
+        files = sorted(self.entries(), reverse=True)
+        total = sum(size for _, size, _ in files)
+        if total <= self.limit * KEPT_SHARE:
             return total
-        while held and total > self.limit * LEFT * LEFT:
-            _, size, path = held.pop()
+        while files and total > self.limit * KEPT_SHARE * KEPT_SHARE:
+            _, size, path = files.pop()
             path.unlink(missing_ok=True)
             total -= size
         return total
 
 
 def default_cache(fresh: bool = False) -> Cache:
-    """Return the cache that the environment names, or the checkout's."""
-    place = os.environ.get(VARIABLE) or paths.CACHE
-    if place == "off":
+    """Return the cache in the folder that the environment names, or else in the checkout."""
+    folder = os.environ.get(CACHE_VARIABLE) or paths.CACHE
+    if folder == "off":
         return Cache(None, fresh)
-    return Cache(Path(place).absolute(), fresh)
+    return Cache(Path(folder).absolute(), fresh)
 
 
 def disk_size(size: int) -> int:
-    """Return the bytes that a file of this size takes."""
+    """Return the bytes that a file of this size takes on disk."""
     return -(-size // BLOCK) * BLOCK
 
 
-_MADE = b"tockmark boot 4"  # what a file is, and the form of it
+_FORMAT = b"tockmark boot 4"  # of the files: part of their hash
 
 
-def _sealed(key: str, body: bytes) -> bytes:
-    """Return a file: a line with a hash of its name and its content, and then the boot."""
-    digest = hashlib.sha256(_MADE + key.encode() + body).hexdigest().encode()
+def _sealed_file(key: str, body: bytes) -> bytes:
+    """Return the content of a cache file: a line with the hash of key and body, then the body."""
+    digest = hashlib.sha256(_FORMAT + key.encode() + body).hexdigest().encode()
     return b"%s\n%s" % (digest, body)
 
 
-def _opened(key: str, data: bytes) -> Captured | None:
-    """Return the boot that a file holds; None if it is damaged, or does not parse whole. ValueError
-    and its like if it has another form."""
+def _read_file(key: str, data: bytes) -> Captured | None:
+    """Return the boot in a cache file; None if it is damaged or has torn lines. ValueError, among
+    others, if its format is another."""
     _, _, body = data.partition(b"\n")
-    if data != _sealed(key, body):
+    if data != _sealed_file(key, body):
         return None
     unpacking = zlib.decompressobj()
-    plain = unpacking.decompress(body, LARGEST)
+    plain = unpacking.decompress(body, MAX_BOOT_BYTES)
     if not unpacking.eof:
         return None
     boot = msgspec.json.decode(plain, type=Captured)
-    odd = boot.ending is None or any("\n" in line for line in boot.lines)
-    return None if odd or not parses_whole(boot.lines) else boot
+    is_invalid = boot.ending is None or any("\n" in line for line in boot.lines)
+    return None if is_invalid or not parses_whole(boot.lines) else boot

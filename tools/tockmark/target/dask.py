@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Simulate boots on the workers of a Dask cluster: `tockmark run --dask ADDRESS`.
 
-The workers are the user's own and trusted. Each has the same version of tockmark, and gets the
-simulator and each image as bytes. All connect by Dask's own settings, TLS among them.
+The workers belong to the user, who trusts them. Each needs the same version of tockmark, and
+receives the simulator and the images as bytes. Connections use the settings of Dask, such as TLS.
 """
 
 import atexit
@@ -29,24 +29,24 @@ from tockmark.wire.captured import Captured, Ending
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT = 30  # seconds for the scheduler to answer, and for a first worker to be there
+CONNECT = 30  # seconds for the scheduler to answer, and for a first worker to appear
 ALONE = 60.0  # seconds without any worker, after which a run ends
-LOOK = 5.0  # seconds between two looks at how many workers there are
-DEATHS = 3  # of workers in the same boot, after which a run ends
-STOPPED = Captured((), ending=Ending(killed=True))  # what a boot is until it ends
+LOOK = 5.0  # seconds between two checks of the number of workers
+DEATHS = 3  # of workers during the same boot, after which a run ends
+STOPPED = Captured((), ending=Ending(killed=True))  # the state of a boot until it ends
 Files = Mapping[str, bytes]  # by name
-Begin = Callable[[Path, Path], Session]  # begins a boot of a simulator and a folder with its files
+Begin = Callable[[Path, Path], Session]  # starts a boot, given a simulator and a folder of files
 
-_lock = threading.Lock()  # of a worker's files of simulators
+_lock = threading.Lock()  # for the simulators that a worker writes
 
 
 @dataclass
 class RemoteBoot:
-    """A session whose boot waits for a worker, runs there or has ended."""
+    """A boot that waits for a worker, runs there, or has ended."""
 
     client: "Client"
     future: "Future[Captured]"
-    program: "Future[bytes]"  # what the client holds is sent once
+    program: "Future[bytes]"  # the simulator: kept here, so that it is sent only once
     captured: Captured = STOPPED
     stopped: bool = False
 
@@ -55,28 +55,28 @@ class RemoteBoot:
         return self.ending().cycles
 
     def lines(self) -> Iterator[str]:
-        """Yield all that it printed, once it has ended. LostError if no worker ends it."""
+        """Yield all that the boot printed, once it has ended. LostError if no worker can end it."""
         from distributed import KilledWorker
 
-        there = time.monotonic()  # when there was a worker
+        last_seen = time.monotonic()  # when there was a worker
         while True:
             try:
                 self.captured = self.future.result(timeout=LOOK)
                 break
             except TimeoutError:
-                there = time.monotonic() if self.client.nthreads() else there
-                if time.monotonic() - there > ALONE:
+                last_seen = time.monotonic() if self.client.nthreads() else last_seen
+                if time.monotonic() - last_seen > ALONE:
                     raise LostError("the Dask cluster has no worker left") from None
             except (CancelledError, KilledWorker, OSError) as error:
                 if self.stopped:
                     break
                 died = f"{DEATHS} Dask workers died while they simulated this boot"
-                what = died if isinstance(error, KilledWorker) else f"Dask: {one_line(error)}"
-                raise LostError(what) from error
+                problem = died if isinstance(error, KilledWorker) else f"Dask: {one_line(error)}"
+                raise LostError(problem) from error
         yield from self.captured.lines
 
     def stop(self) -> None:
-        """Give it up. A worker that has begun it runs it to its end."""
+        """Give the boot up. A worker that has started it still runs it to its end."""
         self.stopped = True
         self.future.cancel()
 
@@ -88,27 +88,27 @@ class RemoteBoot:
 def start(
     client: "Client", begin: Begin, simulator: bytes, files: Mapping[str, bytes]
 ) -> RemoteBoot:
-    """Queue a boot. The simulator is a task of its own, which Dask repeats where it is lost."""
+    """Queue a boot. The simulator is a separate task, which Dask repeats if its result is lost."""
     program = client.submit(bytes, simulator)
     future = client.submit(simulate, begin, program, files, pure=False)
     return RemoteBoot(client, future, program)
 
 
 def simulate(begin: Begin, simulator: bytes, files: Files) -> Captured:
-    """Run a boot to its end, on a worker."""
+    """Run a boot to its end on a worker."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             Path(folder, name).write_bytes(content)
         with _lock:
-            path = _written(simulator)
+            path = _simulator_file(simulator)
         session = begin(path, Path(folder))
         lines, ending = tuple(session.lines()), session.ending()
     return Captured(lines, ending=replace(ending, host=socket.gethostname()))
 
 
 @functools.cache
-def _written(simulator: bytes) -> Path:
-    """Write a simulator to a file of this worker, once: none can run while it is written."""
+def _simulator_file(simulator: bytes) -> Path:
+    """Write a simulator to a file of this worker, once: it cannot run while it is written."""
     from distributed import get_worker
 
     path = Path(get_worker().local_directory, hashlib.sha256(simulator).hexdigest())
@@ -123,8 +123,8 @@ def connect(address: str) -> "Client":
     try:
         from distributed import Client
     except ImportError as error:
-        what = "--dask needs a package that is not installed"
-        raise TockmarkError(what, "run `pip install 'tockmark[dask]'`") from error
+        problem = "--dask needs a package that is not installed"
+        raise TockmarkError(problem, "run `pip install 'tockmark[dask]'`") from error
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -135,11 +135,11 @@ def connect(address: str) -> "Client":
             lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", DEATHS - 1)
         )
     except (OSError, TypeError, ValueError) as error:
-        what = f"no Dask cluster answers at {one_line(address)}: {one_line(error)}"
-        raise TockmarkError(what, "give the address of a scheduler that has workers") from error
+        problem = f"no Dask cluster answers at {one_line(address)}: {one_line(error)}"
+        raise TockmarkError(problem, "give the address of a scheduler with workers") from error
     atexit.register(client.close)
     for worker, version in versions.items():
         if version != tockmark.__version__:
-            wrong = f"the Dask worker {worker} has {one_line(version)}, not {tockmark.__version__}"
-            raise TockmarkError(wrong, "install this version of tockmark there")
+            problem = f"the Dask worker {worker} has tockmark {one_line(version)}"
+            raise TockmarkError(problem, f"install tockmark {tockmark.__version__} there")
     return client

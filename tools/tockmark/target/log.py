@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A log that somebody captured stands here in the place of the board that printed it: nothing is
-run, and each boot says what it says there.
+"""A captured log as the target of a run.
+
+Nothing is run. Each boot prints what the log has for its image.
 """
 
 import os
@@ -21,12 +22,12 @@ from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BOOT_MARKS
 
-FRESH = 2.0  # seconds: a file that was written to since then is looked at again
-LOOK = 0.3  # seconds between the two looks: at 115200 baud some 3400 bytes come meanwhile
+RECENT = 2.0  # seconds: a file that was written to within these is checked twice
+LOOK = 0.3  # seconds between the two checks: some 3400 bytes at 115200 baud
 
 
 class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Names the log, and the setting of the instruction cache that it was made with."""
+    """A log, and the instruction-cache setting that it was captured with."""
 
     log: Path
     icache: bool
@@ -43,7 +44,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, **target_fields(options, {"log": "log"}, "log"))
 
     def key(self, start: Start) -> None:
-        """Return None: the log is there, and a cache would be a copy of it."""
+        """Return None: a cache entry would only copy the log."""
 
     def start(self, start: Start) -> "FileSession":
         return FileSession(start, read_log(self.log).split("\n"))
@@ -54,7 +55,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass
 class FileSession:
-    """One boot of the log, which says what its image said."""
+    """One boot of the log: the lines of its image."""
 
     start: Start
     text: list[str]
@@ -82,38 +83,39 @@ class FileSession:
         watch = self.watch
         if watch.over:
             return Ending(panicked=self._panicked)
-        why = "the log stops before its end" if watch.began else "it is not in the log"
+        why = "the log ends before this boot does" if watch.began else "the boot is not in the log"
         if self._panicked:
             why = f"{PANICKED}: {watch.panic}"
         return Ending(why, panicked=self._panicked)
 
 
 def check_settled(log: Path) -> None:
-    """TockmarkError if somebody is writing a log right now: half of it would pass for the whole.
-    One that was last written to a while ago costs no time."""
+    """Raise a TockmarkError if a log is being written: half of it would pass for the whole.
+
+    A log that was not written to recently is checked without delay."""
     try:
         before = log.stat()
-        if time.time() - before.st_mtime < FRESH and stat.S_ISREG(before.st_mode):
+        if time.time() - before.st_mtime < RECENT and stat.S_ISREG(before.st_mode):
             time.sleep(LOOK)
-            _same(log, before, log.stat())
+            _check_unchanged(log, before, log.stat())
     except OSError:
-        return  # reading it says so
+        return  # reading it reports the cause
 
 
 def read_log(log: Path) -> str:
-    """Return all of a log. TockmarkError if it cannot be read, or grows meanwhile."""
+    """Return the text of a log. TockmarkError if it cannot be read, or grows meanwhile."""
     with reading(log), log.open("rb") as file:
         before = os.fstat(file.fileno())
         data = file.read()
-        _same(log, before, os.fstat(file.fileno()))
-    # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
+        _check_unchanged(log, before, os.fstat(file.fileno()))
+    # A damaged log may hold any byte. Latin-1 decodes all of them, and the CRC finds the damage.
     return data.decode("latin-1")
 
 
-def _same(log: Path, before: os.stat_result, after: os.stat_result) -> None:
+def _check_unchanged(log: Path, before: os.stat_result, after: os.stat_result) -> None:
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise TockmarkError(
-            f"{shown(log)} is still growing", "wait for its end, or stop what writes it"
+            f"{shown(log)} is still growing", "wait until it is complete, or stop its writer"
         )
 
 

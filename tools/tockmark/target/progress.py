@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Long verbs show here how far they are, on stderr: on a terminal with bars or on a line that is
-written anew, elsewhere with a plain line now and then.
+"""Progress of long verbs, on stderr.
+
+On a terminal they show bars, or one line that is updated. Otherwise they print a line from time to
+time.
 """
 
 import math
@@ -16,13 +18,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 Thing = TypeVar("Thing")
-PLAIN_EVERY = 10.0  # seconds between the lines of a verb whose output goes to a file
-LEAST = 0.05  # of the work must be done before the time left can be told
+PLAIN_EVERY = 10.0  # seconds between the lines where stderr is not a terminal
+MIN_SHARE = 0.05  # of the work must be done before the time left is estimated
 
 
 class ProgressLine:
-    """One line that says how far a verb is. It stays silent for the first `quiet` seconds, and
-    where no terminal shows it, says something every so many seconds only."""
+    """One line that shows the progress of a verb.
+
+    It shows nothing for the first `quiet` seconds. Without a terminal it prints a line every
+    `every` seconds.
+    """
 
     def __init__(self, quiet: float = 0.0, every: float = PLAIN_EVERY) -> None:
         self.quiet, self.every = quiet, every
@@ -30,7 +35,7 @@ class ProgressLine:
         self.live = sys.stderr.isatty()
 
     def show(self, text: str, last: bool = False) -> None:
-        """Say how far it is, if it is time to; the last text stays on a terminal."""
+        """Show the progress if it is due. The last text stays on a terminal."""
         now = time.monotonic()
         if now - self.began < self.quiet:
             return
@@ -40,15 +45,15 @@ class ProgressLine:
             print(f"\r\x1b[K{text[:width]}", end=end, file=sys.stderr, flush=True)
         elif now - self.last >= self.every:
             self.last = now
-            _say(text)
+            _print(text)
 
     def count(self, what: str, done: int, total: int) -> None:
-        """Say how many of all things are done."""
+        """Show how many things are done."""
         self.show(f"{done} of {total} {what}")
 
 
 def show_count(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
-    """Yield the things, and show how many there were."""
+    """Yield the things, and show their number so far."""
     line = ProgressLine()
     for count, thing in enumerate(things, 1):
         yield thing
@@ -57,18 +62,17 @@ def show_count(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing
 
 @contextmanager
 def task(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a task while it goes on, and how long it took; yields what takes its latest words, which
-    a terminal alone shows."""
+    """Show a task and its duration. Yield a function that shows a message on a terminal."""
     line = ProgressLine(every=math.inf)
 
     def so_far() -> str:
         return f"{what}: {time.monotonic() - line.began:.0f} s"
 
     if not line.live:
-        _say(f"{what} …")
+        _print(f"{what} …")
     early = ", ended early"
     try:
-        yield lambda said: line.show(f"{so_far()}  {said}")
+        yield lambda message: line.show(f"{so_far()}  {message}")
         early = ""
     finally:
         line.every = 0
@@ -76,41 +80,41 @@ def task(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def progress_bars(*columns: ProgressColumn) -> Progress:
-    """Return bars for a terminal; where stderr is none, they show nothing."""
+    """Return progress bars, which show nothing if stderr is not a terminal."""
     return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
 @dataclass
 class Status:
-    """How far one boot is; the thread that runs it writes here, the display reads."""
+    """The progress of one boot. The thread that runs it writes it, the display reads it."""
 
     title: str
     rows_expected: int
     state: str = "waiting"
     rows: int = 0
     cycles: int = 0
-    weight: float = 1  # its share of the whole work, in any unit
+    weight: float = 1  # its share of the work, in any unit
     began: float | None = None
     over: float | None = None
     done: bool = False
 
     @property
     def running(self) -> bool:
-        """Whether it has begun, and is not done."""
+        """Whether it has begun and is not done."""
         return self.began is not None and not self.done
 
     @property
     def seconds(self) -> float:
-        """How long it took, or takes until now."""
+        """The duration so far, or of the whole."""
         return 0.0 if self.began is None else (self.over or time.monotonic()) - self.began
 
     @property
     def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
+        """The share of it that is done, from 0 to 1."""
         return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
 
     def report(self) -> str:
-        """Say how far it is."""
+        """Return its progress in words."""
         return (
             f"{self.state}, {min(self.rows, self.rows_expected)} of {self.rows_expected} rows,"
             f"{format_cycles(self.cycles)} {self.seconds:.0f} s"
@@ -118,8 +122,8 @@ class Status:
 
 
 class Display:
-    """Shows how far each boot of a run is: a bar each and one for all; where no terminal shows
-    them, a plain line for all, now and then."""
+    """The progress of a run: on a terminal a bar for each boot and one for all, otherwise a line
+    for all from time to time."""
 
     def __init__(self, statuses: Sequence[Status]) -> None:
         self.statuses = statuses
@@ -129,32 +133,34 @@ class Display:
         total = sum(status.rows_expected for status in statuses)
         self.all = self.bars.add_task("all", total=total, line="")
         self.tasks = [
-            self.bars.add_task(one.title, total=one.rows_expected, line="", visible=False)
-            for one in statuses
+            self.bars.add_task(status.title, total=status.rows_expected, line="", visible=False)
+            for status in statuses
         ]
         self.bars.start()
 
     def show(self) -> None:
-        """Show how far all are now."""
+        """Show the current progress."""
         if self.bars.disable:
-            self.line.show(self._all())
+            self.line.show(self._format_all())
         else:
-            self._show_bars()
+            self._update_bars()
 
     def close(self) -> None:
-        """Show it for the last time."""
+        """Show the final progress."""
         self.show()
         self.bars.stop()
 
-    def _show_bars(self) -> None:
-        for task_id, one in zip(self.tasks, self.statuses, strict=True):
-            self.bars.update(task_id, completed=one.rows, line=one.report(), visible=one.running)
-        rows = sum(one.rows for one in self.statuses)
-        self.bars.update(self.all, completed=rows, line=self._all())
+    def _update_bars(self) -> None:
+        for task_id, status in zip(self.tasks, self.statuses, strict=True):
+            self.bars.update(
+                task_id, completed=status.rows, line=status.report(), visible=status.running
+            )
+        rows = sum(status.rows for status in self.statuses)
+        self.bars.update(self.all, completed=rows, line=self._format_all())
 
-    def _all(self) -> str:
-        done = sum(one.done for one in self.statuses)
-        cycles = format_cycles(sum(one.cycles for one in self.statuses))
+    def _format_all(self) -> str:
+        done = sum(status.done for status in self.statuses)
+        cycles = format_cycles(sum(status.cycles for status in self.statuses))
         wall = time.monotonic() - self.line.began
         return (
             f"{done} of {len(self.statuses)} boots done,{cycles} {wall:.0f} s"
@@ -163,19 +169,23 @@ class Display:
 
 
 def format_cycles(cycles: int) -> str:
-    """Return cycles for people, with a comma; nothing on a board, which does not tell them."""
+    """Return cycles in millions with a comma; nothing for 0, since a board does not report them."""
     return f" {cycles / 1e6:.1f} M cycles," if cycles else ""
 
 
 def format_time_left(statuses: Sequence[Status], seconds: float) -> str:
-    """Return the time left of the whole run, from what is done of it by weight."""
-    whole = sum(status.weight for status in statuses)
-    done = sum(status.weight * status.share for status in statuses) / whole if whole else 1.0
-    if done >= 1 or done < LEAST:
+    """Return the estimated time left of the whole run, by the weight that is done."""
+    total = sum(status.weight for status in statuses)
+    done = sum(status.weight * status.share for status in statuses) / total if total else 1.0
+    if done >= 1 or done < MIN_SHARE:
         return ""
-    rest = seconds * (1 - done) / done
-    return f", {rest:.0f} s left" if rest < 100 else f", {rest / 60:.0f} min left"
+    seconds_left = seconds * (1 - done) / done
+    return (
+        f", {seconds_left:.0f} s left"
+        if seconds_left < 100
+        else f", {seconds_left / 60:.0f} min left"
+    )
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

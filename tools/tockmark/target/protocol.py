@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This says what a target is, which runs a boot: a simulator, a board behind a serial port, QEMU,
-or a log.
+"""The interface of a target: what runs a boot.
 
-A board profile's `[target]` names a kind, which is a module of target/ with one type `Target`; the
-profile's table is read straight into it. Verbs use what stands here and nothing else.
+A target is a simulator, a board behind a serial port, QEMU, or a log. The table [target] of a board
+profile names a kind, which is a module of target/ with a class `Target`, and is read into that
+class. Verbs use only this interface.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from tockmark.wire.captured import Captured, Ending
 
 
 class Ability(StrEnum):
-    """Says what one kind of target can and another cannot, in words for the user."""
+    """What some targets can do and others cannot. The values complete "a target that …"."""
 
     CYCLES = "counts cycles that are the chip's"
     ICACHE = "lets the instruction cache be switched"
@@ -29,47 +29,47 @@ class Ability(StrEnum):
 
 @dataclass(frozen=True)
 class Start:
-    """One boot that is to run."""
+    """A boot to run."""
 
     name: str  # of the boot, for people
     flash: Path  # the whole flash image
     icache: bool
-    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/run.py)
-    image: str | None = None  # the id that its app says in `begin`, if it is known
-    boot: str = ""  # as the catalogue calls it
-    load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
-    reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
-    panics: tuple[int, ...] = ()  # where the kernel's panic begins (target/kernel.py)
+    marks: tuple[str, ...] = ()  # options for a simulator that has Ability.MARKS (target/run.py)
+    image: str | None = None  # the image id in the app's `begin`, if known
+    boot: str = ""  # its name in the catalogue
+    load: Callable[[], bool] | None = None  # loads the board; False: a person was asked to do it
+    reporter: str | None = None  # the app whose `end` ends the suite; None: the apps announce it
+    panics: tuple[int, ...] = ()  # addresses where the kernel's panic begins (target/kernel.py)
 
 
 class LostError(TockmarkError):
-    """A boot that no worker finishes: it ends the run."""
+    """No worker can finish a boot. It ends the run."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "run it again: what was simulated is kept", INCOMPLETE)
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, "run it again: finished boots are cached", INCOMPLETE)
 
 
 class Session(Protocol):
-    """One boot under way."""
+    """A boot that is running or has ended."""
 
     @property
     def cycles(self) -> int:
-        """Cycles so far, by the target's own clock; 0 where it has none."""
+        """The cycles so far by the target's own clock; 0 if it has none."""
 
     def lines(self) -> Iterator[str]:
-        """The log's lines as they come (latin-1, without newlines), until the boot is over: the
-        UART's, each by `as_text`, and marks of the target's own."""
+        """Yield the lines of the log (latin-1, without newlines) as they arrive, until the boot is
+        over: the UART's lines, each through `as_text`, and the target's own marks."""
 
     def stop(self) -> None:
-        """End it early."""
+        """End the boot early."""
 
     def ending(self) -> Ending:
-        """Wait for the end, and return how it came."""
+        """Wait for the end of the boot, and return how it ended."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A session of a boot that is over: all of it is there at once."""
+    """A session that replays a finished boot."""
 
     captured: Captured
 
@@ -89,59 +89,61 @@ class Replay:
 
 
 class Target(Protocol):
-    """Where boots run."""
+    """What runs boots."""
 
     @property
     def icache(self) -> bool:
-        """The setting of the instruction cache that boots have unless the user says otherwise."""
+        """The default setting of the instruction cache."""
 
     @property
     def can(self) -> frozenset[Ability]:
-        """What it can do."""
+        """The abilities of the target."""
 
     def check_ready(self) -> None:
-        """TockmarkError, with what to do, if it cannot be used now."""
+        """Raise a TockmarkError if the target cannot be used now."""
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        """Return the target with options of the command line, by their names without dashes; None:
-        not given. TockmarkError for one that this kind does not have."""
+        """Return the target with command-line options applied.
+
+        The keys are their names without dashes; None means that an option is absent. TockmarkError
+        for an option that this kind of target does not have."""
 
     def key(self, start: Start) -> str | None:
-        """Return what tells a boot from all others that print something else: equal keys, equal
-        output. None where nothing does, as on a board."""
+        """Return a key of what the boot will print: boots with equal keys print the same. None if
+        the output is not reproducible, as on a board."""
 
     def start(self, start: Start) -> Session:
-        """Begin a boot."""
+        """Start a boot."""
 
     def provenance(self, clock_hz: int) -> Mapping[str, object]:
-        """Return what results shall know of it, on a chip of that clock: fields of Board in
-        result/provenance.py."""
+        """Return what a result records about the target, on a chip with this clock: fields of
+        Board in result/provenance.py."""
 
 
 def target_core(target: Target) -> Core | None:
-    """Return the core of a target; None: the machine's own, as of all but some simulators."""
-    found: Core | None = getattr(target, "core", None)
-    return found
+    """Return the core that replaces the machine's own in a simulator, or None."""
+    core: Core | None = getattr(target, "core", None)
+    return core
 
 
 def target_fields(
-    options: Mapping[str, object], known: Mapping[str, str], kind: str
+    options: Mapping[str, object], fields_by_option: Mapping[str, str], kind: str
 ) -> dict[str, object]:
-    """Return the fields of a target that options of the command line set; `known` says which option
-    sets which. TockmarkError for an option that is given and not known."""
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
-        if option not in known:
+    """Return the fields of a target that command-line options set. `fields_by_option` maps options
+    to fields. TockmarkError for an option that has a value and no field."""
+    values = {option: value for option, value in options.items() if value is not None}
+    for option in values:
+        if option not in fields_by_option:
             raise TockmarkError(
-                f"--{option} means nothing to a target of kind '{kind}'", "leave it out"
+                f"--{option} has no effect on a target of kind '{kind}'", "leave it out"
             )
-    return {known[option]: value for option, value in given.items()}
+    return {fields_by_option[option]: value for option, value in values.items()}
 
 
 def require_ability(target: Target, ability: Ability, verb: str, board: str) -> None:
-    """TockmarkError where a verb needs what this target cannot do."""
+    """Raise a TockmarkError if a verb needs an ability that this target does not have."""
     if ability not in target.can:
         raise TockmarkError(
-            f"{board} cannot {verb}: that needs a target that {ability}",
-            "`--board earlgrey-sim` is one",
+            f"{board} cannot {verb}: this needs a target that {ability}",
+            "use a simulator, such as --board earlgrey-sim",
         )

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""QEMU tells whether something works, and on its machine `opentitan` how many instructions it
-takes. It has no model of time, so nothing there is a cycle (docs/boards-and-simulator.md).
+"""QEMU as a target.
+
+QEMU shows whether kernel and apps work, and on its machine `opentitan` how many instructions they
+take. It does not model time, so it measures no cycles (docs/boards-and-simulator.md).
 """
 
 import hashlib
@@ -23,10 +25,10 @@ from tockmark.wire.captured import Ending
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
-PANIC_S = 1  # after which a kernel that panics has said all
+PANIC_S = 1  # in which a kernel prints its panic
 INSTALL = paths.make_command("setup-qemu")
-# QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
-# is compiled for; this one has, and is otherwise as little.
+# QEMU's own Ibex lacks the event counters that Perf reads and the bit manipulation that Tock is
+# compiled for. This CPU has them, and no other extension that Ibex lacks.
 CPU = ["-cpu", "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"]
 MACHINES: dict[str, tuple[Isa, list[str]]] = {
     "opentitan": (RISC_V, CPU),
@@ -35,12 +37,12 @@ MACHINES: dict[str, tuple[Isa, list[str]]] = {
 
 
 class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Says how to start QEMU, as a board profile has it."""
+    """How to start QEMU, as a board profile describes it."""
 
-    binary: str  # on PATH
-    icache: bool  # which it does not have
-    flash: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]  # where the image goes
-    limit_s: Positive  # a boot that takes longer has hung: QEMU never ends of itself
+    binary: str  # found on PATH
+    icache: bool  # QEMU has none
+    flash: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]  # address of the image
+    limit_s: Positive  # a boot that takes longer hangs: QEMU never ends by itself
     machine: Literal["opentitan", "mps2-an386"] = "opentitan"
     timer_hz: Annotated[int, msgspec.Meta(ge=1, lt=2**32)] | None = None  # of Earl Grey's rv_timer
     shift: Annotated[int, msgspec.Meta(ge=0, le=10)] = 0  # an instruction takes 2^shift ns
@@ -50,38 +52,40 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return frozenset({Ability.PARALLEL})
 
     def check_ready(self) -> None:
-        self._found()
+        self._binary_path()
 
     def configured(self, options: Mapping[str, object]) -> Self:
         return msgspec.structs.replace(self, **target_fields(options, {}, "qemu"))
 
     def key(self, start: Start) -> None:
-        """Return None: a boot takes seconds, so none is kept."""
+        """Return None: a boot takes only seconds, so caching is not worth it."""
 
     def start(self, start: Start) -> "QemuSession":
         image = start.flash.with_suffix(".qemu.elf")
-        # A bare image is taken only where it fits into RAM.
+        # As an ELF file, since QEMU loads a raw image only if it fits into RAM.
         isa, cpu = MACHINES[self.machine]
         image.write_bytes(encode_elf(start.flash.read_bytes(), self.flash, isa))
-        command = [self._found(), "-M", self.machine, *cpu, "-kernel", str(image)]
+        command = [self._binary_path(), "-M", self.machine, *cpu, "-kernel", str(image)]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
-        # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
+        # The clock counts instructions and skips sleep, so the output is reproducible.
         command += ["-icount", f"shift={self.shift},sleep=off"]
         if self.timer_hz is not None:
             command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
-        said = tempfile.TemporaryFile()  # noqa: SIM115  # the session closes it
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  # the session closes it
         bounds = Bounds(self.limit_s)
         try:
-            process = processes.start(command, todo=INSTALL, stderr=said, bounds=bounds)
+            process = processes.start(command, todo=INSTALL, stderr=errors, bounds=bounds)
         except BaseException:
-            said.close()
+            errors.close()
             raise
-        return QemuSession(process, said, Watch(start.image, start.reporter))
+        return QemuSession(process, errors, Watch(start.image, start.reporter))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
-        return {"simulator_sha256": hashlib.sha256(Path(self._found()).read_bytes()).hexdigest()}
+        return {
+            "simulator_sha256": hashlib.sha256(Path(self._binary_path()).read_bytes()).hexdigest()
+        }
 
-    def _found(self) -> str:
+    def _binary_path(self) -> str:
         if path := shutil.which(self.binary):
             return path
         raise TockmarkError(f"{self.binary} is not installed", INSTALL)
@@ -89,12 +93,12 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass
 class QemuSession:
-    """One boot in QEMU. It is over when its suite is, a moment behind a panic, or at the limit."""
+    """One boot in QEMU. It ends with its suite, shortly after a panic, or at the time limit."""
 
     process: Child
-    said: IO[bytes]  # on stderr
+    errors: IO[bytes]  # its stderr
     watch: Watch
-    cycles: int = 0  # QEMU counts none
+    cycles: int = 0  # QEMU does not count any
     _stopped: bool = False
 
     @property
@@ -119,22 +123,22 @@ class QemuSession:
         self.process.stop()
 
     def ending(self) -> Ending:
-        """It is idle if it took all the time that it has; QEMU does not end where the core
-        sleeps."""
+        """Return how it ended. It is idle at the time limit: QEMU does not end when the core
+        sleeps for good."""
         code = self.process.wait()
         return Ending(
-            self._explained(code),
+            self._failure(code),
             panicked=self._panicked,
             idle=self.process.why is not None and not (self._panicked or self.watch.over),
             killed=self._stopped,
         )
 
-    def _explained(self, code: int | None) -> str | None:
-        """Return what went wrong, in one line; None: the suite closed."""
-        with self.said:
-            self.said.seek(0)
-            lines = self.said.read().decode(errors="replace").splitlines()
-        said = [line.strip() for line in lines if "terminating on signal" not in line]
+    def _failure(self, code: int | None) -> str | None:
+        """Return what went wrong, in one line; None if the suite finished."""
+        with self.errors:
+            self.errors.seek(0)
+            lines = self.errors.read().decode(errors="replace").splitlines()
+        messages = [line.strip() for line in lines if "terminating on signal" not in line]
         if self._panicked:
             return f"{PANICKED}: {self.watch.panic}"
         if self.watch.over:
@@ -143,7 +147,7 @@ class QemuSession:
             return f"QEMU {self.process.why}: the app or the kernel hangs"
         if self._stopped:
             return "QEMU was stopped"
-        return f"QEMU ended with code {code}" + (f" ({said[-1]})" if said else "")
+        return f"QEMU ended with code {code}" + (f" ({messages[-1]})" if messages else "")
 
 
 Target = QemuTarget

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From a run to its result: what its boots printed, read as a log would be, and the provenance that
-only the run knows.
-"""
+"""Build the result of a run: decode the output of its boots, and add the provenance."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,20 +24,21 @@ from tockmark.target.run import FinishedRun, Job, RunOptions
 from tockmark.wire.boots import read_boots
 from tockmark.wire.captured import log_lines
 
-CUT_SHORT = "interrupted: the rows that are missing were not measured"
+CUT_SHORT = "interrupted: the missing rows were not measured"
 
 
 def build_result(ran: FinishedRun, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
-    """Return the result, and the log that its first layout was made from. The others have none, and
-    results/ stays small: what their boots printed, a second run prints again."""
-    made, log = results_by_layout(ran, options, wanted)
-    return merge_layouts(made), log
+    """Return the result, and the log of the first layout.
+
+    The other layouts get no log, to keep results/ small; a second run prints theirs again."""
+    results, log = results_by_layout(ran, options, wanted)
+    return merge_layouts(results), log
 
 
 def results_by_layout(
     ran: FinishedRun, options: RunOptions, wanted: Selection
 ) -> tuple[list[Result], str]:
-    """Return what was measured in each layout, and the log of the first."""
+    """Return the result of each layout, and the log of the first."""
     context = Context(
         kernel=kernel_provenance(options.kernel, options.board),
         board=board_provenance(options.board),
@@ -47,7 +46,7 @@ def results_by_layout(
         boots=_boots(ran.jobs[0]),
         cached=sum(job.source == "cache" for jobs in ran.jobs for job in jobs),
     )
-    made: list[Result] = []
+    results: list[Result] = []
     log = ""
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
         boots = [job.captured for job in jobs if job.captured and job.skipped is None]
@@ -55,27 +54,29 @@ def results_by_layout(
         layout = Layout(file, kernel.sha256, run.link, run.seed)
         own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
-        said = [CUT_SHORT] if ran.interrupted and not number else []
-        said += [f"{job.name}: {job.note}" for job in jobs if job.note]
-        meant = wanted.for_further_layouts() if number else wanted
-        made.append(build(read_boots(boots), wanted.catalogue, own, expected, meant, said))
+        problems = [CUT_SHORT] if ran.interrupted and not number else []
+        problems += [f"{job.name}: {job.note}" for job in jobs if job.note]
+        selected = wanted.for_further_layouts() if number else wanted
+        results.append(
+            build(read_boots(boots), wanted.catalogue, own, expected, selected, problems)
+        )
         log = log if number else "".join(f"{line}\n" for line in log_lines(boots))
-    return made, log
+    return results, log
 
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
-    """Return the boots that were laid, each with the cycles that it took."""
-    found: dict[tuple[str, Lang], BootRun] = {}
+    """Return the boots whose images were built, with their cycles."""
+    runs: dict[tuple[str, Lang], BootRun] = {}
     for job in jobs:
         if job.image is not None:
             name, lang = job.boot.name, job.apps.lang
-            run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
+            run = runs.setdefault((name, lang), boot_run(name, job.image.slots, lang))
             run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
-    return tuple(found.values())
+    return tuple(runs.values())
 
 
 def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
-    """Return which machines simulated the boots of a layout, but for this one."""
+    """Return the other machines that simulated boots of a layout."""
     return tuple(
         BootHost(printable_text(job.ending.host), job.boot.name, ICACHE[job.icache], job.apps.lang)  # type: ignore[arg-type]
         for job in jobs
@@ -84,12 +85,12 @@ def _hosts(jobs: list[Job]) -> tuple[BootHost, ...]:
 
 
 def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
-    """Return what a result says of a boot that was laid, but for the cycles that it took."""
+    """Return what a result records about the image of a boot, without its cycles."""
     return BootRun(name, {}, msgspec.convert(slots, tuple[Slot, ...], from_attributes=True), lang)
 
 
 def kernel_provenance(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
-    """Return what a result says of a kernel. How much RAM it takes only the board knows."""
+    """Return what a result records about a kernel. Its RAM is known only with a board."""
     return Kernel(
         name=printable_text(kernel.name) if kernel.name else None,
         file=printable_text(kernel.path.name),
@@ -104,14 +105,14 @@ def kernel_provenance(kernel: KernelElf, board: boards.BoardProfile | None) -> K
 
 
 def simulator_provenance(board: boards.BoardProfile) -> dict[str, str]:
-    """Return what a file of counts says of the simulator: what it was built of."""
+    """Return the versions of a simulator, for files of instruction counts."""
     machine = board.target.provenance(board.clock_hz)
     return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
 
 
 def board_provenance(board: boards.BoardProfile) -> Board:
-    """Return what a result says of a board, by its profile and its target."""
-    return msgspec.convert(  # checks what the profile says of its timing
+    """Return what a result records about a board, from its profile and its target."""
+    return msgspec.convert(  # also checks `timing`
         {
             "name": board.name,
             "machine": board.machine,
@@ -124,12 +125,11 @@ def board_provenance(board: boards.BoardProfile) -> Board:
 
 
 def default_path(asked: RunOptions, result: Result, only: str | None, short: bool = False) -> Path:
-    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
-    in its name."""
-    said = asked.kernel.name or asked.kernel.path.stem
+    """Return a new path for a result. Its name shows what was run and if it is incomplete."""
+    name = asked.kernel.name or asked.kernel.path.stem
     parts = [
         f"{datetime.now():%Y-%m-%d-%H%M%S}",
-        BASELINE if said.startswith(BASELINE) else said.lower(),
+        BASELINE if name.startswith(BASELINE) else name.lower(),
         f"abi{asked.abi}",
         "-".join(asked.langs) if asked.langs != ["c"] else "",
         asked.board.name,

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Decodes the instructions of RV32IMC with bit manipulation, as far as the tool asks: where they
-jump, which addresses they form, which CSRs they access, and which extension they are of.
+"""Decode the instructions of RV32IMC with bit manipulation, as far as the tool needs it.
 
-A linker writes addresses into instructions, and may make these shorter or drop them. What it does
-not touch is the same for all lengths that it chooses between.
+It decodes where they jump, which addresses they form, which CSRs they access, and to which
+extension they belong. A linker writes addresses into instructions, and may shorten or remove them.
+The field `plain` keeps only what the linker does not change.
 """
 
 import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-RA, GP, T0 = 1, 3, 5  # registers: of calls, of what lies near a place of the data, of outlined code
+RA, GP, T0 = 1, 3, 5  # return address, global pointer, return address of outlined code
 CALLER_SAVED = (1, 5, 6, 7, *range(10, 18), *range(28, 32))
-RS1, UPPER = 31 << 15, 0xFFFF_F000  # bits of an instruction: a register, a number's upper part
+RS1, UPPER = 31 << 15, 0xFFFF_F000  # bits of an instruction: a register, an upper immediate
 MASK = 0xFFFF_FFFF
 ECALL, MRET, WFI = 0x73, 0x3020_0073, 0x1050_0073
 
-DRAFT = "drafts"  # of bit manipulation, which were never ratified, and Zbkb
+DRAFT = "drafts"  # bit manipulation that was never ratified, and Zbkb
 _OP, _OP_IMM = 0x33, 0x13
-_BASE = {0: range(8), 1: range(8), 0x20: (0, 5)}  # of RV32IM, by funct7: the funct3
-_BASE_SHIFTS = {(1, 0), (5, 0), (5, 0x20)}  # by a constant: funct3, funct7
-_RATIFIED = {  # by funct7 and funct3, of two registers
+_BASE = {0: range(8), 1: range(8), 0x20: (0, 5)}  # of RV32IM: funct7 to its funct3
+_BASE_SHIFTS = {(1, 0), (5, 0), (5, 0x20)}  # by a constant: (funct3, funct7)
+_RATIFIED = {  # of two registers, by (funct7, funct3)
     **{(0x10, f): "zba" for f in (2, 4, 6)},  # sh1add, sh2add, sh3add
     **{(0x20, f): "zbb" for f in (4, 6, 7)},  # xnor, orn, andn
     **{(0x05, f): "zbc" for f in (1, 2, 3)},  # clmul, clmulr, clmulh
@@ -29,17 +29,17 @@ _RATIFIED = {  # by funct7 and funct3, of two registers
     **{(0x24, f): "zbs" for f in (1, 5)},  # bclr, bext
     **{(f, 1): "zbs" for f in (0x14, 0x34)},  # bset, binv
 }
-_SHIFTS = {  # by funct7 and funct3, of a register and a constant
+_SHIFTS = {  # of a register and a constant, by (funct7, funct3)
     **{(0x24, f): "zbs" for f in (1, 5)},
     **{(f, 1): "zbs" for f in (0x14, 0x34)},
     (0x30, 5): "zbb",  # rori
 }
-_ONE_REGISTER = {(0x30, 1, two) for two in (0, 1, 2, 4, 5)}  # clz, ctz, cpop, sext.b, sext.h
+_ONE_REGISTER = {(0x30, 1, rs2) for rs2 in (0, 1, 2, 4, 5)}  # clz, ctz, cpop, sext.b, sext.h
 _ONE_REGISTER |= {(0x14, 5, 7), (0x34, 5, 24)}  # orc.b, rev8
 
 
 class Kind:
-    """What an instruction does with addresses or CSRs. RETURN is the one from a trap."""
+    """What an instruction does with addresses or CSRs. RETURN is a return from a trap."""
 
     OTHER, HI, PC_HI, LO, JUMP, BRANCH, INDIRECT, COPY, RETURN, CSR, CALL_KERNEL, WAIT = range(12)
 
@@ -48,27 +48,27 @@ SYSTEM = (Kind.RETURN, Kind.CSR, Kind.CALL_KERNEL, Kind.WAIT)
 
 
 class Instruction(NamedTuple):
-    """An instruction. `plain` is without its immediate if that may be of an address, and the same
-    for all lengths that a linker chooses between."""
+    """An instruction. `plain` is the same for all lengths that a linker may choose, and leaves out
+    an immediate that may be part of an address."""
 
     size: int
     kind: int
     plain: int
-    rd: int = 0  # the register that it writes; 0: none
-    rs1: int = 0  # of a CSR instruction also the number in its place
-    imm: int = 0  # of a CSR instruction the number of the CSR
-    function: int = 0  # of a CSR instruction: 1 writes, 2 sets, 3 clears; + 4: by a number
+    rd: int = 0  # destination register; 0: none
+    rs1: int = 0  # source register, or the immediate of a CSR instruction
+    imm: int = 0  # immediate, or the number of a CSR
+    function: int = 0  # of a CSR instruction: 1 writes, 2 sets, 3 clears; + 4: by an immediate
     extension: str | None = None  # of bit manipulation
 
     @property
     def calls(self) -> bool:
-        """Whether it is a jump that leaves its return address behind."""
+        """Whether it jumps and saves a return address."""
         return self.kind in (Kind.JUMP, Kind.INDIRECT) and self.rd in (RA, T0)
 
     @property
     def jumps_by_register(self) -> bool:
-        """Whether it is a jump to an address in a register that leaves none behind: a return, a
-        tail call through a pointer, or a jump by a table."""
+        """Whether it jumps to an address in a register and saves no return address: a return, a
+        tail call through a pointer, or a jump table."""
         return self.kind == Kind.INDIRECT and not self.rd
 
     @property
@@ -81,14 +81,14 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) & 1 else value
 
 
-def _bits(word: int, *places: tuple[int, int, int]) -> int:
-    """Put together parts of an instruction, each given by its lowest bit there, its length and its
-    lowest bit in the number."""
-    return sum((word >> low & (1 << length) - 1) << to for low, length, to in places)
+def _bits(word: int, *fields: tuple[int, int, int]) -> int:
+    """Assemble a number from fields of an instruction, each given by its lowest bit there, its
+    length and its lowest bit in the number."""
+    return sum((word >> low & (1 << length) - 1) << to for low, length, to in fields)
 
 
 class RvStep(NamedTuple):
-    """An instruction at its address, and where it jumps; 0 if it does not."""
+    """An instruction at its address, and the target of its jump (0: none)."""
 
     at: int
     insn: Instruction
@@ -96,7 +96,7 @@ class RvStep(NamedTuple):
 
 
 def steps(code: bytes, start: int) -> Iterator[RvStep]:
-    """Read the instructions of code that begins at an address: the two of a far call as one."""
+    """Yield the instructions of code at an address; the pair of a far call counts as one."""
     at, upper = 0, RvStep(0, Instruction(0, Kind.OTHER, 0))
     while at < len(code):
         size = 4 if code[at] & 3 == 3 else 2
@@ -127,7 +127,7 @@ def decode(word: int) -> Instruction:
 
 
 def _whole(word: int) -> Instruction:
-    op, rd, three, rs1 = word & 0x7F, word >> 7 & 31, word >> 12 & 7, word >> 15 & 31
+    op, rd, funct3, rs1 = word & 0x7F, word >> 7 & 31, word >> 12 & 7, word >> 15 & 31
     upper = word & 0xFFFF_F000
     if op in (0x37, 0x17):
         return Instruction(4, Kind.HI if op == 0x37 else Kind.PC_HI, word & 0xFFF, rd, imm=upper)
@@ -138,31 +138,35 @@ def _whole(word: int) -> Instruction:
         jump = _signed(_bits(word, (8, 4, 1), (25, 6, 5), (7, 1, 11), (31, 1, 12)), 13)
         return Instruction(4, Kind.BRANCH, word & 0x01FF_F07F, imm=jump)
     lower = _signed(word >> 20, 12)
-    if op == 0x67 and three == 0:
+    if op == 0x67 and funct3 == 0:
         return Instruction(4, Kind.INDIRECT, word, rd, rs1, lower)
-    if op == 0x03 or (op == 0x13 and three == 0):
+    if op == 0x03 or (op == 0x13 and funct3 == 0):
         return Instruction(4, Kind.LO, word & 0xF_FFFF, rd, rs1, lower)
     if op == 0x23:
         lower = _signed(_bits(word, (7, 5, 0), (25, 7, 5)), 12)
         return Instruction(4, Kind.LO, word & 0x01FF_F07F, 0, rs1, lower)
-    if op == ECALL and three & 3:
-        return Instruction(4, Kind.CSR, word, rd, rs1, word >> 20, three)
+    if op == ECALL and funct3 & 3:
+        return Instruction(4, Kind.CSR, word, rd, rs1, word >> 20, funct3)
     kind = _KINDS.get(word, Kind.OTHER)
-    return Instruction(4, kind, word, rd, extension=_extension(word, op, three))
+    return Instruction(4, kind, word, rd, extension=_extension(word, op, funct3))
 
 
 _KINDS = {MRET: Kind.RETURN, ECALL: Kind.CALL_KERNEL, WFI: Kind.WAIT}
 
 
-def _extension(word: int, op: int, three: int) -> str | None:
-    """Return the extension of bit manipulation that an instruction of four bytes is of, if any."""
-    seven, two = word >> 25, word >> 20 & 31
-    if op == _OP and three not in _BASE.get(seven, ()):
-        if (seven, three, two) == (0x04, 4, 0):  # zext.h
+def _extension(word: int, op: int, funct3: int) -> str | None:
+    """Return the extension of bit manipulation of a 4-byte instruction, or None."""
+    funct7, rs2 = word >> 25, word >> 20 & 31
+    if op == _OP and funct3 not in _BASE.get(funct7, ()):
+        if (funct7, funct3, rs2) == (0x04, 4, 0):  # zext.h
             return "zbb"
-        return _RATIFIED.get((seven, three), DRAFT)
-    if op == _OP_IMM and three in (1, 5) and (three, seven) not in _BASE_SHIFTS:
-        return "zbb" if (seven, three, two) in _ONE_REGISTER else _SHIFTS.get((seven, three), DRAFT)
+        return _RATIFIED.get((funct7, funct3), DRAFT)
+    if op == _OP_IMM and funct3 in (1, 5) and (funct3, funct7) not in _BASE_SHIFTS:
+        return (
+            "zbb"
+            if (funct7, funct3, rs2) in _ONE_REGISTER
+            else _SHIFTS.get((funct7, funct3), DRAFT)
+        )
     return None
 
 

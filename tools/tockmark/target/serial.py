@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A board is heard here behind its serial port, or the simulator behind a pseudo-terminal.
+"""A board behind its serial port, or the simulator behind a pseudo-terminal, as a target.
 
-A port is opened for this program alone, and read in lines until it is gone.
+The tool opens the port for itself alone and reads lines from it until the boot is over. If the port
+disappears, it waits for it to come back.
 """
 
 import contextlib
 import errno
 import os
 import stat
-import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
@@ -18,30 +18,30 @@ from typing import Annotated, Self
 import msgspec
 import serial
 
-from tockmark.base.errors import TockmarkError
+from tockmark.base.errors import TockmarkError, print_message
 from tockmark.target import sim
 from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
 
-LONGEST = 512  # characters; what comes without an end is cut there
+LONGEST = 512  # characters: a longer line is cut into pieces
 WAIT = 0.2  # seconds that a read waits for the first byte
 _PIECE = 4096  # bytes of a read
 
 _REASONS = {
-    errno.ENOENT: ("is not there", "`ls /dev/tty*` shows the ports; is the cable in?"),
-    errno.EACCES: ("may not be opened by you", "join the group that `ls -l` names, often dialout"),
+    errno.ENOENT: ("does not exist", "plug in the board, or look for its port: `ls /dev/tty*`"),
+    errno.EACCES: ("may not be opened by you", "join the group that `ls -l` shows, often dialout"),
     errno.EAGAIN: ("is in use", "end the program that has it open: `fuser` names it"),
     errno.EBUSY: ("is in use", "end the program that has it open: `fuser` names it"),
 }
 
 
-class GoneError(Exception):
-    """Says that the port is there no more: unplugged, or the other side closed it."""
+class PortGoneError(Exception):
+    """The port has disappeared: it was unplugged, or the other side closed it."""
 
 
 class _Serial(serial.Serial):  # type: ignore[misc]
-    """Keeps what came before it was open, a boot's first lines, which pyserial throws away."""
+    """A port that keeps what arrived before it was opened: the first lines of a boot."""
 
     def _reset_input_buffer(self) -> None:
         pass
@@ -59,19 +59,20 @@ class Port:
             self._port = _Serial(path, baud, timeout=WAIT, exclusive=True)
         except (ValueError, OverflowError) as error:
             raise TockmarkError(
-                f"{path} cannot run at {baud} baud", "give a usual rate with --baud"
+                f"{path} does not support {baud} baud", "give a usual rate with --baud"
             ) from error
         except (OSError, termios.error) as error:  # serial.SerialException is an OSError
             raise _refused(path, getattr(error, "errno", None)) from error
 
     def read(self) -> tuple[list[str], int]:
-        """Return the lines that have come (latin-1, without their ends), and how many bytes they
-        took. Waits for the first byte, but not for long. GoneError if the port is gone."""
+        """Return the lines that have arrived (latin-1, without newlines), and their bytes.
+
+        Waits a moment for the first byte. PortGoneError if the port has disappeared."""
         try:
             data: bytes = self._port.read(1)
         except OSError as error:
-            raise GoneError(self.path) from error
-        with contextlib.suppress(OSError):  # the next call tells
+            raise PortGoneError(self.path) from error
+        with contextlib.suppress(OSError):  # the next call reports it
             data += self._port.read(min(self._port.in_waiting, _PIECE)) if data else b""
         *lines, self._rest = (self._rest + data.decode("latin-1")).split("\n")
         *cut, self._rest = _pieces(self._rest)
@@ -79,42 +80,43 @@ class Port:
         return whole + cut, len(data)
 
     def rest(self) -> list[str]:
-        """Return what came behind the last end of a line, if anything did."""
+        """Return the text after the last newline, if any."""
         rest, self._rest = self._rest, ""
         return [rest] if rest else []
 
     def close(self) -> None:
-        """Let others have it."""
+        """Close the port."""
         self._port.close()
 
 
 def _pieces(line: str) -> list[str]:
-    """Cut a line that is too long."""
+    """Cut a line into pieces of at most LONGEST characters."""
     return [line[at : at + LONGEST] for at in range(0, max(len(line), 1), LONGEST)]
 
 
 def _refused(path: str, number: int | None) -> TockmarkError:
-    what, todo = _REASONS.get(number or 0, ("is no serial port", "give one with --port /dev/tty…"))
-    return TockmarkError(f"the port {path} {what}", todo)
+    unknown = "is not a serial port", "give one with --port /dev/tty…"
+    problem, todo = _REASONS.get(number or 0, unknown)
+    return TockmarkError(f"the port {path} {problem}", todo)
 
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
-BITS_PER_BYTE = 10  # on the line: start, eight, stop
-BY_HAND_S = 900  # a boot that a person is asked to load begins within so many seconds
-PANIC_S = 3  # in which a kernel has said why it panicked
-RESETS = 10  # in the middle of a boot, after which it will not end
-RETRY_S = 0.5  # between two looks for a port that is gone
+BITS_PER_BYTE = 10  # on the line: a start bit, eight data bits, a stop bit
+BY_HAND_S = 900  # in which a boot must begin that a person is asked to load
+PANIC_S = 3  # in which a kernel prints its panic
+RESETS = 10  # more of them during a boot end it
+RETRY_S = 0.5  # between two attempts to open a port that has disappeared
 
 
 class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Says how to talk to a board, as its profile has it."""
+    """The connection to a board, as its profile describes it."""
 
     icache: bool
     baud: Positive
-    silence_s: Positive  # without a record, or without its port, end a boot
+    silence_s: Positive  # a boot ends after this time without a record, or without its port
     port: str | None = None
-    simulator: sim.SimTarget | None = None  # that is the board
+    simulator: sim.SimTarget | None = None  # takes the role of the board
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -126,7 +128,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.simulator is not None:
             self.simulator.check_ready()
         elif self.port is None:
-            raise TockmarkError("no port is named", "give the board's with --port /dev/tty…")
+            raise TockmarkError("no port is given", "give the board's with --port /dev/tty…")
         else:
             Port(self.port, self.baud).close()
 
@@ -139,7 +141,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def key(self, start: Start) -> None:
-        """Return None: a board never prints the same twice for certain."""
+        """Return None: the output of a board is not reproducible."""
 
     def start(self, start: Start) -> "SerialSession":
         if self.simulator is not None:
@@ -163,20 +165,20 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass
 class SerialSession:
-    """One boot on a board. It is over when its suite is, or when nothing more is to be expected."""
+    """One boot on a board. It ends with its suite, or when nothing more can be expected."""
 
     target: SerialTarget
     start: Start
     port: Port
-    first_s: float  # within which it begins
+    first_s: float  # in which it must begin
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
     _bytes: int = 0
-    _heard: float = 0  # when it last said something that counts
+    _last_record: float = 0  # time of the last record or panic
     _stopped: bool = False
     _done: bool = False
-    _why: str | None = None  # it is over, though its suite is not
-    _said: str | None = None  # of another boot, on stderr
+    _why: str | None = None  # why it ended before its suite
+    _reported_boot: str | None = None  # another boot that was reported
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.start.image, self.start.reporter)
@@ -191,7 +193,7 @@ class SerialSession:
             self.simulation.stop()
 
     def lines(self) -> Iterator[str]:
-        self._heard = time.monotonic()
+        self._last_record = time.monotonic()
         try:
             while not (self._stopped or self._done):
                 yield from self._more()
@@ -200,13 +202,13 @@ class SerialSession:
             self.port.close()
 
     def ending(self) -> Ending:
-        """Only a simulator says that it is idle: the silence of a board has many causes."""
+        """Return how it ended. Only a simulator is ever idle: a silent board has many causes."""
         of_simulator = self.simulation.ending() if self.simulation else Ending()
         why = of_simulator.why
         if why is None and self.watch.panic:
             why = f"{PANICKED}: {self.watch.panic}"
         if why is None and (self._stopped or not self.watch.over):
-            why = self._why or "it was stopped before its end"
+            why = self._why or "the boot was stopped before its end"
         ours = self.watch.began or self.simulation is not None
         return Ending(
             why,
@@ -217,54 +219,57 @@ class SerialSession:
         )
 
     def _more(self) -> Iterator[str]:
-        """Yield what comes next; or nothing, and whether to go on is settled."""
+        """Yield the lines that arrive next, and decide whether the boot is over."""
         try:
             lines, count = self.port.read()
-        except GoneError:
-            yield from self._taken(self.port.rest())
-            self._done = self.watch.over or not self._is_back()
+        except PortGoneError:
+            yield from self._log_lines(self.port.rest())
+            self._done = self.watch.over or not self._reopen()
             return
         now = time.monotonic()
         self._bytes += count
         before = self.watch.records, self.watch.panic
-        yield from self._taken(lines)
-        if before != (self.watch.records, self.watch.panic):  # noise is no sign of a boot
-            self._heard = now
-        # A simulator ends by itself, once all that it printed was read.
+        yield from self._log_lines(lines)
+        if before != (self.watch.records, self.watch.panic):  # noise does not count
+            self._last_record = now
+        # A simulator ends by itself, when all that it printed has been read.
         if self.watch.over and self.simulation is None:
             self._done = True
         elif self.watch.resets > RESETS:
             times = self.watch.resets
-            self._why, self._done = f"it was reset {times} times; is its power steady?", True
-        elif now - self._heard >= self._patience:
-            yield from self._taken(self.port.rest())
-            self._why, self._done = self._silence(now - self._heard), True
+            self._why = f"the board was reset {times} times during the boot; check its power supply"
+            self._done = True
+        elif now - self._last_record >= self._patience:
+            yield from self._log_lines(self.port.rest())
+            self._why, self._done = self._silence_cause(now - self._last_record), True
 
-    def _taken(self, lines: list[str]) -> Iterator[str]:
+    def _log_lines(self, lines: list[str]) -> Iterator[str]:
         for line in lines:
             yield from self.watch.take(line)
             if self.watch.over and self.simulation is None:
                 return
-            if self.watch.other not in (None, self._said):
-                self._said = self.watch.other
-                _say(f"this is the boot {self._said}: load {self.start.boot}")
+            if self.watch.other_boot not in (None, self._reported_boot):
+                self._reported_boot = self.watch.other_boot
+                print_message(f"this is the boot {self._reported_boot}: load {self.start.boot}")
 
     @property
     def _patience(self) -> float:
-        """How many seconds without a record end the boot. A panic before it began may be of the
-        boot that was there before."""
+        """The seconds without a record after which the boot ends. A panic before it begins may
+        come from the boot before."""
         if not self.watch.began:
             return self.first_s
         return PANIC_S if self.watch.panic else self.target.silence_s
 
-    def _is_back(self) -> bool:
-        """Wait for a port that is gone, saying so once; return whether it comes back in time."""
+    def _reopen(self) -> bool:
+        """Wait for a port that has disappeared; return whether it came back in time."""
         self.port.close()
         if self.simulation is not None:
             self._why = "the simulator ended before the suite did"
             return False
         patience = self.target.silence_s
-        _say(f"the port {self.port.path} is gone: plug it in again within {patience} s")
+        print_message(
+            f"the port {self.port.path} has disappeared: plug it in again within {patience} s"
+        )
         until = time.monotonic() + patience
         while not self._stopped and time.monotonic() < until:
             time.sleep(RETRY_S)
@@ -272,35 +277,33 @@ class SerialSession:
                 self.port = Port(self.port.path, self.target.baud)
             except TockmarkError:
                 continue
-            self._heard = time.monotonic()
+            self._last_record = time.monotonic()
             return True
         self._why = (
-            f"the port {self.port.path} was gone for {patience} s;"
-            " plug it in and go on with --resume"
+            f"the port {self.port.path} was missing for {patience} s;"
+            " plug it in and continue with --resume"
         )
         return False
 
-    def _silence(self, seconds: float) -> str:
-        """Say why no more records came, as far as what did come tells."""
+    def _silence_cause(self, seconds: float) -> str:
+        """Return the likely reason why no more records came."""
         watch, boot, rate = self.watch, self.start.boot, self.target.baud
         silent = f"{'no record' if self._bytes else 'silent'} for {seconds:.0f} s"
         if watch.records:
-            return f"{silent} behind {watch.records} records; load or reset it, then --resume"
-        if watch.other is not None:
-            return f"this is the boot {watch.other}; load {boot}"
+            return f"{silent} after {watch.records} records; load or reset it, then use --resume"
+        if watch.other_boot is not None:
+            return f"this is the boot {watch.other_boot}; load {boot}"
         if not self._bytes:
-            return f"{silent}; is this the board's port, is it on, was {boot} loaded?"
+            return (
+                f"{silent}; check that this is the board's port, that the board is on, and that"
+                f" {boot} was loaded"
+            )
         if watch.noise > watch.messages:
-            return f"only noise came; is {rate} baud the rate of this kernel? --baud sets another"
+            return f"only noise arrived at {rate} baud; give the rate of this kernel with --baud"
         return (
-            f"{silent}, and before it only the kernel spoke; was {boot} loaded, and has this"
-            " kernel a console and Perf?"
+            f"{silent}, and before that only kernel messages; check that {boot} was loaded, and"
+            " that this kernel has a console and Perf"
         )
-
-
-def _say(what: str) -> None:
-    """Tell the person at the board."""
-    print(f"tockmark: {what}", file=sys.stderr, flush=True)
 
 
 Target = SerialTarget

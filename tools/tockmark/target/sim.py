@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator is started once for each boot: its UART lines are streamed, and one line says how
-it ended.
+"""The simulator as a target: one process per boot, here or on a worker of a Dask cluster.
+
+Its UART lines are read as they arrive. Its exit code tells how the boot ended.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
-_ENDINGS = {  # the simulator's exit codes; behind the colon, what each means for the suite
-    1: "the simulator could not go on",
-    2: "the simulator could not use what it was given",
+_ENDINGS = {  # exit codes of the simulator, and after the colon what they mean for the suite
+    1: "the simulator could not continue",
+    2: "the simulator could not use its input",
     ASLEEP: "the core sleeps and nothing can wake it: an app waits for something that never comes",
     LIMIT: "the cycle limit was reached: the app or the kernel hangs, or needs more --max-cycles",
     5: "the core locked up: the kernel faulted in its own trap handler",
@@ -40,22 +41,22 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
 }
 ROM_BASE = 0x8000  # on all machines
 FLASH, ROM = "flash", "rom"  # files of a boot on a worker
-CORES = "cw310"  # the machine that may have another core, and its simulator's folder
-OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
+CORES_MACHINE = "cw310"  # the machine whose core can be replaced; also its simulator's folder
+OWN_LINE = "\x1e"  # with --mark: begins a line of the simulator itself; doubled, one of the UART
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
-# Its own bound is --max-cycles; a trace of instructions has some 35 bytes for each.
+# The simulator has its own limit, --max-cycles. A trace takes some 35 bytes per instruction.
 BOUNDS = Bounds(seconds=24 * 3600, size=1 << 30)
-_TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
+_TERMINAL = "earlgrey-sim: uart "  # precedes the path of the pseudo-terminal of --uart pty
 
 
 @dataclass
 class Simulation:
-    """One simulator process; `cycles` follows its status lines."""
+    """A simulator process. `cycles` follows its status lines."""
 
     process: Child
-    marked: bool = False  # it may have lines of its own among the UART's
-    cycles: int = 0  # as its status lines say
-    said: list[str] = field(default_factory=list)  # on stderr
+    marked: bool = False  # the simulator prints its own lines among the UART's
+    cycles: int = 0
+    messages: list[str] = field(default_factory=list)  # the last lines of stderr
     _listener: threading.Thread | None = None
     _terminal: str | None = None
     _terminal_or_end: threading.Event = field(default_factory=threading.Event)
@@ -64,7 +65,7 @@ class Simulation:
         """Yield the log's lines as they come, without their newlines, until the simulator ends."""
         begins = True  # a line, and not a further part of a long one
         for line in self.process.lines():
-            yield self._logged(line, begins)
+            yield self._log_line(line, begins)
             begins = len(line) < LONGEST_LINE
 
     def stop(self) -> None:
@@ -72,54 +73,54 @@ class Simulation:
         self.process.stop()
 
     def ending(self) -> Ending:
-        """Wait for the end, and return how it came."""
+        """Wait for the end of the boot, and return how it ended."""
         self.process.wait()
         if self._listener is not None:
             self._listener.join()
         code, bound = self.process.code or 0, self.process.why
         return Ending(
-            f"the simulator {bound}" if bound else self._explained(code),
+            f"the simulator {bound}" if bound else self._failure(code),
             self.cycles,
             panicked=code == PANIC,
             idle=code in (ASLEEP, LIMIT, SILENT),
             killed=code < 0,
         )
 
-    def _logged(self, line: str, begins: bool) -> str:
-        """Return a line of what it prints, or a further part of one, as a log keeps it."""
-        if self.marked and begins and line.startswith(OWN):
-            line = line.removeprefix(OWN)
-            if not line.startswith(OWN):
+    def _log_line(self, line: str, begins: bool) -> str:
+        """Return a line, or a further part of a long one, as a log keeps it."""
+        if self.marked and begins and line.startswith(OWN_LINE):
+            line = line.removeprefix(OWN_LINE)
+            if not line.startswith(OWN_LINE):
                 return sealed(f"{BY_SIMULATOR}{line} ")
         return as_text(line)
 
-    def _hear(self, line: str) -> None:
-        """Take a line of stderr: status lines are counted, all else is kept."""
+    def _take_error_line(self, line: str) -> None:
+        """Take a line of stderr: read the cycles of a status line, keep any other."""
         match = _STATUS.match(line)
         if match:
             self.cycles = int(match[1])
         if not line.startswith("earlgrey-sim: status"):
-            self.said = [*self.said[-19:], line.strip()]
+            self.messages = [*self.messages[-19:], line.strip()]
 
-    def _explained(self, code: int) -> str | None:
-        """Return what an exit code means, in one line; None: the suite closed."""
+    def _failure(self, code: int) -> str | None:
+        """Return what an exit code means, in one line; None if the suite finished."""
         if not code:
             return None
         if code < 0:
             return f"the simulator was stopped by signal {-code}"
-        what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
-        detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
+        meaning = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
+        detail = [line for line in self.messages if not line.startswith("earlgrey-sim: end")]
         if code == SILENT and detail:
-            return f"{detail[-1].removeprefix('earlgrey-sim: ')}: {what}"
-        return f"{what} ({detail[-1]})" if detail else what
+            return f"{detail[-1].removeprefix('earlgrey-sim: ')}: {meaning}"
+        return f"{meaning} ({detail[-1]})" if detail else meaning
 
     def terminal(self) -> str:
-        """Wait for the pseudo-terminal behind which it prints. TockmarkError if there is none: it
-        ended first."""
+        """Return the path of the pseudo-terminal of the UART, when it is known. TockmarkError if
+        the simulator ends first."""
         self._terminal_or_end.wait()
         if self._terminal is None:
             raise TockmarkError(
-                self.ending().why or "the simulator has no --uart pty",
+                self.ending().why or "the simulator does not support --uart pty",
                 paths.make_command("build"),
                 INCOMPLETE,
             )
@@ -136,26 +137,26 @@ class Simulation:
                 self._terminal = line.removeprefix(_TERMINAL).strip()
                 self._terminal_or_end.set()
             else:
-                self._hear(line)
+                self._take_error_line(line)
         self._terminal_or_end.set()
 
 
 class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Says how to start the simulator, as a board profile has it."""
+    """How to start the simulator, as a board profile describes it."""
 
     binary: Path
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
-    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
-    cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a core, if it is slow
-    # Longer than all of any boot that was ever run: whatever prints nothing has hung.
+    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer hangs
+    cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a slow simulator
+    # A boot that prints nothing for this long hangs: more than any whole boot has ever taken.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
-    rom: Path | None = None  # in the place of the simulator's own boot ROM
-    dask: str | None = None  # the scheduler of the workers that simulate; None: this machine does
+    rom: Path | None = None  # replaces the boot ROM of the simulator
+    dask: str | None = None  # address of a Dask scheduler; None: simulate on this machine
 
     @property
     def core(self) -> Core | None:
-        """The core in the place of the machine's own, if it has one."""
+        """The core that replaces the machine's own, if any."""
         return read_core(self.binary)
 
     @property
@@ -178,23 +179,25 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             dask.connect(self.dask)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"silence": "silence_cycles", "dask": "dask"}
-        own = {name: value for name, value in options.items() if name != "core"}
-        found = msgspec.structs.replace(self, **target_fields(own, known, "sim"))
+        fields_by_option = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        fields_by_option |= {"silence": "silence_cycles", "dask": "dask"}
+        target_options = {name: value for name, value in options.items() if name != "core"}
+        target = msgspec.structs.replace(
+            self, **target_fields(target_options, fields_by_option, "sim")
+        )
         core = options.get("core")
-        return found if core is None else found._with_core(str(core))
+        return target if core is None else target._with_core(str(core))
 
     def _with_core(self, name: str) -> Self:
-        """Return the target with another core: a configuration of Ibex, or a user's folder."""
+        """Return the target with another core: a configuration of Ibex, or the user's folder."""
         folder = self.binary.parent
-        if folder.name != CORES:
+        if folder.name != CORES_MACHINE:
             raise TockmarkError(
-                f"--core is for the machine {CORES}: {folder.name} has one core only",
+                f"--core needs the machine {CORES_MACHINE}; {folder.name} has only one core",
                 "leave it out",
             )
         title = Path(name).name
-        binary = folder.with_name(f"{CORES}-{title}") / self.binary.name
+        binary = folder.with_name(f"{CORES_MACHINE}-{title}") / self.binary.name
         core = read_core(binary)
         if core is None or not binary.exists():
             raise TockmarkError(
@@ -217,12 +220,12 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         files = {FLASH: start.flash.read_bytes()}
         if self.rom is not None:
             files[ROM] = self.rom.read_bytes()
-        begin = partial(_begun, self, replace(start, load=None))
+        begin = partial(_start_on_worker, self, replace(start, load=None))
         return dask.start(dask.connect(self.dask), begin, self.binary.read_bytes(), files)
 
     def start_here(self, start: Start, *more: str) -> Simulation:
-        """Start it as a process of this machine. `more` are options of the simulator's own, which
-        prevail and may name files."""
+        """Start a process on this machine. `more` are further options of the simulator, which
+        take precedence and may name files."""
         self.check_ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
@@ -233,18 +236,18 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return simulation
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
-        made_of = read_versions(self.binary)
+        versions = read_versions(self.binary)
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
-            "verilator": made_of.get("verilator"),
-            "ibex": made_of.get("ibex"),
-            "opentitan": made_of.get("opentitan"),
+            "verilator": versions.get("verilator"),
+            "ibex": versions.get("ibex"),
+            "opentitan": versions.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
             **({} if self.core is None else {"core": self.core, "timing": "unchecked"}),
         }
 
     def _settings(self, start: Start) -> list[str]:
-        """Return the options that decide what a flash image prints."""
+        """Return the options that affect what a flash image prints."""
         pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
         settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
         settings += ["--max-cycles", limit, "--silence", str(self.silence_cycles)]
@@ -253,39 +256,40 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [*settings, *start.marks]
 
 
-def _begun(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Simulation:
-    """Start a boot on a worker (target/dask.py), where its files have other places."""
+def _start_on_worker(target: SimTarget, start: Start, simulator: Path, folder: Path) -> Simulation:
+    """Start a boot on a worker (target/dask.py), where its files have other paths."""
     rom = None if target.rom is None else folder / ROM
-    here = msgspec.structs.replace(target, binary=simulator, rom=rom, dask=None)
-    return here.start_here(replace(start, flash=folder / FLASH))
+    local_target = msgspec.structs.replace(target, binary=simulator, rom=rom, dask=None)
+    return local_target.start_here(replace(start, flash=folder / FLASH))
 
 
 def make_target(binary: Path) -> str:
-    """Return the target of make that builds a simulator, which is in a folder of its own."""
+    """Return the make target that builds a simulator, by the name of its folder."""
     machine = binary.parent.name
     return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
 
 
 def read_core(binary: Path) -> Core | None:
-    """Return the core of a simulator, by the core.toml beside it, which its build wrote
-    (boards/earlgrey-sim/cores.py). None: it is the machine's own. Another core was compared with
-    nothing, whatever the profile of the board says of its timing."""
+    """Return the replaced core of a simulator, or None if it is the machine's own.
+
+    The build writes it to core.toml next to the simulator (boards/earlgrey-sim/cores.py). The
+    timing of another core is not validated, whatever the board profile states."""
     path = binary.with_name("core.toml")
     if not path.exists():
         return None
     try:
         with reading(path):
-            said = tomllib.loads(path.read_text(encoding="utf-8"))
-        return msgspec.convert(said, Core)
+            core = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(core, Core)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise TockmarkError(
-            f"{shown(path)} does not say which core this is: {error}", "build the simulator anew"
+            f"{shown(path)} does not describe a core: {error}", "build the simulator again"
         ) from error
 
 
 def read_versions(binary: Path) -> dict[str, str]:
-    """Return the versions of the packages that a simulator was made of (`verilator`; `ibex` or
-    `opentitan`), as its Makefile wrote them beside it; nothing where it did not."""
+    """Return the versions of the packages that a simulator was built from: `verilator`, and `ibex`
+    or `opentitan`. Its Makefile writes them next to it; empty if the file is missing."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])
@@ -293,7 +297,7 @@ def read_versions(binary: Path) -> dict[str, str]:
         return {}
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise TockmarkError(
-            f"{shown(path)} does not say versions: {error}", "build the simulator anew"
+            f"{shown(path)} does not list versions: {error}", "build the simulator again"
         ) from error
 
 

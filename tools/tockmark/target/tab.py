@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""TABs, and the apps in them.
+"""TABs (Tock application bundles), and the apps in them.
 
-A TAB is an archive of `metadata.toml` and of programs, each called as its architecture, with
-anything behind a dot: tockloader installs the one that fits a board. Our apps are linked for fixed
-addresses, so that each board has a program of its own, and one TAB may be for several boards.
+A TAB is an archive of `metadata.toml` and programs. A program is named after its architecture, with
+an optional suffix after a dot, and tockloader installs the one that fits a board. Our apps are
+linked for fixed addresses. So each board needs its own program, and one TAB can serve several
+boards.
 
-In flash each app begins with a header of Tock's binary format (TBF), one behind another
-(`tock/doc/TockBinaryFormat.md`): a base header of 16 bytes, then elements of a type, a length and a
-value, each at a word. Anybody's TABs are laid behind anybody's kernel; what the kernel would pass
-over without a word is refused.
+In flash, apps follow one another. Each begins with a header of the Tock Binary Format (TBF,
+`tock/doc/TockBinaryFormat.md`): a base header of 16 bytes, then word-aligned elements of a type, a
+length and a value. The TABs and the kernel may be from anybody. An app that the kernel would skip
+silently is refused.
 """
 
 import functools
@@ -31,20 +32,20 @@ from tockmark.target.kernel import KernelElf, app_room
 VERSION = 2
 BASE = 16  # bytes of the base header
 MAIN, NAME, FIXED, PROGRAM = 1, 3, 5, 9  # types of elements
-ANYWHERE = 0xFFFFFFFF  # in the place of a fixed address
+ANYWHERE = 0xFFFFFFFF  # instead of a fixed address
 
-TODO = "give folders that `tockmark board image` laid"
+TODO = "give folders that `tockmark board image` wrote"
 
 
 @dataclass(frozen=True)
 class Tbf:
-    """One TBF in flash; addresses and bytes."""
+    """A TBF in flash: addresses and sizes in bytes."""
 
     start: int
-    length: int  # with its header
-    name: str | None  # None: it is padding
-    ram: int | None = None  # where its RAM has to be; None: it does not say
-    flash: int | None = None  # where its code, behind the header
+    length: int  # including its header
+    name: str | None  # None: padding
+    ram: int | None = None  # address for which its RAM is linked, if fixed
+    flash: int | None = None  # likewise of its code, after the header
 
     @property
     def end(self) -> int:
@@ -52,17 +53,17 @@ class Tbf:
 
 
 def parse_tbfs(flash: bytes, base: int, start: int) -> list[Tbf]:
-    """Read the TBFs from the address `start` on, in flash that begins at `base`, up to what is
-    none."""
-    found: list[Tbf] = []
+    """Return the TBFs from the address `start` on, in flash that begins at `base`, up to the first
+    bytes that are not one."""
+    parsed: list[Tbf] = []
     at = start - base
-    while (tbf := _read(flash, at, base + at)) is not None:
-        found.append(tbf)
+    while (tbf := _parse_tbf(flash, at, base + at)) is not None:
+        parsed.append(tbf)
         at += tbf.length
-    return found
+    return parsed
 
 
-def _read(flash: bytes, at: int, address: int) -> Tbf | None:
+def _parse_tbf(flash: bytes, at: int, address: int) -> Tbf | None:
     if len(flash) - at < BASE:
         return None
     version, header, total, _flags, checksum = struct.unpack_from("<HHIII", flash, at)
@@ -71,7 +72,7 @@ def _read(flash: bytes, at: int, address: int) -> Tbf | None:
     words = struct.unpack_from(f"<{header // 4}I", flash, at)
     if functools.reduce(operator.xor, words, checksum) != checksum:
         return None
-    elements = _elements(flash[at + BASE : at + header])
+    elements = _parse_elements(flash[at + BASE : at + header])
     if not {MAIN, PROGRAM} & elements.keys():
         return Tbf(address, total, None)
     name = elements.get(NAME, b"").decode("utf-8", "replace")
@@ -80,55 +81,57 @@ def _read(flash: bytes, at: int, address: int) -> Tbf | None:
     return Tbf(address, total, name, ram, code)
 
 
-def _elements(data: bytes) -> dict[int, bytes]:
-    """Return the elements behind a base header by their types; of several of one type the last."""
-    found: dict[int, bytes] = {}
+def _parse_elements(data: bytes) -> dict[int, bytes]:
+    """Return the elements of a header by type; the last one of each type counts."""
+    elements: dict[int, bytes] = {}
     at = 0
     while len(data) - at >= 4:
-        kind, length = struct.unpack_from("<HH", data, at)
-        found[kind] = data[at + 4 : at + 4 + length]
+        type_, length = struct.unpack_from("<HH", data, at)
+        elements[type_] = data[at + 4 : at + 4 + length]
         at += 4 + -(-length // 4) * 4
-    return found
+    return elements
 
 
 def write_tab_image(
     tabs: Sequence[Path], kernel: KernelElf, board: BoardProfile, flash: Path
 ) -> list[Tbf]:
-    """Write the flash image of a kernel and TABs, which tockloader lays; return what lies there in
-    the apps' flash. TockmarkError for a TAB that this kernel would not run."""
+    """Write the flash image of a kernel with TABs, which tockloader lays out; return its TBFs.
+
+    TockmarkError for a TAB that this kernel would not run."""
     room = app_room(kernel, board)
     for tab in tabs:
-        _check_ram(_programs(tab, board.isa), room)
+        _check_ram(_read_programs(tab, board.isa), room)
     write_flash(kernel, board, flash)
     install_with_tockloader([tab.resolve() for tab in tabs], flash, board, room)
-    found = parse_tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
-    apps = [one for one in found if one.name is not None]
+    laid_tbfs = parse_tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
+    apps = [tbf for tbf in laid_tbfs if tbf.name is not None]
     if len(apps) < len(tabs):
-        laid = ", ".join(str(app.name) for app in apps)
+        names = ", ".join(str(app.name) for app in apps)
         raise TockmarkError(
-            f"of {len(tabs)} TABs tockloader laid {len(apps)}: {laid or 'none'}",
-            "each needs a name of its own",
+            f"tockloader installed {len(apps)} of {len(tabs)} TABs: {names or 'none'}",
+            "give each app a different name",
         )
     for app in apps:
         if app.end > room.flash_end:
             raise TockmarkError(
                 f"{app.name} ends at {app.end:#x}, and this kernel looks for apps up to"
                 f" {room.flash_end:#x}",
-                "lay fewer or smaller apps",
+                "give fewer or smaller apps",
             )
         _check_ram([app], room)
-    return found
+    return laid_tbfs
 
 
-def _programs(tab: Path, isa: str) -> list[Tbf]:
-    """Read what a TAB has for this ISA: one program, or one for each of several places.
-    TockmarkError if it has none, or is none."""
+def _read_programs(tab: Path, isa: str) -> list[Tbf]:
+    """Return the programs of a TAB for this ISA: one, or one per address.
+
+    TockmarkError if it has none, or is not a TAB."""
     todo = "give TABs, as elf2tab makes them"
-    if tab.exists() and not tab.is_file():  # of a pipe nothing may ever come
+    if tab.exists() and not tab.is_file():  # reading a pipe may never end
         raise TockmarkError(f"{shown(tab)} is not a file", todo)
-    found: list[Tbf] = []
+    programs: list[Tbf] = []
     archs: dict[str, None] = {}
-    ours = ISAS[isa].aliases
+    aliases = ISAS[isa].aliases
     try:
         with reading(tab, todo), tarfile.open(tab, "r:") as archive:
             for member in archive:
@@ -136,16 +139,16 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
                 content = archive.extractfile(member) if member.isfile() else None
                 if rest.endswith("tbf") and content is not None:
                     archs[arch] = None
-                    if arch in ours:
-                        found += parse_tbfs(content.read(), 0, 0)[:1]
+                    if arch in aliases:
+                        programs += parse_tbfs(content.read(), 0, 0)[:1]
     except (tarfile.TarError, EOFError, ValueError) as error:
-        raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
-    if found:
-        return found
-    if archs.keys() & set(ours):
+        raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", todo) from error
+    if programs:
+        return programs
+    if archs.keys() & set(aliases):
         raise TockmarkError(
-            f"{shown(tab)} is damaged: its program for {isa} has no header that Tock would take",
-            "build it anew",
+            f"{shown(tab)} is damaged: its program for {isa} has no valid header",
+            "build it again",
         )
     raise TockmarkError(
         f"{shown(tab)} has no program for {isa}; it has: {', '.join(archs) or 'none'}",
@@ -154,9 +157,11 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
 
 
 def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
-    """TockmarkError if an app is linked for other RAM than a kernel with this room has. Of the
-    programs that it has for several places one has to fit."""
-    if any(one.ram is None or room.ram_start <= one.ram < room.ram_end for one in programs):
+    """Raise a TockmarkError if an app is linked for RAM that this kernel does not give to apps. Of
+    several programs for different addresses one has to fit."""
+    if any(
+        program.ram is None or room.ram_start <= program.ram < room.ram_end for program in programs
+    ):
         return
     app, ram = programs[0], -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
     raise TockmarkError(
@@ -167,30 +172,32 @@ def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
 
 
 def merge_tabs(tab: Path, others: Sequence[Path]) -> None:
-    """Put the programs of other TABs into this one, called by their addresses, too. TockmarkError
-    for one that has its addresses already."""
-    held = _members(tab)
+    """Add the programs of other TABs to a TAB, with their addresses in their names. TockmarkError
+    if two are for the same addresses."""
+    members = _read_members(tab)
     for other in others:
-        for name, content in _members(other).items():
+        for name, content in _read_members(other).items():
             if not name.endswith(".tbf"):
                 continue
             arch, (program,) = name.partition(".")[0], parse_tbfs(content, 0, 0)[:1]
-            called = f"{arch}.{program.flash or 0:#010x}.{program.ram or 0:#010x}.tbf"
-            if called in held:
-                raise TockmarkError(f"{shown(other)} is for the addresses of another", TODO)
-            held[called] = content
+            address_name = f"{arch}.{program.flash or 0:#010x}.{program.ram or 0:#010x}.tbf"
+            if address_name in members:
+                raise TockmarkError(f"{shown(other)}: another TAB has the same addresses", TODO)
+            members[address_name] = content
     with tarfile.open(tab, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in held.items():
+        for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
 
 
-def _members(tab: Path) -> dict[str, bytes]:
-    """Return what a TAB holds, by name."""
+def _read_members(tab: Path) -> dict[str, bytes]:
+    """Return the files in a TAB by name."""
     try:
         with reading(tab, TODO), tarfile.open(tab, "r:") as archive:
-            files = [(one.name, archive.extractfile(one)) for one in archive if one.isfile()]
+            files = [
+                (member.name, archive.extractfile(member)) for member in archive if member.isfile()
+            ]
             return {name: content.read() for name, content in files if content is not None}
     except (tarfile.TarError, EOFError, ValueError) as error:
-        raise TockmarkError(f"{shown(tab)} is no TAB: {error}", TODO) from error
+        raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", TODO) from error

@@ -169,13 +169,13 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
 
 def entry(boot: Captured) -> bytes:
     """Return a file of the cache whose hash is right."""
-    return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)))
+    return cache._sealed_file(KEY, zlib.compress(msgspec.json.encode(boot)))
 
 
 def test_an_entry_that_unpacks_to_too_much_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    monkeypatch.setattr(cache, "MAX_BOOT_BYTES", 100_000)
     some = Cache(tmp_path)
     (tmp_path / KEY).write_bytes(entry(Captured(["0" * 200_000], ending=ENDED)))
     assert (tmp_path / KEY).stat().st_size < 1000
@@ -187,7 +187,7 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 
 
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "c"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "c"))
     assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")
     cache.default_cache().keep(KEY, BOOT)
     assert (doctor._kept_boots().found or "").startswith("1, ")
@@ -206,7 +206,7 @@ def test_doctor_says_in_one_line_what_is_no_cache(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(cache.VARIABLE, place)
+    monkeypatch.setenv(cache.CACHE_VARIABLE, place)
     assert doctor._kept_boots().good is good
     done = CliRunner().invoke(app, ["doctor", "--clear-cache"])
     assert isinstance(done.exception, TockmarkError)

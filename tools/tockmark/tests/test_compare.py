@@ -243,7 +243,7 @@ def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalo
 
 @pytest.mark.parametrize("text", ["1", "-1 %", "%", "nan %", "inf%", "one %"])
 def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
-    with pytest.raises(TockmarkError, match="give one like 1%"):
+    with pytest.raises(TockmarkError, match="Give one like 1%"):
         load_margins(text, catalogue)
     with pytest.raises(ValueError, match=r"percentage|could not convert"):
         percent(text)

@@ -47,7 +47,7 @@ def in_layouts(row: Row, counts: Sequence[int]) -> Row:
         (True, 20, (20, -20), None),
         (True, 50, (0, 0), None),
         (True, 51, (0, 0), "net cycles is 51, not 0 within 50"),
-        (True, 21, (-22, 0), "net cycles is 21 off in the median over layouts, more than 2 %"),
+        (True, 21, (-22, 0), "net cycles is off by 21 in the median over layouts (limit 2 %)"),
     ],
 )
 def test_a_control_that_fails_is_named(

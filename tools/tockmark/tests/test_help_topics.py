@@ -25,18 +25,18 @@ def test_every_page_is_a_topic_with_its_title() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topic", "told"),
+    ("topic", "advice"),
     [
-        ("findins", "did you mean findings?"),
-        ("export", "it is a verb: `tockmark export --help`"),
-        ("xyzzy", "`tockmark help` lists all"),
-        ("../README", "`tockmark help` lists all"),
+        ("findins", "Did you mean findings?"),
+        ("export", "It is a verb: `tockmark export --help`."),
+        ("xyzzy", "`tockmark help` lists all."),
+        ("../README", "`tockmark help` lists all."),
     ],
 )
-def test_what_is_no_topic_is_one_line(topic: str, told: str) -> None:
+def test_unknown_topic_is_an_error_of_one_line(topic: str, advice: str) -> None:
     with pytest.raises(TockmarkError) as raised:
         CliRunner().invoke(app.app, ["help", topic], catch_exceptions=False)
-    assert str(raised.value) == f"there is no topic '{topic}'; {told}"
+    assert str(raised.value) == f"there is no topic '{topic}'. {advice}"
     assert raised.value.code == 2
 
 

@@ -37,7 +37,7 @@ def test_ctrl_c_and_a_port_that_goes_keep_what_came(
     ends: BaseException
     for ends, name in (
         (KeyboardInterrupt(), "c"),
-        (ports.GoneError(), "gone"),
+        (ports.PortGoneError(), "gone"),
         (BrokenPipeError(), "head"),
     ):
         reads: list[object] = [(["one", "two"], 8), ends]

@@ -35,7 +35,7 @@ def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('colour = "red"', "no kernel's manifest: .*unknown field `colour`; .*keys name, commit"),
+        ('colour = "red"', "no kernel's manifest: .*unknown field `colour`. .*keys name, commit"),
         ("name = 5", r"no kernel's manifest: .*\$.name"),
         ("name", "no kernel's manifest"),
         ("opt_level = 4", "no kernel's manifest"),

@@ -104,7 +104,7 @@ def several(
         return Image(own if own.exists() else tmp_path / name, (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
     (base,) = options.layouts
     layouts = tuple(dataclasses.replace(base, seed=seed) for seed in range(3))
     (tmp_path / "1").mkdir()

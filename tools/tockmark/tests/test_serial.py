@@ -53,10 +53,10 @@ def test_what_another_boot_says_is_left_out_and_named(
     [
         ([], "3600"),
         ([b"\xf3\x00\x9e" * 20], "115200"),
-        ([b"\xf3\x00\x9e\n" * 20], "only noise came"),
+        ([b"\xf3\x00\x9e\n" * 20], "only noise arrived"),
         ([sent(HELLO)], "console"),
         ([sent(HELLO, *said()[:7])], "3600"),
-        ([sent(HELLO, *said()[:-1])], f"no record for 3600 s behind {len(said()) - 1} records"),
+        ([sent(HELLO, *said()[:-1])], f"no record for 3600 s after {len(said()) - 1} records"),
         ([sent(*said("mem", OTHER))], "this is the boot mem; load loop"),
         ([sent(*encoded("loop", RECORDS["loop"]))], "unknown"),
     ],
@@ -90,9 +90,9 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (["\xf3\x00\x9e"], "only noise came; is 115200 baud the rate"),
-        ([HELLO], "no record for .* s, and before it only the kernel spoke"),
-        ([HELLO, *said()[:4]], "it was reset 11 times; is its power steady"),
+        (["\xf3\x00\x9e"], "only noise arrived at 115200 baud"),
+        ([HELLO], "no record for .* s, and before that only kernel messages"),
+        ([HELLO, *said()[:4]], "the board was reset 11 times"),
     ],
 )
 def test_a_board_that_never_falls_silent_ends_a_boot(
@@ -119,7 +119,7 @@ def test_a_port_that_comes_back_goes_on(
     def unplugged(self: Port) -> tuple[list[str], int]:
         calls.append(self)
         if len(calls) == 3:
-            raise ports.GoneError(self.path)
+            raise ports.PortGoneError(self.path)
         return read(self)
 
     monkeypatch.setattr(Port, "read", unplugged)

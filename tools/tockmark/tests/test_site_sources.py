@@ -83,7 +83,7 @@ def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
     else:
         out.mkdir()
         (out / "site.json").write_text("[]" if kind == "list" else '{"files": ["site.json"]}')
-    with pytest.raises(TockmarkError, match="name another folder with -o"):
+    with pytest.raises(TockmarkError, match="Name another folder with -o"):
         render.write_site(out, {"index.html": "x"})
     assert not (tmp_path / "out" / "index.html").exists()
 

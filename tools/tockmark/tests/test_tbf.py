@@ -94,5 +94,5 @@ def test_programs_of_other_tabs_are_called_by_their_addresses(tmp_path: Path) ->
     with pytest.raises(TockmarkError, match="addresses"):
         merge_tabs(ours, others[1:])
     (tmp_path / "none").write_bytes(b"no archive")
-    with pytest.raises(TockmarkError, match="none is no TAB"):
+    with pytest.raises(TockmarkError, match="none: not a TAB"):
         merge_tabs(ours, [tmp_path / "none"])
