@@ -38,7 +38,7 @@ endif
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections $(SPECS) -Wall -Wextra -Werror -MMD -MP \
 	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) $(READ) \
-	'-DTM_CC="$(SAID)$(if $(LIBTOCK), libtock-c)"'
+	'-DTM_CC="$(COMPILER)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns
 ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) $(THUMB:%/=-Iapps/asm/%) -Iapps/asm -DTM_ABI=$(ABI) $(READ)

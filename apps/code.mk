@@ -22,7 +22,7 @@ endif
 
 # Every app says it in its begin record, with the language and the compiler.
 CODE := -O3 $(MACHINE)
-SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
+COMPILER := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 # The linker script of apps that may say how much stack they get, in `tm_stack`: the others' has a number,
 # for what is linked by it is told apart by what it holds.

@@ -4,9 +4,9 @@
     python tests/plain_english.py            # a count for each folder
     python tests/plain_english.py FILE...    # each phrase, with the words to use instead
 
-The list contains habits of this project, not errors of grammar. A phrase that is good English in its
-sentence may stay: `make check` allows MOST phrases in 1,000 lines. CHANGELOG and texts for other
-projects are not checked.
+The list contains habits of this project, not errors of grammar. A phrase that is good English in
+its sentence may stay: `make check` allows MOST phrases in 1,000 lines. CHANGELOG and texts for
+other projects are not checked.
 """
 
 import re
@@ -36,8 +36,10 @@ INSTEAD = {
     "on another machine; in another file": r"elsewhere",
     "everyone who; anything that": r"whatever|whoever",
     "(split the sentence)": r"(?:of|by|to|from|for|in) which|with which (?:it|they)",
-    "(name it)": r"which ones?|the ones|those (?:of|by|in|with|whose)|(?:is|are) (?:that|those) of",
-    "print, report, show": r"(?:is|are|was|were) (?:said|told)|says (?:of|by|nothing|no|whose)|tells? (?:of|what|which|how|apart)",
+    "(name it)": r"which ones?|the ones|(?:is|are) (?:that|those) of",
+    "(name it again)": r"those (?:of|by|in|with|whose)",
+    "print, report": r"(?:is|are|was|were) (?:said|told)|says (?:of|by|nothing|no|whose)",
+    "show, distinguish": r"tells? (?:of|what|which|how|apart)",
     "is": r"stands? (?:in|at|beside|behind|for|by|there)|lies? (?:at|in|between|within|there)",
     "results from; reaches": r"(?:comes?|came) (?:out|by|behind|of it)",
     "does not have": r"(?:is|are|be|were) none|where (?:it|they|there) (?:is|are) (?:one|none)",

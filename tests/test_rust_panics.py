@@ -28,8 +28,8 @@ EDITS = {
         "bench!(call_return, setup: |run| run.measure(tock::runtime::Body::new(body), 3));",
     ),
     "idle": (  # one that reports nothing, while the next in turn never yields
-        "suite::beside!(|| suite::peer::rest());",
-        "suite::beside!(||\n    panic!());",
+        "suite::helper!(|| suite::peer::rest());",
+        "suite::helper!(||\n    panic!());",
     ),
 }
 SLOTS = ('slots = ["irq", "spinner"]', 'slots = ["irq", "idle", "spinner"]')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Samples of an alarm, for the groups sched and irq: each sets one and sleeps until its upcall. The
- * times are the simulator's, by its marks.
+ * Samples of an alarm, for the groups sched and irq: each sets an alarm and sleeps until its
+ * upcall. The simulator's marks give the times.
  */
 #ifndef TM_APPS_ALARM_MARK_H
 #define TM_APPS_ALARM_MARK_H
@@ -29,13 +29,13 @@ static bool ring_after(struct tm_run *run, uint32_t ticks) {
 }
 
 static uint32_t per_millisecond; /* ticks */
-static uint32_t least;           /* ticks of an alarm that comes when all is quiet again */
+static uint32_t least; /* ticks until the kernel has certainly finished setting an alarm */
 
 /*
- * An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on
- * the way there: Tock 1.x masks the timer for good if it comes then, and the other app never makes
- * a call. How long the way is, is seen from how much later than asked for an alarm is over that
- * comes late enough anywhere.
+ * An alarm must come when another app is already running, not while the kernel is still switching
+ * to it: Tock 1.x masks the timer for good if the interrupt comes then, and the other app never
+ * makes a call. The duration of that is estimated from alarms that are certainly late enough: how
+ * much later than requested they are over.
  */
 static bool alarm_setup(struct tm_run *run) {
     struct tock_return frequency = tm_alarm_frequency();
@@ -57,7 +57,7 @@ static bool alarm_setup(struct tm_run *run) {
     return true;
 }
 
-/* The times differ by up to 256 us, so that the samples meet what runs beside at any point. */
+/* The times differ by up to 256 us, so that the samples hit the other apps at any point. */
 static bool alarm_sample(struct tm_run *run) {
     static uint32_t taken;
     uint32_t more = taken++ * 37 % 256 * per_millisecond / 1000;

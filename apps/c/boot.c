@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app boot: from reset to the first instruction of the first app, this one, with idle.c in the
- * slots behind it; and in scene 8 from the exit of an app that wants to start again (restarter.c,
- * in the slot before this one) to its first instruction. The times are the simulator's, by its
- * marks.
+ * The app boot: the time from reset to the first instruction of the first app, this one, with
+ * idle.c in the slots after it; and in scene 8, the time from the exit of an app that asks for a
+ * restart (restarter.c, in the slot before this one) to its first instruction. The simulator's
+ * marks give the times.
  */
 #include "bench.h"
 #include "mark.h"
@@ -12,7 +12,7 @@
 static uint32_t restarter;
 static volatile bool started;
 
-/* What is measured was over before this app could do anything. */
+/* The measured time has passed before this app runs. */
 static bool sample_boot(struct tm_run *run) {
     (void)run;
     return true;
@@ -31,7 +31,7 @@ static bool setup_restart(struct tm_run *run) {
     return tm_require(run, "ipc_subscribe", tm_ipc_listen(restarter, on_start));
 }
 
-/* It says so when it has started. */
+/* The restarter notifies this app when it has started. */
 static bool sample_restart(struct tm_run *run) {
     started = false;
     tm_mark_arm();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app call: what procedure calls cost. The bodies are in asm/calls.S, but for the one that the
+/* The app call: the cost of procedure calls. The bodies are in asm/calls.S, except the one that the
  * compiler makes. */
 #include "bench.h"
 
@@ -12,7 +12,7 @@ static bool setup_indirect(struct tm_run *run) {
     return true;
 }
 
-/* The arguments are 1 to n, and their sum comes back. */
+/* The arguments are 1 to n; the body returns their sum. */
 static bool setup_args(struct tm_run *run) {
     static tm_body *const bodies[] = {
         tm_call_args_1, tm_call_args_2, tm_call_args_3, tm_call_args_4, tm_call_args_5,
@@ -25,7 +25,7 @@ static bool setup_args(struct tm_run *run) {
     return true;
 }
 
-/* What Rust calls a trait object: data, and the table of the functions that know it. */
+/* Like a trait object in Rust: data, and the table of its functions. */
 struct object {
     const struct calls *calls;
     uint32_t word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app console: what a console write costs, to its completion upcall. What it writes are blanks
- * and the end of a line, which no reader of the protocol takes for more than an empty message.
+ * The app console: the cost of a console write, up to its completion upcall. It writes blanks and a
+ * newline, which readers of the protocol treat as an empty message.
  */
 #include "bench.h"
 
@@ -18,7 +18,7 @@ static bool setup(struct tm_run *run) {
         tock_subscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, tm_upcall_count, &write.upcalls));
 }
 
-/* On version 1 a console may keep a buffer for one write only. */
+/* In version 1 a console may keep a buffer for one write only. */
 static bool before(struct tm_run *run) {
     return tm_require(run, "allow_ro",
                       tock_allow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text, write.length));

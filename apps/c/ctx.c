@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app ctx: what it costs to hand on a token. It stands in the first slot, and ring.c in those
- * behind it; each notifies the next and yields. A sample is as many rounds as it takes to
- * make the hops of the catalogue.
+ * The app ctx: the cost of passing a token on. This app is in the first slot, ring.c in the slots
+ * after it; each notifies the next one and yields. A sample has as many rounds as make up the hops
+ * of the catalogue.
  */
 #include "ring.h"
 #include "sampling.h"
 
-static uint32_t members[4]; /* their IPC numbers, by slot */
+static uint32_t members[4]; /* IPC numbers, by slot */
 static uint32_t size;
-static uint32_t *set; /* behind the few samples: RAM is short for four apps on the Nexys Video */
+static uint32_t *set; /* after the few samples: RAM is short for four apps on the Nexys Video */
 static volatile uint32_t tokens;
 
 static void on_token(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
@@ -23,7 +23,7 @@ static void await_token(void) {
     tokens = 0;
 }
 
-/* Returns how often the token could be sent on. */
+/* Return how often the token was sent successfully. */
 static uint32_t rounds(void *arg) {
     uint32_t done = 0;
     for (uint32_t i = (uintptr_t)arg; i > 0; i--) {
@@ -36,7 +36,7 @@ static uint32_t rounds(void *arg) {
     return done;
 }
 
-/* Once. The others have had the time to register. */
+/* Join the ring, once. The other apps have had time to register. */
 static bool join(struct tm_run *run) {
     set = tm_behind_samples(run->bench->samples, RING_WORDS);
     if (!tm_verify(run, set))
@@ -73,6 +73,6 @@ static bool setup(struct tm_run *run) {
     return true;
 }
 
-/* A hop has nearly the same events in a larger ring. */
+/* A hop in a larger ring has nearly the same events. */
 TM_BENCH(ctx_ring, .body = rounds, .setup = setup, .events_to = 2);
 TM_APP(ctx);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the client of the group ipc and its server say to each other: the buffer that the client
- * shares, once, since on Tock a server sees no more than two in its life.
+ * The protocol between the client of the group ipc and its server: the buffer that the client
+ * shares once, since on Tock a server sees at most two buffers in its life.
  *
- * An exchange: the client writes its half, notifies, and waits until the server has answered. Times
- * are read from the counters where they matter and written down afterwards, together with the
- * number of the exchange, so that a time that was not taken in this very exchange is found out.
+ * In an exchange the client writes its half, notifies, and waits for the server's answer. Both read
+ * the counters at the moments that matter, and write the times down afterwards with the number of
+ * the exchange. So a time from another exchange is detected.
  */
 #ifndef TM_APPS_EXCHANGE_H
 #define TM_APPS_EXCHANGE_H
@@ -17,11 +17,12 @@
 #define PAYLOAD_MAX TM_MAX_ipc_bandwidth_size
 #define SERVER_NAME "ipc_server"
 
-/* What the server does when notified. It takes a new role after the exchange that asks for it. */
+/* What the server does when notified. It changes its role after the exchange that requests the
+ * change. */
 enum role {
     ECHO,  /* answers */
     STAMP, /* reads the counters, answers */
-    SEND,  /* reads the counters, answers, then again when the reading is written down */
+    SEND,  /* reads the counters, answers, and answers again after writing the reading down */
     COPY,  /* copies the payload, reads the counters, answers */
     ROLES
 };
@@ -30,13 +31,13 @@ struct exchange {
     /* the client's half */
     uint32_t seq;
     uint32_t role;
-    uint32_t counter; /* version 1: by which Perf command to read, from the next exchange on */
+    uint32_t counter; /* version 1: the Perf command to read with, from the next exchange on */
     uint32_t size;    /* bytes of the payload to copy */
-    uint32_t check;   /* compare all of the copy, not just its ends */
+    uint32_t check;   /* compare the whole copy, not just its ends */
     /* the server's half */
-    uint32_t seen; /* the seq that the reading belongs to */
+    uint32_t seen; /* the seq of the exchange in which the reading was taken */
     struct reading at;
-    uint32_t good; /* the copy is a copy */
+    uint32_t good; /* the copy is equal to the payload */
     uint32_t payload[PAYLOAD_MAX / 4];
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app fault: from an app's fault to the next instruction of another one, this. In the slots
- * before it stands faulter.c, several times: each faults when it is notified, and being before this
- * app it runs at once, so that this one goes on right behind its notification when the kernel has
- * stopped it. The times are the simulator's, by its marks.
+ * The app fault: the time from another app's fault to the next instruction of this app. faulter.c
+ * is several times in the slots before this one. Each faulter faults when it is notified. It runs
+ * at once, since its slot is before this one; after the kernel has stopped it, this app continues
+ * after its notification. The simulator's marks give the times.
  */
 #include "bench.h"
 #include "mark.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An app that reads what it may not when it is notified: the word at address 0. Prints nothing. */
+/* An app that faults when it is notified: it reads the word at address 0. Prints nothing. */
 #include "bench.h"
 #include "peer.h"
 
@@ -8,5 +8,5 @@ static void on_notify(uint32_t sender, uint32_t length, uint32_t address, void *
     tm_fault();
 }
 
-/* Which of its kind this is follows from its slot: the first one stands in slot 0. */
+/* The number of this faulter follows from its slot: the first one is in slot 0. */
 int main(void) { return tm_peer_serve("faulter", tm_link.slot + 1, on_notify); }

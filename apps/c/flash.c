@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app flash: what data in flash cost. Bodies and tables are in asm/flash.S. */
+/* The app flash: the cost of data in flash. Bodies and tables are in asm/flash.S. */
 #include "bench.h"
 
 static bool setup_seq(struct tm_run *run) {
@@ -7,7 +7,7 @@ static bool setup_seq(struct tm_run *run) {
     return true;
 }
 
-/* The walk as it should go, and its sum. */
+/* Follow the walk here to get its expected sum. */
 static bool setup_sporadic(struct tm_run *run) {
     uint32_t loads = 0;
     run->expect = 0;
@@ -16,7 +16,7 @@ static bool setup_sporadic(struct tm_run *run) {
     return tm_verify(run, loads == TM_INNER_flash_read_sporadic);
 }
 
-/* Where the chain leads from its start, in so many loads. */
+/* Follow the chain here to get the address after this many loads. */
 static bool setup_chain(struct tm_run *run) {
     static const uint32_t *const chains[] = {
         [TM_INDEX_flash_latency_to_within] = tm_flash_within,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app ipc2: what the newer IPC costs, by which the kernel copies what a client asks and what a
- * server answers. It is the client of ipc2_server.c; orders.h says what the two agree on. Who
- * stands first in flash runs first: in one boot that is the server, in the others this client.
+ * The app ipc2: the cost of the newer IPC, in which the kernel copies a client's request and a
+ * server's response. This app is the client of ipc2_server.c; orders.h has their protocol. The
+ * first app in flash runs first: in one boot that is the server, in the others this client.
  */
 #include "bench.h"
 #include "peer.h"
@@ -12,7 +12,7 @@
 #if TM_ABI == 2
 #include "orders.h"
 
-#define TRIES 40 /* to find who stands beside, a millisecond each */
+#define TRIES 40 /* to find another app, one millisecond each */
 
 static uint32_t out[WORDS_MAX], in[WORDS_MAX];
 static struct tm_process server;
@@ -30,7 +30,7 @@ static bool find(struct tm_run *run, uint32_t registry, const char *name, uint32
     return tm_require(run, "registry_discover", found);
 }
 
-/* Once, when the server has had the time to register. */
+/* Connect, once, when the server has had time to register. */
 static bool connect(struct tm_run *run) {
     static bool connected;
     if (!connected)
@@ -43,7 +43,7 @@ static bool buffers(struct tm_run *run, const void *from, uint32_t length, uint3
            tm_require(run, "relay_in", tm_relay_in(in, most));
 }
 
-/* The answer came whole, and has so many bytes. */
+/* Check that the response came completely, with this many bytes. */
 static bool is_answer(struct tm_run *run, struct tock_return told, uint32_t length) {
     if (told.variant)
         return tm_fail_with(run, "relay_answer",
@@ -65,13 +65,13 @@ static bool give(struct tm_run *run, struct order order) {
            ask(run, server, sizeof *in) && tm_verify(run, in[0] == OBEYED);
 }
 
-/* What is sent differs from word to word, and from size to size. */
+/* Fill the request with words that differ from each other and between sizes. */
 static void fill(uint32_t size) {
     for (uint32_t i = 0; i < size / 4; i++)
         out[i] = 0x9e3779b9 * (i + 1) ^ size;
 }
 
-/* Its ends from sample to sample. */
+/* Change its ends from sample to sample. */
 static void touch(uint32_t size) {
     if (size)
         out[0] = out[size / 4 - 1] = ++seq;
@@ -112,7 +112,7 @@ static bool is_noted(struct tm_run *run, uint32_t size, bool check) {
     return tm_verify(run, note->length == size && note->sum == sum_of(out, size / 4, check));
 }
 
-/* A sample that goes backwards holds a reading that is not of this request. */
+/* A negative sample contains a reading of another request. */
 static bool sample_stamp(struct tm_run *run, uint32_t size) {
     const struct note *note = (const void *)in;
     touch(size);
@@ -148,7 +148,7 @@ enum { SET_SIZE = 64, PASSED = 0x5eed };
 static bool setup_set(struct tm_run *run) { return setup_echo(run, SET_SIZE); }
 static bool finish_set(struct tm_run *run) { return finish_echo(run, SET_SIZE); }
 
-/* NOPs of 4 bytes, so many KiB. */
+/* Run this many KiB of 4-byte NOPs. */
 static bool before_set(struct tm_run *run) {
     uintptr_t start = (uintptr_t)tm_nops_4_end - 1024 * run->value[0];
     return tm_verify(run, ((tm_body *)start)((void *)PASSED) == PASSED);
@@ -156,7 +156,7 @@ static bool before_set(struct tm_run *run) {
 
 static bool sample_set(struct tm_run *run) { return sample_echo(run, SET_SIZE); }
 
-/* Once: the rivals know whom to ask. */
+/* Start the rivals, once: they get the id of the server. */
 static struct tm_process rivals[RIVALS];
 
 static bool start_rivals(struct tm_run *run) {
@@ -173,7 +173,7 @@ static bool start_rivals(struct tm_run *run) {
     return true;
 }
 
-/* The first order is what tells the server whose they are: the rivals begin after it. */
+/* The server takes the sender of its first order for its client, so the rivals start after that. */
 static bool setup_served(struct tm_run *run) { return setup_echo(run, 0) && start_rivals(run); }
 
 static bool sample_served(struct tm_run *run) {
@@ -195,7 +195,7 @@ static bool sample_served(struct tm_run *run) {
     return score->enough || tm_skip(run, "others had 48 answers first");
 }
 
-/* What is measured of the registries. Their names are the kernel's from then on. */
+/* The parts of a search that are measured. The kernel keeps their names. */
 enum {
     BY_STRING = TM_INDEX_ipc2_discover_by_string,
     HIT = TM_INDEX_ipc2_discover_found_hit,
@@ -207,7 +207,7 @@ struct search {
     uint32_t length;
 };
 
-/* A process that is found stands here. */
+/* The process that a search has found. */
 static struct tm_process found;
 
 static inline __attribute__((always_inline)) uint32_t asked(uint32_t registry, uint32_t command) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A client that asks the server of the group ipc2 for ever, once ipc2_client.c has told it to
- * (orders.h). Prints nothing. */
+/* A client that sends requests to the server of the group ipc2 for ever, once ipc2_client.c has
+ * started it (orders.h). Prints nothing. */
 #include "bench.h"
 #include "peer.h"
 

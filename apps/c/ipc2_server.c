@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The server of the group ipc2 (orders.h). Who sends the first request gives the orders; rivals are
- * served in a contest only, and wait meanwhile. Prints nothing, runs for ever.
+ * The server of the group ipc2 (orders.h). The sender of the first request gives the orders; rivals
+ * wait, and are served only in a contest. Prints nothing, runs for ever.
  */
 #include "bench.h"
 #include "peer.h"
@@ -9,14 +9,14 @@
 #if TM_ABI == 2
 #include "orders.h"
 
-static uint32_t got[WORDS_MAX]; /* what a request brought */
+static uint32_t got[WORDS_MAX]; /* the current request */
 static struct note note;
 static enum task task = ECHO;
 static bool checks;
 static bool has_rivals, has_master;
 static struct tm_process master;
 
-/* Sleep until there is a request of who gives the orders, and take it. */
+/* Sleep until the master or, in a contest, any client has a request, and take it. */
 static struct tock_return take_next(void) {
     struct tm_process client;
     do
@@ -28,7 +28,8 @@ static struct tock_return take_next(void) {
     return has_rivals ? tm_relay_take_of(master) : tm_relay_take();
 }
 
-/* From one answer to the client that counts to so many further ones. */
+/* Respond to everybody, and measure from one response to the client `of` to its `answers` next
+ * ones. */
 static void contest(uint32_t of, uint32_t answers) {
     static struct score score;
     uint32_t counts = of == WHO_ORDERS ? master.low : of, own = 0, others = 0;
@@ -45,14 +46,14 @@ static void contest(uint32_t of, uint32_t answers) {
     }
     score.to = take_reading(0);
     score.enough = own > answers;
-    /* The answer that ends it: the request is there, or comes. */
+    /* The response that ends the contest: the master's request is there, or will come. */
     tm_relay_out(&score, sizeof score);
     while (tock_failed(tm_relay_take_of(master)))
         tm_relay_request();
     tm_relay_respond();
 }
 
-/* Was that an order? Then it is obeyed. */
+/* Carry out the request if it is an order, and return whether it was. */
 static bool obey(uint32_t length) {
     static const uint32_t obeyed = OBEYED;
     const struct order *given = (const void *)got;

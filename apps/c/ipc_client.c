@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app ipc: what it costs to notify, to answer, to copy, to share and to find. It is the client
- * of ipc_server.c; exchange.h says what the two agree on.
+ * The app ipc: the cost of notifying, responding, copying, sharing and finding. This app is the
+ * client of ipc_server.c; exchange.h has their protocol.
  *
- * Who stands first in flash runs first. In one boot that is the server, in one this client: so each
- * way is measured towards the process that takes over at once, and the way back also where the
- * server first has to yield, as in the study.
+ * The first app in flash runs first. In one boot that is the server, in one this client. So each
+ * direction is measured towards the process that takes over at once; the way back is also measured
+ * when the server has to yield first, as in the study.
  */
 #include "exchange.h"
 
 static struct exchange shared;
-static uint32_t server;           /* its number */
-static uint32_t role = ECHO;      /* what it does now */
-static uint32_t counter;          /* version 1: which one is being measured */
+static uint32_t server;           /* the server's number */
+static uint32_t role = ECHO;      /* the server's current role */
+static uint32_t counter;          /* version 1: the counter that is being measured */
 static volatile uint32_t answers; /* in this exchange */
-static struct reading answered;   /* when the first of them came */
+static struct reading answered;   /* the time of the first answer */
 
 static void on_answer(uint32_t service, uint32_t length, uint32_t address, void *userdata) {
     struct reading now = take_reading(counter);
@@ -24,7 +24,7 @@ static void on_answer(uint32_t service, uint32_t length, uint32_t address, void 
     answers = answers + 1;
 }
 
-/* `sent` is when it began, read right before the notification. */
+/* Make an exchange. `sent` is its start, read right before the notification. */
 static bool exchange(struct tm_run *run, struct reading *sent) {
     uint32_t expected = role == SEND ? 2 : 1;
     answers = 0;
@@ -41,7 +41,7 @@ static bool exchange(struct tm_run *run, struct reading *sent) {
     return true;
 }
 
-/* Have the server play a role from the next exchange on. */
+/* Make the server play a role from the next exchange on. */
 static bool ask_for(struct tm_run *run, uint32_t next) {
     struct reading sent;
     shared.role = next;
@@ -52,7 +52,7 @@ static bool ask_for(struct tm_run *run, uint32_t next) {
     return true;
 }
 
-/* Once, when the server has had the time to register. */
+/* Connect, once, when the server has had time to register. */
 static bool connect(struct tm_run *run) {
     static bool connected;
     if (connected)
@@ -70,7 +70,7 @@ static bool setup_to_server(struct tm_run *run) { return connect(run) && ask_for
 static bool setup_to_client(struct tm_run *run) { return connect(run) && ask_for(run, SEND); }
 static bool setup_round_trip(struct tm_run *run) { return connect(run) && ask_for(run, ECHO); }
 
-/* On version 1 the server has to be told when the pass over the other counter begins. */
+/* In version 1, inform the server when the pass over the other counter begins. */
 static bool before(struct tm_run *run) {
     uint32_t wanted = counter_of(run);
     if (counter == wanted)
@@ -79,7 +79,7 @@ static bool before(struct tm_run *run) {
     return ask_for(run, role);
 }
 
-/* A sample; one that goes backwards holds a reading that is not of this exchange. */
+/* Record a sample. A negative one contains a reading of another exchange. */
 static bool put(struct tm_run *run, struct reading from, struct reading to) {
     put_sample(run, from, to);
     return run->shot.cycles < 1u << 31 || tm_fail(run, "timestamp", "STALE");
@@ -104,7 +104,7 @@ static bool sample_round_trip(struct tm_run *run) {
     return exchange(run, &sent) && put(run, sent, answered);
 }
 
-/* What is sent differs from word to word, and from size to size. */
+/* Fill the payload with words that differ from each other and between sizes. */
 static bool setup_bandwidth(struct tm_run *run) {
     shared.size = run->value[0];
     for (uint32_t i = 0; i < shared.size / 4; i++)
@@ -129,7 +129,7 @@ static bool finish_bandwidth(struct tm_run *run) {
     return checked;
 }
 
-/* The bodies below leave what the kernel returned to the harness. */
+/* The bodies below leave the kernel's result to the harness. */
 static uint32_t allow(void *memory, uint32_t length) {
 #if TM_ABI == 1
     return tock_call(TOCK_ALLOW, TOCK_IPC, server, (uintptr_t)memory, length);
@@ -154,7 +154,7 @@ static bool before_unshare(struct tm_run *run) {
     return tm_require(run, "ipc_share", tm_ipc_share(server, &shared, sizeof shared));
 }
 
-/* The parts of a search: those of a hit, of which a miss has some. */
+/* The parts of a search that hits. A search that misses has some of them. */
 enum {
     ALL = TM_INDEX_ipc_discover_hit_part_all,
     BY_COMMAND = TM_INDEX_ipc_discover_hit_part_command,
@@ -163,7 +163,7 @@ enum {
 _Static_assert(TM_INDEX_ipc_discover_miss_part_all == ALL, "one order");
 _Static_assert(TM_INDEX_ipc_discover_miss_part_command == BY_COMMAND, "one order");
 
-/* Who is looked for. The names stand in RAM, where version 1 wants them. */
+/* The names to find. They are in RAM, which version 1 requires. */
 struct name {
     char *text;
     uint32_t length;
@@ -204,7 +204,7 @@ static bool setup_find(struct tm_run *run, char *text, uint32_t length) {
         return tm_skip(run, "version 1 finds a service by one allow");
     run->shot.body = find_parts[run->value[0]];
     run->shot.arg = &name;
-    tm_ipc_find(text, length); /* the command alone goes by the name that was allowed before */
+    tm_ipc_find(text, length); /* the command alone uses the name that was allowed before */
     return connect(run);
 }
 
@@ -236,7 +236,7 @@ TM_BENCH(ipc_server_to_client, .setup = setup_to_client, .before = before,
 TM_BENCH(ipc_server_to_client_late, .setup = setup_to_server, .before = before,
          .sample = sample_to_client);
 TM_BENCH(ipc_round_trip, .setup = setup_round_trip, .before = before, .sample = sample_round_trip);
-/* What came of a search is for its finish to see. */
+/* The finish hook checks the result of a search. */
 TM_BENCH(ipc_discover_hit, .returns_any = true, .setup = setup_hit, .finish = finish_hit);
 TM_BENCH(ipc_discover_miss, .returns_any = true, .setup = setup_miss, .finish = finish_miss);
 TM_BENCH(ipc_bandwidth, .setup = setup_bandwidth, .before = before_bandwidth,

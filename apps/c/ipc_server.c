@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The server of the group ipc (exchange.h), and of whoever else wants an answer: to a client that
+ * The server of the group ipc (exchange.h) and of other apps that need an answer: to a client that
  * shares nothing it is an echo. Prints nothing, runs for ever.
  */
 #include "exchange.h"
@@ -15,7 +15,7 @@ static uint32_t role = ECHO;
 static uint32_t counter = TM_PERF_CYCLES;
 static uint32_t copy[PAYLOAD_MAX / 4];
 
-/* What the client wants from the next exchange on. */
+/* Take over the client's settings for the next exchange. */
 static void obey(uint32_t length, uint32_t address) {
     const volatile struct exchange *exchange = (void *)(uintptr_t)address;
     if (length < sizeof *exchange)
@@ -57,8 +57,9 @@ static void on_send(uint32_t client, uint32_t length, uint32_t address, void *us
     obey(length, address);
 }
 
-/* Is the copy what was sent? Its ends tell that there is a new one; all of it is looked at if
- * asked. */
+/* Is the copy equal to the payload? Its ends show that the payload is new; all of it is compared on
+ * request.
+ */
 static bool is_copied(const struct exchange *exchange) {
     uint32_t words = exchange->size / 4;
     bool equal = copy[words - 1] == exchange->payload[words - 1];

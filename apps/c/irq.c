@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app irq: from the rise of the timer's interrupt line to the kernel's first instruction, and
- * to the app's upcall. In scene 1 the core sleeps then, in scene 2 it runs spinner.c in user mode.
+ * The app irq: the time from the rise of the timer's interrupt line to the kernel's first
+ * instruction, and to the app's upcall. In scene 1 the core sleeps at the interrupt, in scene 2 it
+ * runs spinner.c in user mode.
  */
 #include "alarm_mark.h"
 
-/* A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there. */
+/* A sleeping core continues after its WFI: the baseline kernel takes no trap there. */
 static bool setup_entry(struct tm_run *run) {
     run->to = run->value[0] == TM_INDEX_irq_entry_core_asleep ? "wake" : "trap";
     return alarm_setup(run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app loop: what loops and branches cost. The bodies are in asm/loops.S. */
+/* The app loop: the cost of loops and branches. The bodies are in asm/loops.S. */
 #include "bench.h"
 
-/* A body takes the number of its iterations. */
+/* A body's argument is its number of iterations. */
 static bool setup(struct tm_run *run) {
     run->shot.arg = (void *)(uintptr_t)run->bench->inner;
     return true;

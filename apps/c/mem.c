@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app mem: what RAM costs. The bodies in assembly are in asm/mem.S; beside them there are their
- * compiled twins, from which one sees the compiler's part.
+ * The app mem: the cost of RAM. The bodies in assembly are in asm/mem.S; here are their compiled
+ * twins, which show the compiler's part.
  */
 #include <string.h>
 
 #include "bench.h"
 
-/* A loop that copies or fills has to stay one: without this it would become a call of memcpy. */
+/* Loops that copy or fill must stay loops: without this the compiler would call memcpy. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
 #define NODES TM_INNER_mem_latency
 #define BYTES TM_INNER_mem_read_byte
 #define AREA_MAX (2 * TM_MAX_mem_copy_asm_size)
 
-TM_HEAP(32832); /* AREA_MAX, and what it takes to begin on a multiple of 64 */
+TM_HEAP(32832); /* AREA_MAX, and room to align it to 64 */
 _Static_assert(BYTES == TM_INNER_mem_write_byte, "one area serves both");
 _Static_assert(AREA_MAX + 64 == 32832, "the heap is what the largest copy takes");
 
-/* The rows take turns with this memory; each sets it up anew. */
+/* All rows use this memory; each sets it up again. */
 static uint8_t *area;
 static struct tm_span span;
 
@@ -42,7 +42,7 @@ static struct node *node(const struct tm_run *run, uint32_t index) {
     return (struct node *)(void *)&area[index * run->value[0]];
 }
 
-/* The nodes follow one another at the stride; each points to the next. */
+/* Link nodes that are `stride` bytes apart; each points to the next one. */
 static bool setup_list(struct tm_run *run) {
     if (!has_area(run, NODES * run->value[0]))
         return false;
@@ -52,7 +52,8 @@ static bool setup_list(struct tm_run *run) {
     return true;
 }
 
-/* That the walk came to the end is what its body returned; that the list has all its nodes: */
+/* The body's result shows that the walk reached the end; this checks that the list has all its
+ * nodes. */
 static bool finish_list(struct tm_run *run) {
     uint32_t nodes = 0;
     for (const struct node *at = run->shot.arg; at; at = at->next)
@@ -60,18 +61,18 @@ static bool finish_list(struct tm_run *run) {
     return tm_verify(run, nodes == NODES);
 }
 
-/* Differs from word to word, and is never 0. */
+/* Return a word that is different for each index, and never 0. */
 static uint32_t pattern(uint32_t index) { return 0x9e3779b9 * (2 * index + 1); }
 
-/* `words` of them, with the pattern or with its complement. Unrolled, as what verifies is: else
- * they took more of a run than what is measured. */
+/* Fill `words` words with the pattern or its complement. Unrolled, like the check: otherwise they
+ * would take more of a run than the measurement. */
 static void fill(uint32_t *to, uint32_t words, uint32_t flip) {
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < words; i++)
         to[i] = pattern(i) ^ flip;
 }
 
-/* Words with the pattern, from which a row reads or which it overwrites. */
+/* Words with the pattern, for a row to read or to overwrite. */
 static bool setup_words(struct tm_run *run) {
     uint32_t words = run->value[0] / 4;
     if (!has_area(run, run->value[0]))
@@ -82,7 +83,8 @@ static bool setup_words(struct tm_run *run) {
     return true;
 }
 
-/* And a destination behind them, of which each word differs from what is to come there. */
+/* In addition a destination after them, in which each word differs from the one to be copied there.
+ */
 static bool setup_copy(struct tm_run *run) {
     if (!has_area(run, 2 * run->value[0]) || !setup_words(run))
         return false;
@@ -92,7 +94,7 @@ static bool setup_copy(struct tm_run *run) {
     return true;
 }
 
-/* 32 bytes are copied without a loop, as the study's were. */
+/* 32 bytes are copied without a loop, as in the study. */
 static bool setup_copy_asm(struct tm_run *run) {
     if (!setup_copy(run))
         return false;
@@ -159,7 +161,7 @@ static bool finish_write_bytes(struct tm_run *run) {
     return tm_verify(run, !left);
 }
 
-/* The last word that straddles has the last bytes in it: the one at `offset` before the end. */
+/* The last misaligned word contains the last bytes: the one `offset` bytes before the end. */
 static bool setup_straddling(struct tm_run *run) {
     uint32_t offset = run->value[0];
     if (!has_area(run, BYTES + 4))
@@ -171,7 +173,7 @@ static bool setup_straddling(struct tm_run *run) {
     return true;
 }
 
-/* The compiled twins. Each returns what its twin in assembly does, but for the sum. */
+/* The compiled twins. Each returns the same as its twin in assembly, except the sum. */
 static uint32_t copy_memcpy(void *arg) {
     const struct tm_span *s = arg;
     uint32_t size = (uint32_t)((uintptr_t)s->from_end - (uintptr_t)s->from);
@@ -204,14 +206,14 @@ static uint32_t write_const(void *arg) {
     return 0;
 }
 
-/* Events are counted up to 256 bytes: each further one brings as many again. */
+/* Events are counted up to 256 bytes: each further size doubles them. */
 #define ROW(row, its_body, its_setup, its_finish)                                                  \
     TM_BENCH(row, .body = its_body, .setup = its_setup, .finish = its_finish, .events_to = 256)
 
 TM_BENCH(mem_latency, .body = tm_list_walk, .setup = setup_list, .finish = finish_list);
 ROW(mem_copy_memcpy, copy_memcpy, setup_copy, finish_copy);
 ROW(mem_copy_loop, copy_loop, setup_copy, finish_copy);
-TM_BENCH(mem_copy_plain); /* which is in Rust only */
+TM_BENCH(mem_copy_plain); /* only in Rust */
 ROW(mem_copy_asm, tm_copy_words, setup_copy_asm, finish_copy);
 ROW(mem_read_sum, read_sum, setup_sum, 0);
 ROW(mem_read_asm, tm_read_words, setup_read, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An app that does nothing but IPC: it notifies the server (ipc_server.c) and waits for its answer,
- * for ever. */
+/* An app that only does IPC: it notifies the server (ipc_server.c) and waits for the answer, for
+ * ever. */
 #include "exchange.h"
 
 static volatile bool answered;

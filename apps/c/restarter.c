@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * An app that starts again whenever it is notified, and tells the app boot when it has. Prints
+ * An app that restarts whenever it is notified, and notifies the app boot after each start. Prints
  * nothing.
  */
 #include "bodies.h"

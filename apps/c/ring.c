@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A member of the ring of the group ctx: notified by the one before it, it walks over its working
- * set and notifies the one behind it, the last one ctx.c, where the ring begins. Notified as a
- * client, by ctx.c, it goes on to the next size of the set and says so. Prints nothing.
+ * A member of the ring of the group ctx. When the previous member notifies it, it walks over its
+ * working set and notifies the next one; the last member notifies ctx.c, where the ring begins.
+ * When ctx.c notifies it as a client, it changes to the next size of the set and confirms that.
+ * Prints nothing.
  */
 #include "ring.h"
 

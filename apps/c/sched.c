@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app sched: how late an alarm's upcall comes, with nothing beside this app, with one that
- * spins (spinner.c), and with two that do IPC (pinger.c, ipc_server.c); and for how long a time
- * slice of another app (spinner.c) takes this one off the core.
+ * The app sched: how late an alarm's upcall comes, with this app alone, next to an app that spins
+ * (spinner.c), and next to two that do IPC (pinger.c, ipc_server.c); and how long another app's
+ * time slice (spinner.c) takes this one off the core.
  */
 #include "alarm_mark.h"
 #include "reading.h"
 
 enum { JUMP = 8, PATIENCE = 1000000 };
 
-/* Reads the counter until it jumps by JUMP times the least that a reading takes. */
+/* Read the counter until it jumps by JUMP times the shortest read. */
 static bool sample_jump(struct tm_run *run) {
     uint32_t least = UINT32_MAX;
     struct reading start = take_reading(counter_of(run)), last = start;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An app that shares 64 bytes with whoever asks, and says so. Prints nothing. */
+/* An app that shares 64 bytes with any app that notifies it, and notifies it back. Prints nothing.
+ */
 #include "sharer.h"
 
 static uint32_t shared[16];
@@ -11,5 +12,5 @@ static void on_ask(uint32_t client, uint32_t length, uint32_t address, void *use
     tm_ipc_notify_client(client);
 }
 
-/* Which of its kind this is follows from its slot: the first one stands in slot 1. */
+/* The number of this sharer follows from its slot: the first one is in slot 1. */
 int main(void) { return tm_peer_serve("sharer", tm_link.slot, on_ask); }

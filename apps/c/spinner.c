@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An app that takes all the time it gets: it never yields. */
+/* An app that uses all the time it gets: it never yields. */
 
 int main(void) {
     for (;;)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app syscall: one or two system calls in each sample. The bodies are in asm/syscalls.S. */
+/* The app syscall: one or two system calls per sample. The bodies are in asm/syscalls.S. */
 #include "sharer.h"
 
-static uint8_t upcall_ran; /* the kernel's answer to yield-no-wait */
+static uint8_t upcall_ran; /* the kernel's result of yield-no-wait */
 static uint8_t buffer[TM_MAX_syscall_allow_rw_size];
-static uint8_t *base; /* where the break was before the rows that move it */
+static uint8_t *base; /* the break before the rows that move it */
 
 TM_HEAP(1024);
 
-/* On version 1 the call returns the cycle counter, which was read shortly before this reading. */
+/* In version 1 the call returns the cycle counter, which was read shortly before this check. */
 static bool finish_command(struct tm_run *run) {
     return tm_verify(run, TM_BY_ABI(tm_cycles() - run->shot.result[0] < 1000000, true));
 }
@@ -36,7 +36,7 @@ static bool setup_subscribe(struct tm_run *run) {
     return true;
 }
 
-/* What a call takes back is what the one before it gave; version 1 does not say. */
+/* Check that the second call returned what the first one set; version 1 does not return it. */
 static bool took_back(struct tm_run *run, uintptr_t given) {
     return tm_verify(run, TM_BY_ABI(true || given, run->shot.result[1] == given));
 }
@@ -54,7 +54,7 @@ static bool setup_allow(struct tm_run *run) {
 
 static bool finish_allow(struct tm_run *run) { return took_back(run, (uintptr_t)buffer); }
 
-/* The app's flash starts with its header, so before this code. */
+/* The app's flash begins with its header, so before this code. */
 static bool finish_memop(struct tm_run *run) {
     uint32_t flash_start = tock_returned(run->shot.result).word[0];
     return tm_verify(run, flash_start != 0 && flash_start < (uintptr_t)finish_memop);
@@ -66,7 +66,7 @@ static bool setup_break(struct tm_run *run) {
     return base || tm_fail(run, "sbrk", "UNKNOWN");
 }
 
-/* Each sample moves the break from the same place, so that a row needs no more RAM than that. */
+/* Each sample moves the break from the same address, so a row needs RAM for one move only. */
 static bool before_break(struct tm_run *run) {
     return tm_require(run, "brk", tock_memop(TOCK_MEMOP_BRK, (uintptr_t)base));
 }
@@ -80,7 +80,7 @@ static bool finish_sbrk(struct tm_run *run) {
            finish_break(run);
 }
 
-static const volatile uint32_t *volatile given; /* what was shared last */
+static const volatile uint32_t *volatile given; /* the buffer that was shared last */
 
 static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
     static const uint32_t nothing = 0;
@@ -88,7 +88,7 @@ static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *u
     given = length ? (const volatile uint32_t *)(uintptr_t)address : &nothing;
 }
 
-/* Asks as many others to share, one after the other, and looks into what each gives. */
+/* Ask this many other apps to share, one after the other, and check the word in each buffer. */
 static bool setup_regions(struct tm_run *run) {
     for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
         struct tock_return found = tm_peer_find("sharer", slot);
@@ -107,7 +107,7 @@ static bool setup_regions(struct tm_run *run) {
     return true;
 }
 
-/* The rows of the one command, whatever is beside it. */
+/* The rows that measure the same command, next to different apps. */
 #define COMMAND                                                                                    \
     .body = tm_syscall_command, .expect = TM_READ_RETURNS, .returns_any = TM_BY_ABI(true, false),  \
     .call = "command", .finish = finish_command
@@ -117,7 +117,7 @@ TM_BENCH(syscall_command_absent, .body = tm_syscall_command_absent,
          .expect = TM_BY_ABI(-TOCK_NODEVICE, TOCK_FAILURE), .call = "command",
          .setup = setup_absent, .finish = finish_absent);
 TM_BENCH(syscall_yield_no_wait, .body = TM_BY_ABI(0, tm_syscall_yield_no_wait),
-         .returns_any = true, /* a yield leaves nothing defined in a0 */
+         .returns_any = true, /* a yield leaves a0 undefined */
          .call = "yield", .setup = setup_yield, .finish = finish_yield);
 TM_BENCH(syscall_subscribe, .body = tm_syscall_subscribe,
          .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32), .call = "subscribe",

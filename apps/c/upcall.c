@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app upcall: from a command that schedules an upcall to its arrival. See asm/upcalls.S. */
+/* The app upcall: the time from a command that schedules an upcall to its arrival. See
+ * asm/upcalls.S. */
 #include "bench.h"
 
 enum { RETURNED = 42 };
 
 static uint32_t upcalls;
 
-/* The first time it is tried, so that a kernel without this command is not waited for. */
+/* Try the command once, so as not to wait for ever on a kernel without it. */
 static bool setup(struct tm_run *run) {
     run->shot.arg = &upcalls;
     upcalls = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the apps sleeper and disturber agree on: the scene says what the disturbers do, and when
- * they begin. The tool has the same list (tools/tockmark/latency/loads.toml).
+ * The protocol between the apps sleeper and disturber: the scene selects what the disturbers do,
+ * and they start after BEGIN_MS. The tool has the same list (tools/tockmark/latency/loads.toml).
  */
 #ifndef LATENCY_DISTURBANCES_H
 #define LATENCY_DISTURBANCES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app disturber: does one thing for ever, each time after another short while, so that an alarm
- * meets it at any point. It begins when the sleeper has had some alarms.
+ * The app disturber: does one thing for ever, after pauses of different length, so that an alarm
+ * can hit it at any point. It starts when the sleeper has had some alarms.
  */
 #include "disturbances.h"
 #include "peers.h"
@@ -19,7 +19,7 @@ static void hear(uint32_t first, uint32_t second, uint32_t third, uint32_t userd
     notify_client(first);
 }
 
-/* The first disturber answers the others. */
+/* Ask the first disturber, which answers the others. */
 static void ask(void) {
     if (app_slot != 1)
         notify_service(other);
@@ -47,18 +47,18 @@ static void move_memory(void) {
     subscribe(CONSOLE, 2, there ? note_upcall : 0, 0);
 }
 
-/* One that is due at once. */
+/* Set an alarm that is due at once. */
 static void ring(void) {
     command(ALARM, 5, 0, 0);
     yield();
 }
 
-/* What waits for an upcall that nobody subscribed to. */
+/* Wait for an upcall that nobody has subscribed to. */
 static struct answer told(uint32_t driver, uint32_t number) {
     return call(YIELD, WAIT_FOR, driver, number, 0);
 }
 
-/* By the new IPC, too, the first disturber answers the others. */
+/* The new IPC: here, too, the first disturber answers the others. */
 enum { REGISTER = 1, DISCOVER = 2, SEND = 0x10, ENABLE = 0x20, TAKE = 0x22, RESPOND = 0x24 };
 static struct answer service;
 

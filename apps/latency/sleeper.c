@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app sleeper: sets an alarm and sleeps until its upcall, again and again, and says in the end
- * at which ticks they were due. When each stage of it was reached is known by the simulator's
- * marks alone, of which two are here.
+ * The app sleeper: sets an alarm and sleeps until its upcall, again and again, and in the end
+ * prints the ticks at which the alarms were due. Only the simulator's marks show when each stage
+ * was reached; two of the marks are here.
  *
- * The first alarms come before anybody disturbs, so that it is known which cycle a tick is.
+ * The first alarms come before any app disturbs; they show which cycle a tick is.
  */
 #include "disturbances.h"
 #include "mark.h"
 
 const struct identity identity = {"sleeper", 1, 0};
 
-/* As the app hasty, its alarms are due in the next tick of Tock's clock, at any distance from the
- * call that sets them. */
+/* In the app hasty the alarms are due in the next tick of Tock's clock, at different times after
+ * the call that sets them. */
 #ifndef SOON
 enum { PART = 5000, COMPUTE = 29, COMPUTES = 59, APART = 128 }; /* of a second; turns; us */
 #else
@@ -41,8 +41,8 @@ static uint32_t ring_after(uint32_t ticks) {
     return due;
 }
 
-/* Records of numbers, so many in each: each number less the one before it, which takes fewer lines.
- */
+/* Print records of numbers, LINE_WORDS per record. Each number is printed as the difference from
+ * the previous one, which takes fewer lines. */
 static void say_dues(const char *kind, const uint32_t *first, uint32_t count, uint32_t before) {
     char words[LINE_WORDS * DIGITS];
     while (count) {
@@ -73,9 +73,9 @@ void run(void) {
         dues[i] = ring_after(least + 1 + i);
     while (now() - start < milliseconds(2 * BEGIN_MS))
         ring_after(milliseconds(1));
-    /* Up to 128 us apart, and by computing somewhat, so that they meet what runs beside anywhere.
-     * Where this begins is the image's to say: several boots go through more than one has room for.
-     */
+    /* Up to 128 us apart, and after some computing, so that the alarms hit the other apps at any
+     * point. The image sets where this sequence starts: several boots cover more of it than one has
+     * room for. */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = app_step + i;
         for (volatile uint32_t n = at * COMPUTE % COMPUTES; n; n--)

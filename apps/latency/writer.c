@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app writer: writes a short line and sleeps until its upcall, again and again. When the UART
- * had sent it, and when each stage was reached from there, is known by the simulator's marks alone,
- * of which two are here.
+ * The app writer: writes a short line and sleeps until its upcall, again and again. Only the
+ * simulator's marks show when the UART had sent the line and when each stage after that was
+ * reached; two of the marks are here.
  */
 #include "disturbances.h"
 #include "mark.h"
 
 const struct identity identity = {"writer", 1, 0};
 
-enum { LINE = 8 }; /* the tool has the line's length, too (tockmark/latency/run.py) */
+enum { LINE = 8 }; /* the tool also has this length (tockmark/latency/run.py) */
 
 static const char line[LINE] = "-------\n";
 static volatile uint32_t written;
@@ -34,10 +34,10 @@ void run(void) {
     uint32_t start = now();
     subscribe(CONSOLE, 1, tm_mark_upcall, 0);
     allow_ro(CONSOLE, 1, line, LINE);
-    /* These do not count: nobody disturbs yet. */
+    /* These do not count: no app disturbs yet. */
     while (now() - start < milliseconds(2 * BEGIN_MS))
         write_line();
-    /* By computing somewhat before each they meet what runs beside anywhere. */
+    /* The computing before each write makes it hit the other apps at any point. */
     for (uint32_t i = 0; i < app_calls; i++) {
         for (volatile uint32_t n = (app_step + i) * 149 % 509; n; n--)
             ;

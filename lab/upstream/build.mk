@@ -9,7 +9,7 @@ SOURCE := lab/upstream/apps
 OUT := build/apps/upstream-abi2
 SUITE := build/apps/c-abi2
 CFLAGS := -std=c11 $(CODE) -ffunction-sections -fdata-sections $(SPECS) -Wall -Wextra -Werror -MMD -MP \
-	-I$(SOURCE)/shim -I$(SUITE) -Iapps/runtime -Iapps/asm -DTM_ABI=2 '-DTM_CC="$(SAID)"'
+	-I$(SOURCE)/shim -I$(SUITE) -Iapps/runtime -Iapps/asm -DTM_ABI=2 '-DTM_CC="$(COMPILER)"'
 APPS := $(patsubst $(SOURCE)/%.c,$(OUT)/%.o,$(wildcard $(SOURCE)/*.c))
 
 .PHONY: all

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makes what comes from the catalogue, says which compiler it is, and has the apps linked only so far
-//! that each is one object file: the tool links it for the kernel at hand.
+//! Generates the catalogue's part, records the compiler, and links each app only to one object file: the tool
+//! links that for the kernel in use.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
 fn main() {
-    // A manifest that stands elsewhere says where the apps are.
+    // A manifest in another folder gives the path of the apps.
     println!("cargo:rerun-if-env-changed=TM_APPS");
     let apps = env::var("TM_APPS").unwrap_or_else(|_| "../..".into());
     let apps = Path::new(&apps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Takes the numbers of the interface from `apps/asm/abi.h`, the one list of them, as constants of
-//! Rust. It knows the few forms of line that the list has, and refuses any other.
+//! Converts the numbers of the interface in `apps/asm/abi.h`, their only list, to constants of Rust. It accepts
+//! only the few forms of line that the list has.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn main() -> Result<(), String> {
     fs::write(Path::new(&out).join("abi.rs"), constants).map_err(|error| error.to_string())
 }
 
-/// The constants that the list defines for this version of the interface, as Rust.
+/// Returns the constants that the list defines for this version of the interface, in Rust.
 fn constants(list: &str, version: u32) -> Result<String, String> {
     let mut rust = String::new();
     let mut open = Vec::new(); // for each #if around the line: does the compiler see this branch?

@@ -29,7 +29,7 @@ from tockmark.latency.report import (
 )
 from tockmark.latency.run import Follower
 from tockmark.result.provenance import Kernel
-from tockmark.show.judgement import first_line, lines_of
+from tockmark.show.judgement import first_line, table_lines
 from tockmark.target.rv32 import MRET
 from tockmark.tests.encoder import Encoder
 from tockmark.wire.records import Mark
@@ -244,5 +244,5 @@ def test_waits_stand_in_the_table_of_an_answer() -> None:
     judgement = Judgement(sorted_verdicts(rows))
     assert judgement.exit_code == REGRESSION
     assert "+20.0 %" in first_line(judgement)
-    (line,) = (line for line in lines_of(judgement, 120) if " worse !!" in line)
+    (line,) = (line for line in table_lines(judgement, 120) if " worse !!" in line)
     assert line.endswith("served +2,000, most in serve")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Samples of an alarm, for the groups sched and irq: each sets one and sleeps until its upcall. The
-//! times are the simulator's, by its marks. apps/c/alarm_mark.h is the same for C.
+//! Samples of an alarm, for the groups sched and irq: each sets an alarm and sleeps until its upcall. The
+//! simulator's marks give the times. apps/c/alarm_mark.h is the same in C.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
@@ -18,21 +18,21 @@ use crate::peer::START_MS;
 
 static RANG: AtomicBool = AtomicBool::new(false);
 static PER_MILLISECOND: AtomicU32 = AtomicU32::new(0); // ticks
-static LEAST: AtomicU32 = AtomicU32::new(0); // ticks of an alarm that comes when all is quiet again
+static LEAST: AtomicU32 = AtomicU32::new(0); // ticks until the kernel has certainly set an alarm
 
-/// What the alarm's upcall does, which each app has for itself: it is a mark.
+/// The work of the alarm's upcall. Each app defines the upcall itself, since it is a mark.
 pub fn ring(_now: u32, _due: u32, _zero: u32) {
     RANG.store(true, Relaxed);
 }
 
-/// Subscribe the alarm's upcall, until `finish`.
+/// Subscribes the alarm's upcall, until `finish`.
 #[cfg(not(feature = "calls"))]
 fn subscribe(run: &mut Run, upcall: Marked) -> Outcome {
     let subscribed = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, upcall);
     run.require(c"alarm_subscribe", subscribed)
 }
 
-/// Set the alarm and sleep until its upcall has run.
+/// Sets the alarm and sleeps until its upcall has run.
 #[cfg(not(feature = "calls"))]
 fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
     RANG.store(false, Relaxed);
@@ -46,7 +46,7 @@ fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
 #[cfg(feature = "calls")]
 static UPCALL: Stage<Marked> = Stage::new();
 
-/// A library subscribes it for one alarm at a time.
+/// Does nothing: a library subscribes the upcall for each alarm.
 #[cfg(feature = "calls")]
 fn subscribe(run: &mut Run, upcall: Marked) -> Outcome {
     UPCALL.keep(run, upcall);
@@ -62,9 +62,9 @@ fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
     run.require(c"alarm_set", rang)
 }
 
-/// An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on the
-/// way there: see apps/c/alarm_mark.h. How long the way is, is seen from how much later than asked for
-/// an alarm is over that comes late enough anywhere.
+/// Finds the shortest alarm that comes when another app is already running, not while the kernel is still
+/// switching to it: see apps/c/alarm_mark.h. The duration of that is estimated from alarms that are certainly
+/// late enough: how much later than requested they are over.
 pub fn setup(run: &mut Run, upcall: Marked) -> Outcome {
     let frequency = run.require(c"alarm_frequency", alarm::frequency())?;
     let far = frequency / 512 + 1;
@@ -81,7 +81,7 @@ pub fn setup(run: &mut Run, upcall: Marked) -> Outcome {
     Ok(())
 }
 
-/// The times differ by up to 256 us, so that the samples meet what runs beside at any point.
+/// The times differ by up to 256 us, so that the samples hit the other apps at any point.
 pub fn sample(run: &mut Run) -> Outcome {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     let taken = TAKEN.load(Relaxed);
@@ -91,7 +91,7 @@ pub fn sample(run: &mut Run) -> Outcome {
     ring_after(run, LEAST.load(Relaxed) + more)
 }
 
-/// Take the upcall back.
+/// Takes the upcall back.
 pub fn finish(_run: &mut Run) -> Outcome {
     alarm::unsubscribe();
     Ok(())

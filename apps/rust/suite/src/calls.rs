@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The measured system calls as a Rust program makes them with a library: these stand in for the bodies
-//! of asm/syscalls.S and asm/upcalls.S when the apps are built with CALLS=tock or LIBTOCK_RS=DIR. Each
-//! makes the same calls as its twin there, checks what the library says, and returns the same words.
-//! runtime/libtock_bodies.c is the same for C.
+//! The measured system calls as a Rust program makes them with a library. These replace the bodies of
+//! asm/syscalls.S and asm/upcalls.S when the apps are built with CALLS=tock or LIBTOCK_RS=DIR. Each makes the
+//! same calls as its counterpart there, checks the library's result, and returns the same words.
+//! runtime/libtock_bodies.c is the same in C.
 
 #[cfg(not(feature = "abi-v1"))]
 use core::sync::atomic::AtomicU8;
@@ -24,7 +24,7 @@ mod library;
 #[cfg(not(feature = "libtock-rs"))]
 pub use library::brk;
 
-/// The bodies, those in assembly among them where the library has no such call.
+/// The bodies. A body is the one in assembly if the library has no such call.
 pub mod bodies {
     pub use crate::rows::bodies::*;
     use tock::runtime::Body;
@@ -53,7 +53,7 @@ pub mod bodies {
     }
 }
 
-/// The words that the kernel returned, from what the library made of them. Version 1 has one.
+/// Returns the words that the kernel returned, given the library's result. Version 1 has one.
 fn words(variant: u32, returned: Result<u32, ErrorCode>) -> Words {
     match returned {
         Ok(word) if cfg!(feature = "abi-v1") => Words(word, 0),
@@ -63,8 +63,8 @@ fn words(variant: u32, returned: Result<u32, ErrorCode>) -> Words {
     }
 }
 
-/// After a call that was taken back: the library checks what the kernel says of each, but does not hand
-/// on what it took back, which for a success is what was given.
+/// Returns the words of a call that takes something back. The library checks the kernel's result but does not
+/// return what it took back; after a success that is what was given.
 fn taken_back(returned: Result<(), ErrorCode>, given: usize) -> Words {
     let given = if cfg!(feature = "abi-v1") { 0 } else { given };
     words(abi::TOCK_SUCCESS_U32_U32, returned.map(|()| given as u32))
@@ -87,7 +87,7 @@ extern "C" fn command_absent(_nothing: u32) -> Words {
     read_both(abi::TM_ABSENT_DRIVER)
 }
 
-/// On version 1 a counter is taken as it comes: see `Syscalls::command_word`.
+/// In version 1 a counter is returned unchanged: see `Syscalls::command_word`.
 #[cfg(feature = "abi-v1")]
 extern "C" fn command(_nothing: u32) -> u32 {
     tock::perf::cycles()
@@ -106,8 +106,8 @@ extern "C" fn yield_no_wait(ran: &'static AtomicU8) -> u32 {
     answer.into()
 }
 
-/// The upcall is one of the library's, since its own safe call takes no bare function; as none comes,
-/// that is the same to the kernel.
+/// The upcall is one of the library's, since its safe call takes no bare function. No upcall comes, so that
+/// makes no difference to the kernel.
 extern "C" fn subscribe(function: usize) -> Words {
     taken_back(library::subscribe(), function)
 }
@@ -129,7 +129,7 @@ extern "C" fn sbrk(_nothing: u32) -> Words {
     words(abi::TOCK_SUCCESS_U32, moved.map(|was| was.addr() as u32))
 }
 
-/// Upcalls are counted by the one in assembly: a library's are taken back before a body returns.
+/// The assembly upcall counts: a library's upcalls are taken back before a body returns.
 extern "C" fn yield_wait(upcalls: &'static AtomicU32) -> u32 {
     upcalls.store(0, Relaxed);
     let scheduled = Kernel::command(abi::TM_PERF, abi::TM_PERF_UPCALL, 0, 0);
@@ -151,7 +151,7 @@ extern "C" fn write_and_wait(write: &'static Write) -> u32 {
     write.upcalls.load(Relaxed)
 }
 
-/// Sets the alarm and sleeps until its upcall, which is this one, has run and says so by `rang`.
+/// Sets the alarm and sleeps until its upcall, this one, has run and set `rang`.
 pub fn ring_after(ticks: u32, upcall: Marked, rang: &AtomicBool) -> Result<(), tock::ErrorCode> {
     library::ring_after(ticks, upcall, || {
         while !rang.load(Relaxed) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the client of the group ipc and its server say to each other: the buffer that the client
-//! shares, once, since on Tock a server sees no more than two in its life. apps/c/exchange.h is the
-//! same for C, and says how an exchange goes.
+//! The protocol between the client of the group ipc and its server: the buffer that the client shares once,
+//! since on Tock a server sees at most two buffers in its life. apps/c/exchange.h is the same in C, and
+//! describes an exchange.
 
 use core::sync::atomic::AtomicU32;
 
@@ -13,7 +13,7 @@ pub const SERVER_NAME: &str = "ipc_server";
 /// Words of the largest payload.
 pub const PAYLOAD: usize = ipc_bandwidth::size::MAX as usize / 4;
 
-/// What the server does when notified. It takes a new role after the exchange that asks for it.
+/// What the server does when notified. It changes its role after the exchange that requests the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Role {
@@ -21,7 +21,7 @@ pub enum Role {
     Echo,
     /// Reads the counters, answers.
     Stamp,
-    /// Reads the counters, answers, then again when the reading is written down.
+    /// Reads the counters, answers, and answers again after writing the reading down.
     Send,
     /// Copies the payload, reads the counters, answers.
     Copy,
@@ -31,28 +31,28 @@ impl Role {
     pub const ALL: [Self; 4] = [Self::Echo, Self::Stamp, Self::Send, Self::Copy];
 }
 
-/// The words of the buffer, by their place.
+/// The words of the buffer, by index.
 pub mod word {
     // The client's.
     pub const SEQ: usize = 0;
     pub const ROLE: usize = 1;
-    /// Version 1: by which Perf command to read, from the next exchange on.
+    /// Version 1: the Perf command to read with, from the next exchange on.
     pub const COUNTER: usize = 2;
     /// Bytes of the payload to copy.
     pub const SIZE: usize = 3;
-    /// Compare all of the copy, not just its ends.
+    /// Compare the whole copy, not just its ends.
     pub const CHECK: usize = 4;
     // The server's.
-    /// The seq that the reading belongs to.
+    /// The seq of the exchange in which the reading was taken.
     pub const SEEN: usize = 5;
     pub const FIRST: usize = 6;
     pub const SECOND: usize = 7;
-    /// The copy is a copy.
+    /// The copy is equal to the payload.
     pub const GOOD: usize = 8;
     pub const PAYLOAD: usize = 9;
 }
 
 pub const WORDS: usize = word::PAYLOAD + PAYLOAD;
 
-/// The buffer, where it is the client's own.
+/// The buffer, in the client.
 pub type Exchange = [AtomicU32; WORDS];

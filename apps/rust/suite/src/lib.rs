@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The benchmark apps in Rust. Each file of src/bin is an app; here is what they share. The harness and
-//! the bodies in assembly are those of the apps in C, the very same object files: what Rust brings is
-//! what calls them, and the bodies that a compiler makes.
+//! The benchmark apps in Rust. Each file of src/bin is an app; this crate has what they share. The harness and
+//! the bodies in assembly are the same object files as in the apps in C. Only the code that calls them, and
+//! the compiled bodies, are in Rust.
 
 #![no_std]
 pub mod alarm_mark;
@@ -15,7 +15,7 @@ pub mod peer;
 pub mod reading;
 pub mod ring;
 
-/// What the catalogue says of every benchmark, and the bodies in assembly: apps/generate.py.
+/// The catalogue's fields of every benchmark, and the bodies in assembly: apps/generate.py.
 pub mod rows {
     include!(concat!(env!("OUT_DIR"), "/rows.rs"));
 }
@@ -25,10 +25,10 @@ pub use calls::bodies;
 #[cfg(not(feature = "calls"))]
 pub use rows::bodies;
 
-/// The compiler, and what shapes the code.
+/// The compiler and the flags that shape the code.
 pub const CC: &core::ffi::CStr = include!(concat!(env!("OUT_DIR"), "/cc.rs"));
 
-/// The app of a group, with the definitions that the catalogue wants of it.
+/// Defines the app of a group, with the definitions that the catalogue requires.
 ///
 /// ```ignore
 /// app!(c"loop", benches_loop!());
@@ -42,16 +42,16 @@ macro_rules! app {
     };
 }
 
-/// An app that has no benchmarks: what it does.
+/// Defines an app without benchmarks, by its function.
 #[macro_export]
-macro_rules! beside {
+macro_rules! helper {
     ($main:expr) => {
         tock::main!($main);
         $crate::only_on_tock!();
     };
 }
 
-/// What every app needs that is a program of its own.
+/// The parts that every app needs as a program of its own.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! only_on_tock {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the client of the group ipc2, its server and its rivals say to each other by the relay of
-//! requests; apps/c/orders.h is the same for C, and says how it goes.
+//! The protocol between the client of the group ipc2, its server and its rivals, over the relay;
+//! apps/c/orders.h is the same in C, and describes it.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -14,20 +14,20 @@ pub const RIVALS: [&[u8]; 2] = [b"ipc2_rival", b"ipc2_rival2"];
 /// Words of the largest request.
 pub const WORDS: usize = ipc2_round_trip::size::MAX as usize / 4;
 
-/// Answers to others, in a contest.
+/// Answers to others, in a contest, before the server gives up.
 pub const STARVED: u32 = 48;
 pub const OBEYED: u32 = 0x0b3e_7edd;
 
-/// What the server does with the requests that follow an order.
+/// How the server treats the requests that follow an order.
 pub mod task {
     pub const ECHO: u32 = 0;
     pub const STAMP: u32 = 1;
     pub const CONTEST: u32 = 2;
 }
 
-/// The words of an order, by their place.
+/// The words of an order, by index.
 pub mod order {
-    pub const IS: u32 = 0x0de4_0de4; // what the first is
+    pub const IS: u32 = 0x0de4_0de4; // the value of the first word
     pub const MARK: usize = 0;
     pub const TASK: usize = 1;
     pub const SIZE: usize = 2;
@@ -46,7 +46,7 @@ pub mod note {
     pub const WORDS: usize = 4;
 }
 
-/// The words of what ends a CONTEST.
+/// The words of the answer that ends a CONTEST.
 pub mod score {
     pub const FROM: usize = 0; // two
     pub const TO: usize = 2; // two
@@ -61,7 +61,7 @@ pub const fn message<const N: usize>() -> Message<N> {
     [const { AtomicU32::new(0) }; N]
 }
 
-/// A sum in which each word has its place: of all of them, or of the ends.
+/// Returns a sum that depends on the order of the words: of all words, or of the two ends.
 pub fn sum_of(words: &[AtomicU32], all: bool) -> u32 {
     let step = if all || words.len() < 2 {
         1

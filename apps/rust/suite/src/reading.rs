@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Readings of the counters by an app itself, for the rows whose samples are not the sampler's; and
-//! what such a reading costs: apps/runtime/own_reading.c has the same for C.
+//! Reads of the counters by the app itself, for rows whose samples the sampler does not take, and the overhead
+//! of such a read: apps/runtime/own_reading.c is the same in C.
 
 use core::hint::black_box;
 
 use tock::perf;
 use tock::runtime::{Outcome, Run};
 
-/// Cycles and instret; on version 1, where a call reads one counter, the one asked for.
+/// Cycles and instret; in version 1, where a call reads one counter, the requested one.
 pub type Reading = [u32; 2];
 
-/// Read them. `counter` is a command of Perf, on version 1.
+/// Reads the counters. In version 1 `counter` is a command of Perf.
 #[inline(always)]
 #[must_use]
 pub fn take(counter: u32) -> Reading {
@@ -24,10 +24,10 @@ pub fn take(counter: u32) -> Reading {
     [perf::counter(counter), 0]
 }
 
-/// A sample of two readings in a row; each N is another place.
+/// A sample of two reads in a row. Each N is a function at another address.
 #[inline(never)]
 pub fn sample_of_two<const N: u32>(run: &mut Run) -> Outcome {
-    black_box(N); // else the compiler makes one of two that are equal
+    black_box(N); // otherwise the compiler merges the two equal functions
     let counter = run.counter();
     let from = take(counter);
     let to = take(counter);
@@ -35,7 +35,7 @@ pub fn sample_of_two<const N: u32>(run: &mut Run) -> Outcome {
     Ok(())
 }
 
-/// The harness's rows of readings, which every app measures.
+/// The harness's rows of reads, which every app measures.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! own_readings {

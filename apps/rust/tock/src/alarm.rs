@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The alarm, one a process. Its upcall may come at any later yield.
+//! The alarm, one per process. Its upcall may come at any later yield.
 
 use core::cell::Cell;
 
@@ -8,24 +8,24 @@ use crate::abi::{TOCK_ALARM, TOCK_ALARM_FREQUENCY, TOCK_ALARM_NOW, TOCK_ALARM_UP
 use crate::share;
 use crate::{ErrorCode, Kernel, Syscalls, Upcall};
 
-/// The alarm's upcall, for [`Syscalls::subscribe`]: the time in ticks when it was due comes with it.
+/// The alarm's upcall, for [`Syscalls::subscribe`]. It gets the time in ticks at which the alarm was due.
 pub type Subscribe<'share> = crate::Subscribe<'share, Kernel, TOCK_ALARM, TOCK_ALARM_UPCALL>;
 
-/// How many ticks a second has.
+/// Returns the ticks per second.
 #[inline]
 pub fn frequency() -> Result<u32, ErrorCode> {
     Kernel::command(TOCK_ALARM, TOCK_ALARM_FREQUENCY, 0, 0).to_result()
 }
 
-/// The time in ticks, low half.
+/// Returns the time in ticks, low half.
 #[inline]
 pub fn now() -> u32 {
     Kernel::command_word(TOCK_ALARM, TOCK_ALARM_NOW, 0, 0)
 }
 
-/// Sets the alarm, so many ticks from now. On version 1 this cannot fail: the kernel's answer may
-/// be the time, which looks like an error from half of its range on. There the kernel is told a
-/// time: one that has passed when it hears of it, after a few ticks, comes a whole round later.
+/// Sets the alarm `ticks` from now. In version 1 this cannot fail: the kernel's result may be the time,
+/// and times in the upper half of the range look like errors. Version 1 takes an absolute time. If that has
+/// passed when the kernel gets it, after a few ticks, the alarm comes a whole wrap of the clock later.
 #[inline]
 pub fn after(ticks: u32) -> Result<(), ErrorCode> {
     #[cfg(not(feature = "abi-v1"))]
@@ -38,7 +38,7 @@ pub fn after(ticks: u32) -> Result<(), ErrorCode> {
     }
 }
 
-/// Subscribes an upcall of the alarm's until it is taken back.
+/// Subscribes an upcall to the alarm until it is taken back.
 #[inline]
 pub fn subscribe_static<U: Upcall>(upcall: &'static U) -> Result<(), ErrorCode> {
     Kernel::subscribe_static(TOCK_ALARM, TOCK_ALARM_UPCALL, upcall)
@@ -50,7 +50,7 @@ pub fn unsubscribe() {
     Kernel::unsubscribe(TOCK_ALARM, TOCK_ALARM_UPCALL);
 }
 
-/// Sleeps for at least so many milliseconds; upcalls run meanwhile.
+/// Sleeps for at least this many milliseconds; upcalls run meanwhile.
 pub fn nap(milliseconds: u32) -> Result<(), ErrorCode> {
     let over = Cell::new(false);
     let ticks = (frequency()? / 1000)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The console, where the app's text goes.
+//! The console, which prints the app's text.
 
 use core::cell::Cell;
 use core::fmt;
@@ -19,22 +19,22 @@ use crate::share::{self, Subscribe};
 use crate::syscalls::allow;
 use crate::{ErrorCode, Kernel, Syscalls};
 
-/// What is allowed and subscribed for one write.
+/// The buffer and the upcall of one write.
 type Write<'share> = (
     Allow<'share, Kernel, TOCK_CONSOLE, TOCK_CONSOLE_WRITE>,
     Subscribe<'share, Kernel, TOCK_CONSOLE, TOCK_CONSOLE_WRITE>,
 );
 
-/// How much goes out at a time on version 1, whose buffers stand in RAM; where the text stands
-/// nobody knows, so it is copied there.
+/// How many bytes are written at a time in version 1. Its buffers must be in RAM, and the text may be in
+/// flash, so it is copied.
 #[cfg(feature = "abi-v1")]
 const PIECE: usize = 64;
 
-/// Prints text and waits until it is out.
+/// Prints text and waits until it has been sent.
 ///
 /// # Errors
 ///
-/// The kernel's; FAIL if less came out than there was.
+/// The kernel's; FAIL if fewer bytes were sent than the text has.
 pub fn write(text: &[u8]) -> Result<(), ErrorCode> {
     #[cfg(not(feature = "abi-v1"))]
     return write_piece(text);
@@ -73,7 +73,7 @@ fn write_piece(text: Piece<'_>) -> Result<(), ErrorCode> {
     })
 }
 
-/// The console for `write!`; it holds nothing back.
+/// The console for `write!`, without a buffer.
 ///
 /// ```
 /// use core::fmt::Write;
@@ -92,7 +92,7 @@ impl fmt::Write for Writer {
     }
 }
 
-/// Gives the console text to write later, which stays where it is, in RAM.
+/// Allows the console a text in RAM, to be written later.
 ///
 /// # Errors
 ///
@@ -100,11 +100,11 @@ impl fmt::Write for Writer {
 #[inline]
 pub fn allow_static(text: &'static [AtomicU8]) -> Result<(), ErrorCode> {
     let start = text.as_ptr().into();
-    // SAFETY: the text lives for ever, and all of it is atomics.
+    // SAFETY: the text lives for ever and consists of atomics.
     unsafe { allow::<Kernel, ALLOW>(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, start, text.len()) }
 }
 
-/// Takes back what the console had to write, and the upcall for it.
+/// Takes back the console's text and its upcall.
 #[inline]
 pub fn take_back() {
     #[cfg(not(feature = "abi-v1"))]

@@ -4,10 +4,10 @@
 
 use crate::abi;
 
-/// Why a call failed, by the names that libtock-rs has.
+/// Why a call failed, with the names of libtock-rs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
-#[allow(missing_docs)] // the kernel's words, nothing is known beyond them
+#[allow(missing_docs)] // the kernel's words, which are documented nowhere else
 pub enum ErrorCode {
     Fail = 1,
     Busy = 2,
@@ -22,12 +22,12 @@ pub enum ErrorCode {
     NoDevice = abi::TOCK_NODEVICE,
     Uninstalled = 12,
     NoAck = 13,
-    /// Not of the kernel: it answered with something that the call does not have.
+    /// Not from the kernel: the kernel's result is not one that the call can have.
     BadRVal = 1024,
 }
 
 impl ErrorCode {
-    /// All of them, in the order of their numbers.
+    /// All error codes, in the order of their numbers.
     pub const ALL: [ErrorCode; 14] = [
         ErrorCode::Fail,
         ErrorCode::Busy,
@@ -45,7 +45,7 @@ impl ErrorCode {
         ErrorCode::BadRVal,
     ];
 
-    /// The name that logs have, as `tock_error_name` in C.
+    /// The name in logs, as `tock_error_name` in C.
     pub const fn name(self) -> &'static str {
         match self {
             ErrorCode::Fail => "FAIL",
@@ -65,14 +65,14 @@ impl ErrorCode {
         }
     }
 
-    /// The error code with this number; BADRVAL for a number that is none.
+    /// Returns the error code with this number; BADRVAL if there is none.
     #[inline(always)]
     pub(crate) fn of(number: u32) -> ErrorCode {
         ErrorCode::try_from(number).unwrap_or(ErrorCode::BadRVal)
     }
 }
 
-/// This number is no error code.
+/// This number is not an error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnErrorCode;
 
@@ -81,7 +81,7 @@ impl TryFrom<u32> for ErrorCode {
 
     #[inline(always)]
     fn try_from(number: u32) -> Result<ErrorCode, NotAnErrorCode> {
-        // What the compiler makes of this is a comparison and a move: the numbers are the enum's.
+        // The compiler makes a comparison and a move of this, since the numbers are the enum's.
         Ok(match number {
             1 => ErrorCode::Fail,
             2 => ErrorCode::Busy,

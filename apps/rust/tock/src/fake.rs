@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A kernel for tests on a host, one a thread. It notes every call, keeps what it is given, and uses
-//! that as a kernel would, so that Miri sees memory used which is no longer there. Drivers are
-//! functions of the test; console, alarm and Perf are there as long as the test sets no other.
+//! A kernel for tests on a host, one per thread. It records every call, keeps the memory that it is given
+//! and uses it as a real kernel would, so that Miri detects a use of dead memory. The test defines drivers as
+//! functions; console, alarm and Perf exist until the test replaces them.
 //!
 //! ```
 //! use tock::fake::{self, Answer, Call};
@@ -31,45 +31,45 @@ use crate::raw::{Register, UpcallFunction};
 use crate::syscalls::Shareable;
 pub use kernel::Kernel;
 
-/// A call, by what it was made with.
+/// A call with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A yield that waits.
     YieldWait,
-    /// A yield that does not.
+    /// A yield that does not wait.
     YieldNoWait,
     /// A yield for this upcall of a driver.
     YieldWaitFor(u32, u32),
-    /// This upcall of a driver is subscribed.
+    /// Subscribes to this upcall of a driver.
     Subscribe(u32, u32),
-    /// This upcall of a driver is taken back.
+    /// Takes this upcall of a driver back.
     Unsubscribe(u32, u32),
     /// Driver, command and its arguments.
     Command(u32, u32, u32, u32),
     /// Driver, buffer and its length, read-only.
     AllowRo(u32, u32, usize),
-    /// This read-only buffer of a driver is taken back.
+    /// Takes this read-only buffer of a driver back.
     UnallowRo(u32, u32),
     /// Driver, buffer and its length, read-write.
     AllowRw(u32, u32, usize),
-    /// This read-write buffer of a driver is taken back.
+    /// Takes this read-write buffer of a driver back.
     UnallowRw(u32, u32),
     /// Operation.
     Memop(u32),
 }
 
-/// What a driver answers to a command.
+/// A driver's answer to a command.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    /// It failed.
+    /// Failure.
     Fails(ErrorCode),
-    /// It is done.
+    /// Success.
     Done,
-    /// It is done, and this is the result.
+    /// Success with this word.
     Word(u32),
-    /// It is done, and these are the results; version 1 has no such answer.
+    /// Success with these words; version 1 has no such answer.
     Words(u32, u32),
-    /// These registers, as they are; of the first, version 1 makes its word.
+    /// These registers, unchanged; version 1 makes its word of the first one.
     Raw([u32; 4]),
 }
 
@@ -98,33 +98,33 @@ std::thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Bytes of memory that the break can move over.
+/// How far the break can move, in bytes.
 pub const MEMORY: usize = 1 << 13;
 
-/// All memory that a fake ever gave: it is lent for ever, whatever becomes of the thread.
+/// All memory that any fake has given: it is lent for ever, and outlives the thread.
 static GIVEN: Mutex<Vec<&'static [core::sync::atomic::AtomicU64]>> = Mutex::new(Vec::new());
 
 fn with<T>(use_it: impl FnOnce(&mut State) -> T) -> T {
     STATE.with_borrow_mut(use_it)
 }
 
-/// Has this function be the driver of that number.
+/// Makes this function the driver with that number.
 pub fn driver(number: u32, driver: impl Fn(u32, u32, u32) -> Answer + 'static) {
     with(|state| state.drivers.insert(number, Rc::new(driver)));
 }
 
-/// Has the next call of this class fail: a subscribe, an allow, or a memop, by its number in
+/// Makes the next call of this class fail: a subscribe, an allow, or a memop, by its number in
 /// [`crate::abi`].
 pub fn refuse(class: u32, error: ErrorCode) {
     with(|state| state.refusal = Some((class, error)));
 }
 
-/// Has an upcall of a driver come at a later yield, if it is subscribed then.
+/// Schedules an upcall of a driver for a later yield, if it is subscribed then.
 pub fn schedule(driver: u32, number: u32, words: [u32; 3]) {
     pend((driver, number), words.map(Register::from));
 }
 
-/// Has this upcall of IPC come at a later yield, from a sender who shares this memory.
+/// Schedules this upcall of IPC for a later yield, from a sender who shares this memory.
 pub fn notify<M: Shareable + ?Sized>(number: u32, sender: u32, shared: &'static M) {
     let start = core::ptr::from_ref(shared).cast::<u8>();
     let words = [sender.into(), size_of_val(shared).into(), start.into()];
@@ -135,17 +135,17 @@ fn pend(id: Id, words: [Register; 3]) {
     with(|state| state.pending.push_back((id, words)));
 }
 
-/// The calls since this was asked for last.
+/// Returns the calls since the last time.
 pub fn calls() -> Vec<Call> {
     with(|state| core::mem::take(&mut state.calls))
 }
 
-/// What the console printed since this was asked for last.
+/// Returns the console's output since the last time.
 pub fn printed() -> Vec<u8> {
     with(|state| core::mem::take(&mut state.printed))
 }
 
-/// Does the kernel have nothing, neither upcall nor buffer?
+/// Has the kernel neither an upcall nor a buffer?
 pub fn has_nothing() -> bool {
     with(|state| {
         state.upcalls.is_empty() && state.read_only.is_empty() && state.read_write.is_empty()
@@ -163,17 +163,17 @@ pub fn read(driver: u32, number: u32) -> Vec<u8> {
             .copied()
     });
     let (start, length) = buffer.unwrap_or((Register::NULL, 0));
-    // SAFETY: what is allowed can be read: that is what `Syscalls` has to see to, and Miri checks.
+    // SAFETY: allowed memory can be read: `Syscalls` has to ensure that, and Miri checks it.
     let byte = |index| unsafe { start.as_ptr::<u8>().add(index).read_volatile() };
     (0..length).map(byte).collect()
 }
 
-/// Writes into a read-write buffer of a driver, as the driver would, as much as there is room for.
+/// Writes into a read-write buffer of a driver, as the driver would, as many bytes as fit.
 pub fn write(driver: u32, number: u32, bytes: &[u8]) {
     let buffer = with(|state| state.read_write.get(&(driver, number)).copied());
     let (start, length) = buffer.unwrap_or((Register::NULL, 0));
     for (index, byte) in bytes.iter().take(length).enumerate() {
-        // SAFETY: what is allowed can be written: see `read`.
+        // SAFETY: allowed memory can be written: see `read`.
         unsafe { start.as_ptr::<u8>().add(index).write_volatile(*byte) };
     }
 }

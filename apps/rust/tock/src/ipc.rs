@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! IPC: processes find each other by name, notify each other, and share memory. A process is known
-//! by a number, which on version 1 is one more than its index. Each may be a service, which others
-//! notify by that number, and a client of others.
+//! IPC: processes find each other by name, notify each other, and share memory. A process has a number,
+//! which in version 1 is one more than its index. Each process may be a service, which others notify by that
+//! number, and a client of others.
 
 use core::marker::PhantomData;
 use core::ptr;
@@ -21,28 +21,28 @@ use crate::syscalls::allow;
 use crate::syscalls::subscribe_function;
 use crate::{ErrorCode, Kernel, Syscalls};
 
-/// The longest name that [`find`] takes, in bytes.
+/// The longest name that [`find`] accepts, in bytes.
 pub const LONGEST_NAME: usize = 64;
 
-/// The number of the process of this name.
+/// Finds the number of the process with this name.
 ///
 /// # Errors
 ///
 /// SIZE if the name is longer than [`LONGEST_NAME`]; the kernel's.
 pub fn find(name: &str) -> Result<u32, ErrorCode> {
-    // A copy, since version 1 wants it in RAM.
+    // A copy, since version 1 requires it in RAM.
     let mut copy = [0; LONGEST_NAME];
     let copy = copy.get_mut(..name.len()).ok_or(ErrorCode::Size)?;
     copy.copy_from_slice(name.as_bytes());
-    // SAFETY: the copy is ours until this returns.
+    // SAFETY: the copy belongs to this function until it returns.
     let found = unsafe { find_at(copy.as_mut_ptr().into(), copy.len()) };
-    // Version 2's kernel keeps the buffer, version 1's looks at it and is done.
+    // The kernel of version 2 keeps the buffer, that of version 1 only reads it.
     #[cfg(not(feature = "abi-v1"))]
     Kernel::unallow_ro(TOCK_IPC, TOCK_IPC_NAME);
     found
 }
 
-/// A name for [`find_static`].
+/// Makes a name for [`find_static`].
 pub const fn name<const N: usize>(text: &[u8; N]) -> [AtomicU8; N] {
     let mut name = [const { AtomicU8::new(0) }; N];
     let mut index = 0;
@@ -53,8 +53,8 @@ pub const fn name<const N: usize>(text: &[u8; N]) -> [AtomicU8; N] {
     name
 }
 
-/// The number of the process of this name, which stays where it is: the kernel may keep it. This is
-/// [`find`] without the copy, and without taking the name back.
+/// Finds the number of the process with this name, which the kernel may keep. Unlike [`find`] this neither
+/// copies the name nor takes it back.
 ///
 /// ```
 /// # use std::sync::atomic::AtomicU8;
@@ -65,11 +65,11 @@ pub const fn name<const N: usize>(text: &[u8; N]) -> [AtomicU8; N] {
 /// ```
 #[inline(always)]
 pub fn find_static(name: &'static [AtomicU8]) -> Result<u32, ErrorCode> {
-    // SAFETY: the name lives for ever, and all of it is atomics.
+    // SAFETY: the name lives for ever and consists of atomics.
     unsafe { find_at(name.as_ptr().into(), name.len()) }
 }
 
-/// The first half of [`find_static`]: gives the name to the kernel, which keeps it.
+/// The first half of [`find_static`]: allows the kernel the name, which it keeps.
 #[cfg(not(feature = "abi-v1"))]
 #[inline(always)]
 pub fn name_static(name: &'static [AtomicU8]) -> Result<(), ErrorCode> {
@@ -79,7 +79,7 @@ pub fn name_static(name: &'static [AtomicU8]) -> Result<(), ErrorCode> {
     }
 }
 
-/// The second half of [`find_static`]: the number of the process whose name the kernel has.
+/// The second half of [`find_static`]: finds the process with the name that the kernel has.
 #[cfg(not(feature = "abi-v1"))]
 #[inline(always)]
 pub fn find_named() -> Result<u32, ErrorCode> {
@@ -88,28 +88,28 @@ pub fn find_named() -> Result<u32, ErrorCode> {
 
 /// # Safety
 ///
-/// The memory lives, and is not written but as atomics, until this returns; on version 2 until
-/// another buffer takes its place.
+/// The memory lives, and is written only as atomics, until this returns; in version 2 until another buffer
+/// replaces it.
 #[inline(always)]
 unsafe fn find_at(name: Register, length: usize) -> Result<u32, ErrorCode> {
     #[cfg(not(feature = "abi-v1"))]
     {
-        // SAFETY: the caller's.
+        // SAFETY: as the caller guarantees.
         unsafe { allow::<Kernel, TOCK_ALLOW_RO>(TOCK_IPC, TOCK_IPC_NAME, name, length) }?;
         find_named()
     }
     #[cfg(feature = "abi-v1")]
     {
         let call = [TOCK_IPC.into(), TOCK_IPC_NAME.into(), name, length.into()];
-        // SAFETY: the caller's.
+        // SAFETY: as the caller guarantees.
         let returned = unsafe { Kernel::syscall4::<TOCK_ALLOW>(call) };
         crate::CommandReturn::from(returned).to_result()
     }
 }
 
-/// What is called when another process notifies this one: its number, and what it shares.
+/// A function for notifications from another process: it gets that process's number and shared memory.
 pub trait Notified {
-    /// Called during a yield, as any upcall.
+    /// Called during a yield, like any upcall.
     fn notified(&self, sender: u32, shared: Shared<'_>);
 }
 
@@ -120,31 +120,31 @@ impl<F: Fn(u32, Shared<'_>)> Notified for F {
     }
 }
 
-/// Be a service. `own` is this process's number, which version 1 does not need.
+/// Becomes a service. `own` is this process's number, which version 1 does not need.
 #[inline]
 pub fn serve<N: Notified>(own: u32, upcall: &'static N) -> Result<(), ErrorCode> {
     subscribe(service(own), upcall)
 }
 
-/// No longer be a service.
+/// Stops being a service.
 #[inline]
 pub fn unserve(own: u32) {
     Kernel::unsubscribe(TOCK_IPC, service(own));
 }
 
-/// Be a client of a service, and hear from it.
+/// Becomes a client of a service, and receives its notifications.
 #[inline]
 pub fn listen<N: Notified>(service: u32, upcall: &'static N) -> Result<(), ErrorCode> {
     subscribe(service, upcall)
 }
 
-/// No longer hear from a service.
+/// Stops receiving a service's notifications.
 #[inline]
 pub fn unlisten(service: u32) {
     Kernel::unsubscribe(TOCK_IPC, service);
 }
 
-/// The upcall of a service.
+/// Returns the number of a service's upcall.
 #[inline(always)]
 fn service(own: u32) -> u32 {
     #[cfg(not(feature = "abi-v1"))]
@@ -162,7 +162,7 @@ pub fn notify_service(service: u32) -> Result<(), ErrorCode> {
     notify(service, TOCK_IPC_NOTIFY_SERVICE)
 }
 
-/// As a service, notifies a client of it.
+/// As a service, notifies a client.
 #[inline(always)]
 pub fn notify_client(client: u32) -> Result<(), ErrorCode> {
     notify(client, TOCK_IPC_NOTIFY_CLIENT)
@@ -176,14 +176,14 @@ fn notify(process: u32, how: u32) -> Result<(), ErrorCode> {
     Kernel::command(TOCK_IPC, process, how, 0).check()
 }
 
-/// Lets another process reach this memory, from the next notification on. On Tock it may do so for
-/// ever, even if this is taken back.
+/// Shares memory with another process, which can access it after the next notification. On Tock it may do
+/// so for ever, even after the memory was taken back.
 #[inline(always)]
 pub fn share(with: u32, memory: &'static [AtomicU32]) -> Result<(), ErrorCode> {
     Kernel::allow_rw_static(TOCK_IPC, with, memory)
 }
 
-/// Takes back what was shared with another process.
+/// Takes back the memory that was shared with another process.
 #[inline(always)]
 pub fn unshare(with: u32) {
     Kernel::unallow_rw(TOCK_IPC, with);
@@ -192,8 +192,7 @@ pub fn unshare(with: u32) {
 #[inline(always)]
 fn subscribe<N: Notified>(number: u32, upcall: &'static N) -> Result<(), ErrorCode> {
     let data = ptr::from_ref(upcall).into();
-    // SAFETY: `run` is sound with the address of an `N`, and that is what stands beside it, for
-    // ever.
+    // SAFETY: `run` is sound with the address of an `N`, and `data` is one, which lives for ever.
     unsafe { subscribe_function::<Kernel>(TOCK_IPC, number, run::<N>, data) }
 }
 
@@ -201,24 +200,23 @@ fn subscribe<N: Notified>(number: u32, upcall: &'static N) -> Result<(), ErrorCo
 ///
 /// # Safety
 ///
-/// `data` is the address of an `N` that lives, and the rest is what the kernel calls an upcall of
-/// IPC with.
+/// `data` is the address of an `N` that lives, and the other arguments are those of an IPC upcall from the
+/// kernel.
 unsafe extern "C" fn run<N: Notified>(
     sender: Register,
     length: Register,
     address: Register,
     data: Register,
 ) {
-    // SAFETY: the caller's. The reference is shared, as is the one that was subscribed.
+    // SAFETY: as the caller guarantees. The reference is shared, like the subscribed one.
     let upcall = unsafe { &*data.as_ptr::<N>() };
-    // SAFETY: what the kernel says of what is shared holds while its upcall runs.
+    // SAFETY: the kernel's description of the shared memory is valid while its upcall runs.
     let shared = unsafe { Shared::new(address.as_ptr(), length.as_usize()) };
     upcall.notified(sender.as_u32(), shared);
 }
 
-/// What another process shares with this one, for as long as the upcall that tells of it. The other
-/// may write it whenever it runs, so all of it is words of any value, and there are no references
-/// to it.
+/// The memory that another process shares with this one, during the upcall that reports it. The other process
+/// may write it whenever it runs, so it consists of words with any value, and there are no references to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<'upcall> {
     start: *mut u32,
@@ -227,12 +225,12 @@ pub struct Shared<'upcall> {
 }
 
 impl Shared<'_> {
-    /// Memory that is not made of words is none: Tock lets through what another process shares at
-    /// an odd address.
+    /// Creates it; empty if the memory does not consist of whole words: Tock also passes on memory that
+    /// another process shares at an odd address.
     ///
     /// # Safety
     ///
-    /// So many bytes from there on can be read and written, for as long as this lives.
+    /// `length` bytes from `start` can be read and written, for as long as this lives.
     #[inline(always)]
     unsafe fn new(start: *mut u32, length: usize) -> Self {
         let words = if start.is_aligned() { length / 4 } else { 0 };
@@ -243,45 +241,45 @@ impl Shared<'_> {
         }
     }
 
-    /// How many words there are.
+    /// The number of words.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.words
     }
 
-    /// Is nothing shared?
+    /// Is there no shared memory?
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.words == 0
     }
 
-    /// Reads a word, if there is one.
+    /// Reads the word with this index, if there is one.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<u32> {
-        // SAFETY: the word is one of those that can be read. It is read once, whoever writes it.
+        // SAFETY: the word can be read. It is read once, even if another process writes it.
         (index < self.words).then(|| unsafe { self.start.add(index).read_volatile() })
     }
 
-    /// Writes a word, if there is one.
+    /// Writes the word with this index, if there is one.
     #[inline(always)]
     pub fn set(&self, index: usize, value: u32) -> Option<()> {
-        // SAFETY: the word is one of those that can be written, and there is no reference to it
-        // but to an atomic, if this process shares with itself.
+        // SAFETY: the word can be written. The only references to it are to atomics, if this process shares
+        // with itself.
         (index < self.words).then(|| unsafe { self.start.add(index).write_volatile(value) })
     }
 
-    /// Copies words from this one on, as many as `to` takes, if there are as many.
+    /// Copies words from index `from_word` on, as many as `to` has. None if there are too few.
     #[inline(always)]
     pub fn copy_to(&self, to: &mut [u32], from_word: usize) -> Option<()> {
         let end = from_word.checked_add(to.len())?;
         if end > self.words {
             return None;
         }
-        // The other process may run, and write, between any two instructions of the copy. It is
-        // one copy, between the fences, and each word has a value of some moment of it.
+        // The other process may run, and write, between any two instructions of the copy. It is one copy,
+        // between the fences, and each word has a value that it had at some moment of the copy.
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: the words can be read, `to` can be written, and they do not overlap: of this
-        // process's memory nothing is shared but atomics, to which `to` is no reference.
+        // SAFETY: the words can be read, `to` can be written, and they do not overlap: this process shares
+        // only atomics, and `to` is not a reference to these.
         unsafe {
             self.start
                 .add(from_word)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a Rust app on Tock calls the kernel with: system calls of version 2 of the interface (TRD
-//! 104) or, with the feature `abi-v1`, of version 1 (Tock 1.x). Names and shape are those of
-//! libtock-rs, for a user of that to feel at home; a call costs its `ecall` and the loads of its
-//! arguments.
+//! The system calls of a Rust app on Tock: version 2 of the interface (TRD 104) or, with the feature
+//! `abi-v1`, version 1 (Tock 1.x). Names and structure follow libtock-rs, so its users feel at home. A call
+//! costs its `ecall` and the loads of its arguments.
 //!
 //! ```
 //! use core::sync::atomic::{AtomicU32, Ordering};
@@ -25,22 +24,22 @@
 //! # Ok::<_, tock::ErrorCode>(())
 //! ```
 //!
-//! What the kernel is given must live as long as the kernel has it. There are two ways:
-//! [`share::scope`] takes it back before it dies; what is `'static` never does. [`misuse`] shows
-//! what the compiler refuses. Memory that others may write at any time is atomics: where the chip
-//! needs no more for it, a `Relaxed` load or store is one instruction.
+//! Memory that the kernel has must live as long as the kernel has it. There are two ways: [`share::scope`]
+//! takes the memory back before it dies; `'static` memory never dies. [`misuse`] shows what the compiler
+//! refuses. Memory that others may write at any time consists of atomics: if the chip needs no more for it, a
+//! `Relaxed` load or store is one instruction.
 //!
-//! How to read it: [`RawSyscalls`] is the `ecall` (on a Cortex-M `svc`), [`Syscalls`] the safe calls, [`share`] and
-//! [`Upcall`] what they give to the kernel, [`CommandReturn`] and [`ErrorCode`] what they get; the
-//! drivers are made of these. The numbers, [`abi`], are taken from `apps/asm/abi.h`, as those of C
-//! and assembly. On a host [`Kernel`] is [`fake`], for tests. There is no panic handler here.
+//! Where to start reading: [`RawSyscalls`] is the `ecall` (on a Cortex-M `svc`) and [`Syscalls`] the safe
+//! calls. [`share`] and [`Upcall`] are what these pass to the kernel, [`CommandReturn`] and [`ErrorCode`] what
+//! they return. The drivers are built on them. The numbers, [`abi`], come from `apps/asm/abi.h`, as in C and
+//! assembly. On a host [`Kernel`] is [`fake`], for tests. This crate has no panic handler.
 
 #![no_std]
 
 #[cfg(not(target_os = "none"))]
 extern crate std;
 
-#[allow(missing_docs)] // their words stand in abi.h
+#[allow(missing_docs)] // abi.h documents them
 pub mod abi {
     //! The numbers of the interface, from `apps/asm/abi.h`.
     include!(concat!(env!("OUT_DIR"), "/abi.rs"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app's memory beyond its statics and stack: heap, which the kernel gives by moving the break.
+//! The app's memory in addition to its statics and stack: heap, which the kernel gives by moving the break.
 
 use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
@@ -12,7 +12,7 @@ use crate::{ErrorCode, Kernel, Syscalls};
 /// An [`Area`] starts at a multiple of this many bytes.
 pub const ALIGNMENT: usize = 64;
 
-/// A thing that one at a time may have.
+/// A token, which only one owner can have at a time.
 #[derive(Debug)]
 struct Token(AtomicBool);
 
@@ -21,13 +21,13 @@ impl Token {
         Token(AtomicBool::new(false))
     }
 
-    /// True for the one who has it now.
+    /// Takes the token; returns false if it is already taken.
     #[inline]
     fn take(&self) -> bool {
         #[cfg(target_has_atomic = "8")]
         return !self.0.swap(true, Ordering::Acquire);
-        // The chip has no such instruction, nor a need for it: an app has one thread, and its
-        // upcalls run at a yield only.
+        // The chip has no such instruction, and does not need it: an app has one thread, and its upcalls run
+        // only at a yield.
         #[cfg(not(target_has_atomic = "8"))]
         {
             let free = !self.0.load(Ordering::Relaxed);
@@ -45,11 +45,11 @@ impl Token {
     }
 }
 
-/// Who may move the break.
+/// The right to move the break.
 static BREAK: Token = Token::new();
 
-/// The right to move the break, down to where it was when this was taken. Dropped, it moves the
-/// break back there.
+/// The right to move the break, not below its position when this was taken. When dropped, it moves the break
+/// back there.
 ///
 /// ```
 /// use tock::memory::Break;
@@ -67,11 +67,11 @@ pub struct Break {
 }
 
 impl Break {
-    /// Takes it.
+    /// Takes the right.
     ///
     /// # Errors
     ///
-    /// BUSY if somebody has it; the kernel's.
+    /// BUSY if it is already taken; the kernel's.
     pub fn take() -> Result<Break, ErrorCode> {
         if !BREAK.take() {
             return Err(ErrorCode::Busy);
@@ -81,13 +81,13 @@ impl Break {
             .inspect_err(|_| BREAK.give_back())
     }
 
-    /// The address where the break was.
+    /// The address of the break when this was taken.
     #[inline]
     pub fn base(&self) -> usize {
         self.base.addr()
     }
 
-    /// Moves the break up by this many bytes, and returns the address where it was.
+    /// Moves the break up by this many bytes, and returns its previous address.
     ///
     /// # Errors
     ///
@@ -107,21 +107,21 @@ impl Break {
         if address < self.base() {
             return Err(ErrorCode::Invalid);
         }
-        // SAFETY: from the base on nothing is in use: memory that is comes from `Area::reserve`
-        // or `memop_increment_brk`; the first needs the token that we have, and what the second
-        // returns is a bare pointer, whose use is for its user to vouch for.
+        // SAFETY: no memory above the base is in use. Memory in use comes from `Area::reserve` or
+        // `memop_increment_brk`. The first needs the token that this has. The second returns a raw pointer,
+        // for whose use its caller is responsible.
         unsafe { Kernel::memop_brk(self.base.with_addr(address)) }
     }
 }
 
 impl Drop for Break {
     fn drop(&mut self) {
-        let _ = self.brk(self.base()); // back where it was it is known to be allowed
+        let _ = self.brk(self.base()); // the previous position is known to be allowed
         BREAK.give_back();
     }
 }
 
-/// A piece of heap that is got once, and lent to one at a time.
+/// A piece of heap that is reserved once, and lent to one borrower at a time.
 ///
 /// ```
 /// use tock::memory::Area;
@@ -155,12 +155,11 @@ impl Area {
         }
     }
 
-    /// Gets this many words of memory. An area that has as many, or more, keeps what it has.
+    /// Reserves this many words of memory. An area that has at least as many keeps them.
     ///
     /// # Errors
     ///
-    /// BUSY if the area is lent, or somebody has the break; ALREADY if it has memory, but less;
-    /// the kernel's.
+    /// BUSY if the area is lent, or the break is taken; ALREADY if it has memory, but less; the kernel's.
     pub fn reserve(&self, words: usize) -> Result<(), ErrorCode> {
         if !self.lent.take() {
             return Err(ErrorCode::Busy);
@@ -192,8 +191,8 @@ impl Area {
         Ok(())
     }
 
-    /// Lends the first so many words, with what the last one left there. None if the area is lent
-    /// already or has not as many.
+    /// Lends the first `words` words, with the contents that the last borrower left. None if the area is
+    /// already lent or is smaller.
     #[inline]
     pub fn lend(&self, words: usize) -> Option<Lent<'_>> {
         if !self.lent.take() {
@@ -212,11 +211,11 @@ impl Area {
     }
 }
 
-/// Words of an [`Area`]. Dropped, it gives them back.
+/// Words of an [`Area`]. When dropped, it returns them.
 #[derive(Debug)]
 pub struct Lent<'area> {
     area: &'area Area,
-    // No reference: it would have to outlast the moment when the words are given back.
+    // Not a reference: that would have to outlive the moment when the words are returned.
     start: NonNull<u32>,
     words: usize,
 }
@@ -226,9 +225,9 @@ impl Deref for Lent<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &[u32] {
-        // SAFETY: `start` has so many words, aligned, which the kernel gave to `Area::reserve` and
-        // to nobody else, with some value each. The break stays above them: see `Break::brk`. As
-        // long as this lives, nobody else has the area's token, and makes a reference to them.
+        // SAFETY: `start` has this many words, aligned and initialised, which the kernel gave only to
+        // `Area::reserve`. The break stays above them: see `Break::brk`. While this lives it has the area's
+        // token, so nothing else makes a reference to them.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the compiler refuses, each beside what it takes. To the kernel goes an address and no more:
-//! in C all of these compile, and the kernel writes where something else is by then.
+//! Code that the compiler refuses, each next to code that it accepts. The kernel only gets an address: in C
+//! all of these compile, and the kernel writes to memory that now has another use.
 //!
 //! # Buffers
 //!
-//! The kernel has a buffer until the scope ends, so it lives as long.
+//! The kernel has a buffer until the scope ends, so the buffer must live as long.
 //!
 //! ```
 //! # #![allow(unused)]
@@ -18,7 +18,7 @@
 //! let read = buffer[0];
 //! ```
 //!
-//! One that dies first, inside of the scope:
+//! A buffer that dies earlier, inside the scope:
 //!
 //! ```compile_fail,E0597
 //! # #![allow(unused)]
@@ -30,7 +30,7 @@
 //! });
 //! ```
 //!
-//! One that is read while the kernel may write it:
+//! A buffer that is read while the kernel may write it:
 //!
 //! ```compile_fail,E0503
 //! # #![allow(unused)]
@@ -42,7 +42,7 @@
 //! });
 //! ```
 //!
-//! One that moves away while the kernel may write it:
+//! A buffer that moves while the kernel may write it:
 //!
 //! ```compile_fail,E0505
 //! # #![allow(unused)]
@@ -54,7 +54,7 @@
 //! });
 //! ```
 //!
-//! One that is allowed twice, to two drivers:
+//! A buffer that is allowed twice, to two drivers:
 //!
 //! ```compile_fail,E0499
 //! # #![allow(unused)]
@@ -67,7 +67,7 @@
 //! });
 //! ```
 //!
-//! One that is another process's for good, since Tock never closes what IPC has opened:
+//! A buffer that another process has for ever, since Tock never closes what IPC has opened:
 //!
 //! ```compile_fail,E0080
 //! # #![allow(unused)]
@@ -80,7 +80,7 @@
 //!
 //! # Upcalls
 //!
-//! The kernel calls an upcall until the scope ends, so it, and what it uses, lives as long.
+//! The kernel calls an upcall until the scope ends, so the upcall and its state must live as long.
 //!
 //! ```
 //! # #![allow(unused)]
@@ -93,7 +93,7 @@
 //! });
 //! ```
 //!
-//! A closure that dies first:
+//! A closure that dies earlier:
 //!
 //! ```compile_fail,E0597
 //! # #![allow(unused)]
@@ -106,7 +106,7 @@
 //! });
 //! ```
 //!
-//! A closure that outlives what it uses:
+//! A closure that outlives its state:
 //!
 //! ```compile_fail,E0373
 //! # #![allow(unused)]
@@ -122,7 +122,7 @@
 //! });
 //! ```
 //!
-//! A closure that wants what it changes for itself: an upcall may run while another does.
+//! A closure that needs exclusive access to its state: an upcall may run while another one does.
 //!
 //! ```compile_fail,E0525
 //! # #![allow(unused)]
@@ -136,9 +136,9 @@
 //!
 //! # Handles
 //!
-//! A handle says that its scope will take back what it is used for.
+//! A handle guarantees that its scope takes back what the handle is used for.
 //!
-//! One that is smuggled out, to be used when nobody takes anything back any more:
+//! A handle that is moved out of its scope, to be used when nothing is taken back any more:
 //!
 //! ```compile_fail,E0521
 //! # #![allow(unused)]
@@ -149,7 +149,7 @@
 //! });
 //! ```
 //!
-//! One that is made without a scope:
+//! A handle that is made without a scope:
 //!
 //! ```compile_fail,E0451
 //! # #![allow(unused)]
@@ -159,7 +159,7 @@
 //! };
 //! ```
 //!
-//! One for something else:
+//! A handle for something else:
 //!
 //! ```compile_fail,E0308
 //! # #![allow(unused)]
@@ -170,7 +170,7 @@
 //! });
 //! ```
 //!
-//! One that passes for a longer one:
+//! A handle that is used as one with a longer lifetime:
 //!
 //! ```compile_fail,E0597
 //! # #![allow(unused)]
@@ -186,7 +186,7 @@
 //!
 //! # For ever
 //!
-//! Without a scope what the kernel has lives for ever, and what it may write is atomics.
+//! Without a scope the kernel's memory lives for ever, and memory that it may write consists of atomics.
 //!
 //! ```
 //! # #![allow(unused)]
@@ -218,7 +218,7 @@
 //! Kernel::allow_rw_static(0x99, 3, &BUFFER).unwrap();
 //! ```
 //!
-//! An upcall that uses what dies:
+//! An upcall whose state dies:
 //!
 //! ```compile_fail,E0597
 //! # #![allow(unused)]
@@ -228,7 +228,7 @@
 //! Kernel::subscribe_static(0x99, 5, &came).unwrap();
 //! ```
 //!
-//! An upcall whose state is not for sharing, as a static is shared:
+//! An upcall whose state cannot be shared, though a static is shared:
 //!
 //! ```compile_fail,E0277
 //! # #![allow(unused)]
@@ -250,7 +250,7 @@
 //! drop(lent);
 //! ```
 //!
-//! Words that were given back:
+//! Words that were returned:
 //!
 //! ```compile_fail,E0382
 //! # #![allow(unused)]
@@ -262,7 +262,7 @@
 //! lent[0] = 1;
 //! ```
 //!
-//! A reference that would outlast them:
+//! A reference that would outlive them:
 //!
 //! ```compile_fail,E0505
 //! # #![allow(unused)]
@@ -275,9 +275,9 @@
 //! assert_eq!(*first, 0);
 //! ```
 //!
-//! # What another process shares
+//! # Memory that another process shares
 //!
-//! It is there as long as the upcall that tells of it.
+//! It exists during the upcall that reports it.
 //!
 //! ```
 //! # #![allow(unused)]
@@ -290,7 +290,7 @@
 //! # .unwrap();
 //! ```
 //!
-//! Kept beyond it:
+//! Kept after the upcall:
 //!
 //! ```compile_fail,E0521
 //! # #![allow(unused)]
@@ -305,7 +305,7 @@
 //! }
 //! ```
 //!
-//! Made of any address:
+//! Made from any address:
 //!
 //! ```compile_fail,E0624
 //! # #![allow(unused)]
@@ -315,7 +315,7 @@
 
 #[cfg(not(feature = "abi-v1"))]
 pub mod read_only {
-    //! Read-only buffers, which version 1 does not have: nobody writes what the kernel reads.
+    //! Read-only buffers, which version 1 does not have: they are not written while the kernel reads them.
     //!
     //! ```
     //! # #![allow(unused)]
@@ -327,7 +327,7 @@ pub mod read_only {
     //! });
     //! ```
     //!
-    //! One that is written meanwhile:
+    //! A buffer that is written meanwhile:
     //!
     //! ```compile_fail,E0506
     //! # #![allow(unused)]
@@ -339,7 +339,7 @@ pub mod read_only {
     //! });
     //! ```
     //!
-    //! One that dies, where it should live for ever:
+    //! A buffer that dies, but must live for ever:
     //!
     //! ```compile_fail,E0597
     //! # #![allow(unused)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The system calls as they are: registers go in, registers come out, and nothing is checked.
-//! [`crate::Syscalls`] makes safe functions of them.
+//! The bare system calls: registers go in, registers come out, and nothing is checked. [`crate::Syscalls`]
+//! makes safe functions of them.
 
-/// A register as the kernel sees it: a number or an address. It is held as a pointer, so that an
-/// address stays one of the object that it is of.
+/// A register as the kernel sees it: a number or an address. It is kept as a pointer, so that an address
+/// keeps the provenance of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Register(*mut ());
@@ -13,19 +13,19 @@ impl Register {
     /// 0: no function, no buffer.
     pub const NULL: Register = Register(core::ptr::null_mut());
 
-    /// As a number, of 32 bits as on the chip.
+    /// Returns it as a number, of 32 bits as on the chip.
     #[inline(always)]
     pub fn as_u32(self) -> u32 {
         self.0.addr() as u32
     }
 
-    /// As a number of bytes.
+    /// Returns it as a number of bytes.
     #[inline(always)]
     pub fn as_usize(self) -> usize {
         self.0.addr()
     }
 
-    /// As an address.
+    /// Returns it as an address.
     #[inline(always)]
     pub const fn as_ptr<T>(self) -> *mut T {
         self.0.cast()
@@ -60,8 +60,8 @@ impl<T> From<*mut T> for Register {
     }
 }
 
-/// What comes back from a call: on version 2 the variant and up to three words, on version 1 one
-/// word, negative for an error.
+/// The result of a call: in version 2 the variant and up to three words, in version 1 one word, negative for
+/// an error.
 pub type Returned = [Register; RETURNED];
 
 #[cfg(feature = "abi-v1")]
@@ -69,24 +69,23 @@ const RETURNED: usize = 1;
 #[cfg(not(feature = "abi-v1"))]
 const RETURNED: usize = 4;
 
-/// An upcall as the kernel calls it: three arguments, and the fourth as it was subscribed with.
+/// An upcall as the kernel calls it: three arguments, and the data of the subscription.
 pub type UpcallFunction = unsafe extern "C" fn(Register, Register, Register, Register);
 
-/// What carries out a system call: [`crate::Kernel`]. The functions differ in how many registers
+/// An implementation of system calls: [`crate::Kernel`]. The functions differ in the number of registers that
 /// they load, so that a call costs no more than its own arguments.
 ///
 /// # Safety
 ///
-/// Who implements this hands the registers to a kernel of Tock as they are, or to something that
-/// keeps the same promises: it touches memory only by what was allowed and for as long as it is
-/// allowed, calls a function only while it is subscribed and only during a yield, and
-/// leaves the caller's other registers and memory alone.
+/// The implementation passes the registers to a kernel of Tock unchanged, or to something with the same
+/// guarantees: it accesses only memory that is allowed at the time, calls a function only while it is
+/// subscribed and only during a yield, and does not change the caller's other registers and memory.
 pub unsafe trait RawSyscalls: Sized {
     /// Yield of version 1, which waits.
     ///
     /// # Safety
     ///
-    /// What is subscribed may run.
+    /// Any subscribed function may run.
     #[cfg(feature = "abi-v1")]
     unsafe fn yield0();
 
@@ -94,7 +93,7 @@ pub unsafe trait RawSyscalls: Sized {
     ///
     /// # Safety
     ///
-    /// The argument is one that TRD 104 has. What is subscribed may run.
+    /// The argument is one that TRD 104 defines. Any subscribed function may run.
     #[cfg(not(feature = "abi-v1"))]
     unsafe fn yield1(arguments: [Register; 1]);
 
@@ -107,7 +106,7 @@ pub unsafe trait RawSyscalls: Sized {
     #[cfg(not(feature = "abi-v1"))]
     unsafe fn yield2(arguments: [Register; 2]);
 
-    /// Yield with three arguments, and the upcall's in return.
+    /// Yield with three arguments, which returns the upcall's.
     ///
     /// # Safety
     ///
@@ -133,9 +132,9 @@ pub unsafe trait RawSyscalls: Sized {
     ///
     /// # Safety
     ///
-    /// `CLASS` is not yield. A function that is subscribed is an [`UpcallFunction`], sound to call
-    /// with what is subscribed beside it, until another takes its place. A buffer that is allowed
-    /// read-only is not written, one that is allowed read-write is neither written nor read as
-    /// plain memory, until another takes its place. Memory that a memop gives back is not in use.
+    /// `CLASS` is not yield. A subscribed function is an [`UpcallFunction`], sound to call with its data until
+    /// another one replaces it. A buffer allowed read-only is not written, and a buffer allowed read-write is
+    /// neither written nor read as plain memory, until another one replaces it. Memory that a memop returns to
+    /// the kernel is not in use.
     unsafe fn syscall4<const CLASS: u32>(arguments: [Register; 4]) -> Returned;
 }

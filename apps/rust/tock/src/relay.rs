@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The newer IPC of version 2: registries, by which a process that registered is found, and the relay.
-//! Of the relay a client sends a request to a service, which takes it and responds; the kernel copies
-//! both ways, from the one's memory out to the other's memory in. What is due is waited for by
-//! yield-wait-for, so nothing is subscribed.
+//! The newer IPC of version 2: registries, in which processes find each other, and the relay. A client sends a
+//! request to a service through the relay; the service takes it and responds. The kernel copies both ways,
+//! from the sender's out memory to the receiver's in memory. All waits use yield-wait-for, so nothing is
+//! subscribed.
 
 use core::sync::atomic::AtomicU32;
 
@@ -16,15 +16,15 @@ use crate::abi::{
 use crate::syscalls::allow;
 use crate::{CommandReturn, ErrorCode, Kernel, Syscalls};
 
-/// What the kernel calls a process by.
+/// The kernel's id of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the kernel's words, nothing is known beyond them
+#[allow(missing_docs)] // the kernel's words, which are documented nowhere else
 pub struct Process {
     pub low: u32,
     pub high: u32,
 }
 
-/// By what processes register and are found.
+/// The registry in which processes register and are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Registry {
@@ -35,19 +35,19 @@ pub enum Registry {
 }
 
 impl Registry {
-    /// Gives the kernel the name that the next call is about. It keeps it.
+    /// Allows the kernel the name for the next call. The kernel keeps it.
     #[inline(always)]
     pub fn name(self, name: &'static [u8]) -> Result<(), ErrorCode> {
         Kernel::allow_ro_static(self as u32, TOCK_REGISTRY_NAME, name)
     }
 
-    /// Registers this process: by string by the name that the kernel has.
+    /// Registers this process; by string with the name that the kernel has.
     #[inline(always)]
     pub fn register(self) -> Result<(), ErrorCode> {
         self.ask(TOCK_REGISTER).map(|_| ())
     }
 
-    /// The process that registered by the name that the kernel has.
+    /// Finds the process that registered with the name that the kernel has.
     ///
     /// ```
     /// # use tock::{abi, fake, fake::Answer};
@@ -66,7 +66,7 @@ impl Registry {
         self.ask(TOCK_DISCOVER)
     }
 
-    /// Makes a command, and waits for what its upcall tells: that of the number before.
+    /// Makes a command, and waits for its upcall, which has the number before the command's.
     #[inline(always)]
     fn ask(self, command: u32) -> Result<Process, ErrorCode> {
         Kernel::command(self as u32, command, 0, 0).check()?;
@@ -84,33 +84,33 @@ fn status_of(status: u32) -> Result<(), ErrorCode> {
     }
 }
 
-/// What others are sent from here. The kernel keeps it.
+/// Sets the memory that this process sends. The kernel keeps it.
 #[inline(always)]
 pub fn out(memory: &'static [AtomicU32]) -> Result<(), ErrorCode> {
     let start = memory.as_ptr().into();
-    // SAFETY: the memory lives for ever, and all of it is atomics.
+    // SAFETY: the memory lives for ever and consists of atomics.
     unsafe {
         allow::<Kernel, TOCK_ALLOW_RO>(TOCK_RELAY, TOCK_RELAY_OUT, start, size_of_val(memory))
     }
 }
 
-/// Where what others send comes. The kernel keeps it.
+/// Sets the memory that receives what others send. The kernel keeps it.
 #[inline(always)]
 pub fn room(memory: &'static [AtomicU32]) -> Result<(), ErrorCode> {
     Kernel::allow_rw_static(TOCK_RELAY, TOCK_RELAY_IN, memory)
 }
 
-/// Sends a service what is out.
+/// Sends the out memory to a service.
 #[inline(always)]
 pub fn send(to: Process) -> Result<(), ErrorCode> {
     Kernel::command(TOCK_RELAY, TOCK_RELAY_SEND, to.low, to.high).check()
 }
 
-/// Sleeps until there is an answer, and says how many bytes it has.
+/// Sleeps until there is a response, and returns its length in bytes.
 ///
 /// # Errors
 ///
-/// SIZE if it had no room, CANCEL or UNINSTALLED if none comes.
+/// SIZE if the response did not fit, CANCEL or UNINSTALLED if there is none.
 #[inline(always)]
 pub fn answer() -> Result<u32, ErrorCode> {
     let (status, length, _) = Kernel::yield_wait_for(TOCK_RELAY, TOCK_RELAY_ANSWER);
@@ -118,20 +118,20 @@ pub fn answer() -> Result<u32, ErrorCode> {
     Ok(length)
 }
 
-/// Be a service: others may send.
+/// Becomes a service: others may send requests.
 #[inline(always)]
 pub fn enable() -> Result<(), ErrorCode> {
     Kernel::command(TOCK_RELAY, TOCK_RELAY_ENABLE, 0, 0).check()
 }
 
-/// Sleeps until a request waits, and says whose. It may be gone when it is taken.
+/// Sleeps until a request waits, and returns its client. It may be gone when it is taken.
 #[inline(always)]
 pub fn request() -> Process {
     let (low, high, _) = Kernel::yield_wait_for(TOCK_RELAY, TOCK_RELAY_REQUEST);
     Process { low, high }
 }
 
-/// Takes any request: its bytes, and whose it is.
+/// Takes any request: returns its length and its client.
 #[inline(always)]
 pub fn take() -> Result<(u32, Process), ErrorCode> {
     taken(Kernel::command(TOCK_RELAY, TOCK_RELAY_TAKE, 0, 0))
@@ -151,7 +151,7 @@ fn taken(returned: CommandReturn) -> Result<(u32, Process), ErrorCode> {
     Ok((length, Process { low, high }))
 }
 
-/// Answers the request that was taken last with what is out.
+/// Responds to the request that was taken last, with the out memory.
 #[inline(always)]
 pub fn respond() -> Result<(), ErrorCode> {
     Kernel::command(TOCK_RELAY, TOCK_RELAY_RESPOND, 0, 0).check()

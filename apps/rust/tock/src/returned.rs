@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a command returned, by the variants of version 2. Version 1 has one signed word, of which
-//! two of these are made: a failure, or a success with that word.
+//! The result of a command, as a variant of version 2. Version 1 returns one signed word, which becomes one of
+//! two variants: a failure, or a success with that word.
 
 use crate::abi;
 use crate::error::ErrorCode;
 use crate::raw::Returned;
 
-/// What a command returned: a variant and its words, of which the first is the error code of a
-/// failure.
+/// The result of a command: a variant and its words. The first word of a failure is its error code.
 #[must_use = "this may be an error"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandReturn {
@@ -16,7 +15,7 @@ pub struct CommandReturn {
     words: [u32; 3],
 }
 
-/// A success without a word; on version 1, where the kernel does not tell these apart, any success.
+/// A success without a word; in version 1, whose successes all look the same, any success.
 const SUCCESS: u32 = if cfg!(feature = "abi-v1") {
     abi::TOCK_SUCCESS_U32
 } else {
@@ -49,21 +48,21 @@ impl From<Returned> for CommandReturn {
     }
 }
 
-/// The low word comes first.
+/// Joins two words, the low one first.
 #[inline]
 const fn wide(low: u32, high: u32) -> u64 {
     low as u64 | (high as u64) << 32
 }
 
 impl CommandReturn {
-    /// The variant and its words, as they came.
+    /// The variant and its words, unchanged.
     #[inline]
     pub const fn raw_values(&self) -> (u32, u32, u32, u32) {
         let [first, second, third] = self.words;
         (self.variant, first, second, third)
     }
 
-    /// The first word, whatever the variant: for what is known to succeed.
+    /// The first word of any variant, for a call that is known to succeed.
     #[inline]
     pub const fn first(&self) -> u32 {
         self.words[0]
@@ -83,7 +82,7 @@ impl CommandReturn {
         }
     }
 
-    /// The words of a success of the variant that `T` is of.
+    /// Converts a success to `T`, if it is the variant of `T`.
     ///
     /// # Errors
     ///
@@ -104,7 +103,7 @@ impl CommandReturn {
         (self.variant == variant).then(|| ErrorCode::of(self.words[0]))
     }
 
-    /// Is it a success without a word? On version 1, is it a success?
+    /// Is it a success without a word? In version 1: is it a success?
     #[inline]
     pub fn is_success(&self) -> bool {
         self.variant == SUCCESS
@@ -116,63 +115,63 @@ impl CommandReturn {
         self.variant == abi::TOCK_SUCCESS_U32
     }
 
-    /// Is it a failure, and no more than that?
+    /// Is it a failure without a word?
     #[inline]
     pub fn is_failure(&self) -> bool {
         self.variant == abi::TOCK_FAILURE
     }
 
-    /// The word of a success with one.
+    /// The word of a success with one word.
     #[inline]
     pub fn get_success_u32(&self) -> Option<u32> {
         self.success()
     }
 
-    /// The words of a success with two.
+    /// The words of a success with two words.
     #[inline]
     pub fn get_success_2_u32(&self) -> Option<(u32, u32)> {
         self.success()
     }
 
-    /// The double word of a success with one.
+    /// The double word of a success with one double word.
     #[inline]
     pub fn get_success_u64(&self) -> Option<u64> {
         self.success()
     }
 
-    /// The words of a success with three.
+    /// The words of a success with three words.
     #[inline]
     pub fn get_success_3_u32(&self) -> Option<(u32, u32, u32)> {
         self.success()
     }
 
-    /// Word and double word of a success with both.
+    /// The word and the double word of a success with both.
     #[inline]
     pub fn get_success_u32_u64(&self) -> Option<(u32, u64)> {
         self.success()
     }
 
-    /// The error of a failure that is no more than that.
+    /// The error of a failure without a word.
     #[inline]
     pub fn get_failure(&self) -> Option<ErrorCode> {
         self.failure(abi::TOCK_FAILURE)
     }
 
-    /// Error and word of a failure with one.
+    /// The error and the word of a failure with one word.
     #[inline]
     pub fn get_failure_u32(&self) -> Option<(ErrorCode, u32)> {
         let error = self.failure(abi::TOCK_FAILURE_U32)?;
         Some((error, self.words[1]))
     }
 
-    /// Error and words of a failure with two.
+    /// The error and the words of a failure with two words.
     #[inline]
     pub fn get_failure_2_u32(&self) -> Option<(ErrorCode, u32, u32)> {
         let error = self.failure(abi::TOCK_FAILURE_U32_U32)?;
         Some((error, self.words[1], self.words[2]))
     }
 
-    /// Error and double word of a failure with one.
+    /// The error and the double word of a failure with one double word.
     #[inline]
     pub fn get_failure_u64(&self) -> Option<(ErrorCode, u64)> {
         let error = self.failure(abi::TOCK_FAILURE_U64)?;
@@ -180,7 +179,7 @@ impl CommandReturn {
     }
 }
 
-/// What a success can hold.
+/// The data of a success.
 pub trait SuccessData: sealed::Sealed + Sized {
     #[doc(hidden)]
     const VARIANT: u32;

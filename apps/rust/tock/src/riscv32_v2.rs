@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The system calls of version 2 (TRD 104) on the chip: the class is in a4, arguments are in a0 to
-//! a3, and so are the results.
+//! The system calls of version 2 (TRD 104) on the chip: the class is in a4, arguments and results are in a0 to
+//! a3.
 
 use core::arch::asm;
 
@@ -11,14 +11,14 @@ use crate::raw::{RawSyscalls, Register, Returned};
 /// The kernel that the app runs on.
 pub struct Kernel;
 
-// SAFETY: each function is one ecall with the registers of TRD 104, and the kernel keeps what TRD
-// 104 promises. Besides a yield it changes a0 to a3 at most; at a yield an upcall may run on the
-// app's stack as an ordinary procedure, so all that the C calling convention gives away is given
-// away. No block says that memory is left alone, so all of it is in place before the call.
+// SAFETY: each function is one ecall with the registers of TRD 104, and the kernel keeps the promises of TRD
+// 104. Except at a yield it changes only a0 to a3. At a yield an upcall may run on the app's stack as an
+// ordinary procedure, so all caller-saved registers of the C calling convention are declared as changed.
+// No block is marked as not using memory, so all of it is up to date before the call.
 unsafe impl RawSyscalls for Kernel {
     #[inline(always)]
     unsafe fn yield1([kind]: [Register; 1]) {
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",
@@ -31,7 +31,7 @@ unsafe impl RawSyscalls for Kernel {
 
     #[inline(always)]
     unsafe fn yield2([kind, first]: [Register; 2]) {
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",
@@ -46,7 +46,7 @@ unsafe impl RawSyscalls for Kernel {
     #[inline(always)]
     unsafe fn yield3([kind, first, second]: [Register; 3]) -> [Register; 3] {
         let (a0, a1, a2): (*mut (), *mut (), *mut ());
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",
@@ -63,7 +63,7 @@ unsafe impl RawSyscalls for Kernel {
     #[inline(always)]
     unsafe fn syscall1<const CLASS: u32>([first]: [Register; 1]) -> Returned {
         let (a0, a1, a2, a3): (*mut (), *mut (), *mut (), *mut ());
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",
@@ -81,7 +81,7 @@ unsafe impl RawSyscalls for Kernel {
     #[inline(always)]
     unsafe fn syscall2<const CLASS: u32>([first, second]: [Register; 2]) -> Returned {
         let (a0, a1, a2, a3): (*mut (), *mut (), *mut (), *mut ());
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",
@@ -99,7 +99,7 @@ unsafe impl RawSyscalls for Kernel {
     #[inline(always)]
     unsafe fn syscall4<const CLASS: u32>([a, b, c, d]: [Register; 4]) -> Returned {
         let (a0, a1, a2, a3): (*mut (), *mut (), *mut (), *mut ());
-        // SAFETY: the caller's; for the registers see above.
+        // SAFETY: as the caller guarantees; for the registers see above.
         unsafe {
             asm!(
                 "ecall",

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Buffers and upcalls for as long as a scope: what the kernel was given it has lost again when
-//! [`scope`] returns, however that comes about. All of this is for the compiler; at run time
-//! nothing is left of it but the calls that take things back.
+//! Buffers and upcalls for the duration of a scope: when [`scope`] returns or unwinds, it has taken them back
+//! from the kernel. All of this is for the compiler; at run time only the calls that take things back remain.
 //!
 //! ```
 //! use std::cell::Cell;
@@ -33,29 +32,29 @@ use core::marker::PhantomData;
 
 use crate::Syscalls;
 
-/// Runs `body` with a handle for everything in the list `L`, and then takes back from the kernel
-/// what it was given under it. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
+/// Runs `body` with a handle for everything in the list `L`, then takes back from the kernel what it was given
+/// with that handle. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
 #[inline]
 pub fn scope<L: List, Output, F: FnOnce(Handle<'_, L>) -> Output>(body: F) -> Output {
     let list = L::default();
-    // `list` stays in this frame, which nobody else can reach, and is dropped when the body has
-    // returned or unwinds: that is what a handle stands for.
+    // `list` stays in this frame, which no other code can access. It is dropped when the body has returned or
+    // unwinds, as a handle guarantees.
     body(Handle::to(&list))
 }
 
-/// Says that what is in `L` will be taken back. Only [`scope`] makes one.
+/// Guarantees that everything in `L` will be taken back. Only [`scope`] makes one.
 pub struct Handle<'handle, L: List> {
     list: PhantomData<&'handle L>,
 }
 
 impl<'handle, L: List> Handle<'handle, L> {
-    /// For a list, or part of one, that is dropped at its end in any case.
+    /// Makes a handle for a list, or a part of one, that is dropped at its end in any case.
     #[inline(always)]
     fn to(_list: &'handle L) -> Handle<'handle, L> {
         Handle { list: PhantomData }
     }
 
-    /// A handle for each part of a tuple.
+    /// Makes a handle for each part of a tuple.
     #[inline(always)]
     pub fn split(self) -> L::Handles
     where
@@ -73,7 +72,7 @@ impl<L: List> Clone for Handle<'_, L> {
 
 impl<L: List> Copy for Handle<'_, L> {}
 
-/// What [`scope`] can take back.
+/// Things that [`scope`] can take back.
 pub trait List: Default + sealed::Sealed {}
 
 /// A [`List`] with parts.
@@ -88,13 +87,13 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A thing that the kernel is given, and how it is taken back.
+/// A thing that the kernel is given, and the call that takes it back.
 macro_rules! shared {
     ($(#[$doc:meta])* $name:ident, $end:ident) => {
         $(#[$doc])*
         ///
-        /// `'share` is how long what is given lives at least. It can be made neither longer nor
-        /// shorter: something that lives too short would pass for it.
+        /// `'share` is the time for which the given thing lives at least. The lifetime can be made neither
+        /// longer nor shorter: otherwise something that dies too early would be accepted.
         pub struct $name<'share, S: Syscalls, const DRIVER: u32, const NUMBER: u32> {
             syscalls: PhantomData<S>,
             share: PhantomData<fn(&'share ()) -> &'share ()>,
@@ -147,7 +146,7 @@ shared! {
     AllowRo, unallow_ro
 }
 
-/// Tuples, whose parts are dropped with them.
+/// Tuples; their parts are dropped with them.
 macro_rules! tuples {
     ($($name:ident)*) => {
         impl<$($name: List),*> sealed::Sealed for ($($name,)*) {}

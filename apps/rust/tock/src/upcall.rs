@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What can be subscribed, and the one function by which the kernel calls it.
+//! The types that can be subscribed, and the function through which the kernel calls them.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::raw::Register;
 
-/// What the kernel can call, during a yield. It is also called when another upcall, or what runs
-/// beside it, yields: so it has its state by shared reference, in a `Cell` or an atomic.
+/// A function that the kernel can call during a yield. It is also called when another upcall, or the code
+/// around it, yields. So its state is behind a shared reference, in a `Cell` or an atomic.
 pub trait Upcall {
-    /// The driver's three words.
+    /// Handles the driver's three words.
     fn upcall(&self, first: u32, second: u32, third: u32);
 }
 
@@ -21,7 +21,7 @@ impl<F: Fn(u32, u32, u32)> Upcall for F {
     }
 }
 
-/// Notes that it came.
+/// Records that the upcall came.
 impl Upcall for Cell<bool> {
     #[inline]
     fn upcall(&self, _first: u32, _second: u32, _third: u32) {
@@ -29,7 +29,7 @@ impl Upcall for Cell<bool> {
     }
 }
 
-/// Notes that it came; as this is `Sync`, it can be a `static`.
+/// Records that the upcall came. Since this is `Sync`, it can be a `static`.
 impl Upcall for AtomicBool {
     #[inline]
     fn upcall(&self, _first: u32, _second: u32, _third: u32) {
@@ -37,7 +37,7 @@ impl Upcall for AtomicBool {
     }
 }
 
-/// Keeps the first words of the last one.
+/// Keeps the first words of the last upcall.
 macro_rules! keeps {
     ($type:ty, $first:ident $second:ident $third:ident => $value:expr) => {
         impl Upcall for Cell<Option<$type>> {
@@ -54,8 +54,8 @@ keeps!((u32,), a _b _c => (a,));
 keeps!((u32, u32), a b _c => (a, b));
 keeps!((u32, u32, u32), a b c => (a, b, c));
 
-/// Runs the upcall at `data`. As an `extern "C"` function it does not unwind into the kernel: a
-/// panic that gets here ends the app.
+/// Runs the upcall at `data`. As an `extern "C"` function it does not unwind into the kernel: a panic in it
+/// ends the app.
 ///
 /// # Safety
 ///
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "C" fn run<U: Upcall>(
     third: Register,
     data: Register,
 ) {
-    // SAFETY: the caller's. The reference is shared, as is the one that was subscribed.
+    // SAFETY: as the caller guarantees. The reference is shared, like the subscribed one.
     let upcall = unsafe { &*data.as_ptr::<U>() };
     upcall.upcall(first.as_u32(), second.as_u32(), third.as_u32());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Console, alarm, Perf and IPC against a kernel that answers as the real ones do, and otherwise.
+//! Console, alarm, Perf and IPC on a kernel that answers like the real ones, or wrongly.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -63,7 +63,7 @@ fn a_nap_lasts_as_long_as_it_should() {
         Call::Command(abi::TOCK_ALARM, _, ticks, _) => Some(ticks),
         _ => None,
     });
-    // 200 ticks at 10 kHz, and one for the one that has begun; version 1 is told the time when.
+    // 200 ticks at 10 kHz, plus one for the tick that has begun; version 1 gets an absolute time.
     let now = if cfg!(feature = "abi-v1") { 1 } else { 0 };
     assert_eq!(set, Some(now + 201));
     assert!(fake::has_nothing());
@@ -114,7 +114,7 @@ fn perf_counts_and_calls_back() {
     assert_eq!(perf::schedule_upcall(1), Err(ErrorCode::NoDevice));
 }
 
-/// IPC as the kernel has it: one process, "server", is there, as number 2.
+/// IPC as in the kernel: there is one process, "server", with number 2.
 fn server() {
     fake::driver(abi::TOCK_IPC, |command, _, _| {
         let name = fake::read(abi::TOCK_IPC, abi::TOCK_IPC_NAME);
@@ -179,7 +179,7 @@ fn what_is_shared_is_the_kernels_until_it_is_taken_back() {
     assert!(fake::has_nothing());
 }
 
-/// Has `notified` see this memory as what process 9 shares.
+/// Makes `notified` get this memory, shared by process 9.
 fn notify(shared: &'static [AtomicU8], notified: &'static impl ipc::Notified) {
     ipc::listen(1, notified).unwrap();
     fake::notify(1, 9, shared);
@@ -187,7 +187,7 @@ fn notify(shared: &'static [AtomicU8], notified: &'static impl ipc::Notified) {
     ipc::unlisten(1);
 }
 
-/// Eight words, of which the tests take the bytes that they want: aligned to four.
+/// Eight words, aligned to four; the tests use the bytes that they need.
 #[repr(align(4))]
 struct Bytes([AtomicU8; 32]);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Heap: areas, who has them, and the break.
+//! Heap: areas, their borrowers, and the break.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -8,7 +8,7 @@ use tock::fake::{self, Call, MEMORY};
 use tock::memory::{ALIGNMENT, Area, Break};
 use tock::{ErrorCode, Kernel, Syscalls, abi};
 
-/// The break is one thing of the whole program, as of an app: one test at a time moves it.
+/// The whole program has one break, like an app: only one test at a time moves it.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(|failed| failed.into_inner())
@@ -19,7 +19,7 @@ fn an_area_is_aligned_and_keeps_what_it_holds() {
     let _alone = alone();
     static FROM: [Area; 8] = [const { Area::new() }; 8];
     for from in &FROM {
-        Kernel::memop_increment_brk(12).unwrap(); // each finds the break at another place
+        Kernel::memop_increment_brk(12).unwrap(); // each area starts at another break
         from.reserve(100).unwrap();
         let mut lent = from.lend(100).unwrap();
         assert_eq!(lent.as_ptr().addr() % ALIGNMENT, 0);
@@ -48,7 +48,7 @@ fn an_area_is_lent_to_one_at_a_time() {
     assert!(FROM.lend(8).is_some());
 }
 
-/// A parameter that gives its words back within the function, and somebody else takes them.
+/// A parameter returns its words within the function, and another borrower takes them.
 #[test]
 fn what_was_given_back_can_be_lent_at_once() {
     let _alone = alone();
@@ -123,7 +123,7 @@ fn nobody_else_moves_the_break_meanwhile() {
     assert_eq!(FROM.reserve(8), Ok(()));
     let end = Break::take().unwrap();
     drop(end);
-    FROM.lend(8).unwrap().fill(1); // it is above none of what the break went back to
+    FROM.lend(8).unwrap().fill(1); // the break never went below its memory
     fake::refuse(abi::TOCK_MEMOP, ErrorCode::Fail);
     assert_eq!(Break::take().unwrap_err(), ErrorCode::Fail);
     assert!(Break::take().is_ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What calls return: error codes and the variants of a command's answer.
+//! The results of calls: error codes and the variants of a command's result.
 
 use proptest::prelude::*;
 use tock::fake::{self, Answer};
@@ -16,7 +16,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// What a command returns when the kernel leaves these registers.
+/// Returns what a command returns if the kernel leaves these registers.
 fn returned(words: [u32; 4]) -> CommandReturn {
     fake::driver(DRIVER, move |_, _, _| Answer::Raw(words));
     Kernel::command(DRIVER, 1, 2, 3)
@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// Which of the getters has something, by what it has.
+/// Returns the getters that have a value, and their values.
 #[cfg(not(feature = "abi-v1"))]
 fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
     let failure = |code: ErrorCode| u64::from(code as u32);
@@ -113,7 +113,7 @@ fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
 mod v2 {
     use super::*;
 
-    /// Any variant, those that there are most often, and an error code in the first word.
+    /// Any variant, mostly the common ones, with an error code in the first word.
     fn answers() -> impl Strategy<Value = [u32; 4]> {
         let variant = prop_oneof![any::<u32>(), 0..6u32, 126..136u32];
         (variant, 1..14u32, any::<u32>(), any::<u32>()).prop_map(|(v, a, b, c)| [v, a, b, c])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the kernel is given, by whom, when, and for how long.
+//! Which memory and functions the kernel has, from whom, and for how long.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ type Both<'share> = (
     Subscribe<'share, Kernel, DRIVER, 5>,
 );
 
-/// Fills the buffer with what the command says, and has the upcall come.
+/// Fills the buffer with the command's byte, and schedules the upcall.
 fn filler(byte: u32, word: u32) -> Answer {
     fake::write(DRIVER, 3, &[byte as u8; 64]);
     fake::schedule(DRIVER, 5, [word, 2, 3]);
@@ -119,7 +119,7 @@ fn a_scope_within_another_takes_back_its_own() {
             fake::schedule(DRIVER, 6, [0; 3]);
             Kernel::yield_wait();
         });
-        fake::schedule(DRIVER, 6, [0; 3]); // to nobody
+        fake::schedule(DRIVER, 6, [0; 3]); // has no subscriber
         fake::schedule(DRIVER, 5, [0; 3]);
         Kernel::yield_wait();
     });
@@ -241,7 +241,7 @@ fn the_other_yields() {
     Kernel::unsubscribe(DRIVER, 5);
 }
 
-/// How the fake kernel ends an app that has ended, or sleeps for ever.
+/// Returns the message with which the fake kernel stops an app that has ended, or sleeps for ever.
 fn last_words(ends: fn() -> std::convert::Infallible) -> String {
     let caught = catch_unwind(ends).unwrap_err();
     match caught.downcast::<String>() {

@@ -9,7 +9,7 @@ include apps/code.mk
 SOURCE := lab/studies/ladder/apps
 OUT := build/apps/ladder-c-abi2
 CFLAGS := -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-I$(OUT) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -DTM_ABI=2 '-DTM_CC="$(SAID)"'
+	-I$(OUT) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -DTM_ABI=2 '-DTM_CC="$(COMPILER)"'
 
 ROLES := server client rival
 PARTS_server := server chacha

@@ -27,7 +27,7 @@ $(error lab/studies/programs/apps/build.mk: IBEX is not the vendor folder of the
 endif
 
 OWN_FLAGS := -std=gnu11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -MMD -MP
-INCLUDE := -I$(C) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(SAID)"'
+INCLUDE := -I$(C) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(COMPILER)"'
 STRICT := -Wall -Wextra -Werror
 # Foreign code is taken as it is.
 FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/common -I$(IBEX)/riscv-test-env

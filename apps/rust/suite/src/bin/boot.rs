@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app boot: from reset to the first instruction of the first app, this one, with idle.rs in the
-//! slots behind it; and in scene 8 from the exit of an app that wants to start again (restarter.rs, in
-//! the slot before this one) to its first instruction. The times are the simulator's, by its marks.
+//! The app boot: the time from reset to the first instruction of the first app, this one, with idle.rs in the
+//! slots after it; and in scene 8, the time from the exit of an app that asks for a restart (restarter.rs, in
+//! the slot before this one) to its first instruction. The simulator's marks give the times.
 
 #![no_std]
 #![no_main]
@@ -27,7 +27,7 @@ fn setup_restart(run: &mut Run) -> Outcome {
     run.require(c"ipc_subscribe", ipc::listen(restarter, &on_start))
 }
 
-/// It says so when it has started.
+/// The restarter notifies this app when it has started.
 fn sample_restart(run: &mut Run) -> Outcome {
     STARTED.store(false, Relaxed);
     runtime::arm();
@@ -38,7 +38,7 @@ fn sample_restart(run: &mut Run) -> Outcome {
     Ok(())
 }
 
-// What boot.per_process measures was over before this app could do anything.
+// The time that boot.per_process measures has passed before this app runs.
 bench!(boot_per_process, from: c"reset", to: c"start", sample: |_run| Ok(()));
 bench!(boot_restart, from: c"exit", to: c"start", setup: setup_restart, sample: sample_restart);
 app!(c"boot", benches_boot!());

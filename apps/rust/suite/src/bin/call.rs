@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app call: what procedure calls cost. The bodies are in asm/calls.S, but for the one that the
-//! compiler makes.
+//! The app call: the cost of procedure calls. The bodies are in asm/calls.S, except the one that the compiler
+//! makes.
 
 #![no_std]
 #![no_main]
@@ -19,7 +19,7 @@ fn setup_indirect(run: &mut Run) -> Outcome {
     POINTER.measure_asm(run, bodies::tm_call_indirect, bodies::tm_procedure_return)
 }
 
-/// The arguments are 1 to n, and their sum comes back.
+/// The arguments are 1 to n; the body returns their sum.
 fn setup_args(run: &mut Run) -> Outcome {
     const BODIES: [Asm; rows::call_args::n::MAX as usize] = [
         bodies::tm_call_args_1,

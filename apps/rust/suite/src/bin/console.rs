@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app console: what a console write costs, to its completion upcall. What it writes are blanks
-//! and the end of a line, which no reader of the protocol takes for more than an empty message.
+//! The app console: the cost of a console write, up to its completion upcall. It writes blanks and a newline,
+//! which readers of the protocol treat as an empty message.
 
 #![no_std]
 #![no_main]
@@ -20,7 +20,7 @@ static WRITE: Write = Write {
     upcalls: AtomicU32::new(0),
     length: AtomicU32::new(0),
 };
-// Blanks and the end of a line, of which the last so many are written; in RAM, as version 1 wants it.
+// Blanks and a newline; a sample writes the last bytes of them. In RAM, which version 1 requires.
 static TEXT: [AtomicU8; MOST] = [const { AtomicU8::new(b' ') }; MOST];
 
 fn setup(run: &mut Run) -> Outcome {
@@ -30,7 +30,7 @@ fn setup(run: &mut Run) -> Outcome {
     run.measure(bodies::tm_console_write_and_wait, &WRITE)
 }
 
-/// On version 1 a console may keep a buffer for one write only.
+/// In version 1 a console may keep a buffer for one write only.
 fn before(run: &mut Run) -> Outcome {
     TEXT[MOST - 1].store(b'\n', Relaxed);
     let text = &TEXT[MOST - run.value(0) as usize..];

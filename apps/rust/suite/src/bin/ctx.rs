@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app ctx: what it costs to hand on a token. It stands in the first slot, and ring.rs in those
-//! behind it; each notifies the next and yields. A sample is as many rounds as it takes to make the
-//! hops of the catalogue.
+//! The app ctx: the cost of passing a token on. This app is in the first slot, ring.rs in the slots after it;
+//! each notifies the next one and yields. A sample has as many rounds as make up the hops of the catalogue.
 
 #![no_std]
 #![no_main]
@@ -17,7 +16,7 @@ use tock::{Kernel, Syscalls, bench};
 
 const MOST: usize = ctx_ring::processes::MAX as usize;
 
-static MEMBERS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST]; // their IPC numbers, by slot
+static MEMBERS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST]; // IPC numbers, by slot
 static SIZE: AtomicU32 = AtomicU32::new(0);
 static ROUNDS: Stage<Rounds> = Stage::new();
 static TOKENS: AtomicU32 = AtomicU32::new(0);
@@ -33,13 +32,13 @@ fn await_token() {
     TOKENS.store(0, Relaxed);
 }
 
-/// What a sample does.
+/// The work of a sample.
 struct Rounds {
     many: u32,
-    set: &'static [AtomicU32; ring::WORDS], // behind the few samples: RAM is short for four apps
+    set: &'static [AtomicU32; ring::WORDS], // after the few samples: RAM is short for four apps
 }
 
-/// Returns how often the token could be sent on.
+/// Returns how often the token was sent successfully.
 extern "C" fn go_round(&mut Rounds { many, set }: &mut Rounds) -> u32 {
     let next = MEMBERS[1].load(Relaxed);
     for done in 0..many {
@@ -52,7 +51,7 @@ extern "C" fn go_round(&mut Rounds { many, set }: &mut Rounds) -> u32 {
     many
 }
 
-/// Once, when the others have had the time to register.
+/// Joins the ring, once. The other apps have had time to register.
 fn join(run: &mut Run) -> Outcome {
     for slot in 0..link().slots {
         let found = run.require(c"ipc_discover", ring::find(slot))?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app flash: what data in flash cost. Bodies and tables are in asm/flash.S.
+//! The app flash: the cost of data in flash. Bodies and tables are in asm/flash.S.
 
 #![no_std]
 #![no_main]
@@ -17,7 +17,7 @@ fn setup_seq(run: &mut Run) -> Outcome {
     Ok(())
 }
 
-/// The walk as it should go, and its sum.
+/// Follows the walk here to get its expected sum.
 fn setup_sporadic(run: &mut Run) -> Outcome {
     let (mut loads, mut at, mut sum) = (0, 0, 0);
     while let Some(&word) = flash::table().get(at) {
@@ -29,7 +29,7 @@ fn setup_sporadic(run: &mut Run) -> Outcome {
     run.verify(loads == flash_read_sporadic::INNER)
 }
 
-/// Where the chain leads from its start, in so many loads.
+/// Follows the chain here to get the address after the loads of a sample.
 fn setup_chain(run: &mut Run) -> Outcome {
     let start = match run.value(0) {
         flash_latency::to::WITHIN => flash::within(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app icache: straight runs of NOPs, from which the size of the instruction cache can be seen.
-//! They are in asm/nops.S.
+//! The app icache: straight runs of NOPs, which show the size of the instruction cache. They are in
+//! asm/nops.S.
 
 #![no_std]
 #![no_main]
@@ -12,7 +12,7 @@ use tock::runtime::{Asm, Outcome, Run};
 
 const PASSED: u32 = 0x5eed;
 
-/// The body begins so far before the end of the run. It gives back its argument.
+/// The body starts this many bytes before the end of the run. It returns its argument.
 fn setup(run: &mut Run) -> Outcome {
     run.measure(Asm::nops(run.value(0), run.value(1)), PASSED)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app ipc2: what the newer IPC costs, by which the kernel copies what a client asks and what a
-//! server answers. It is the client of ipc2_server.rs; orders.rs says what the two agree on,
-//! apps/c/ipc2_client.c why who stands where.
+//! The app ipc2: the cost of the newer IPC, in which the kernel copies a client's request and a server's
+//! response. This app is the client of ipc2_server.rs; orders.rs has their protocol, and apps/c/ipc2_client.c
+//! explains the order of the apps in flash.
 
 #![no_std]
 #![no_main]
@@ -25,7 +25,7 @@ mod client {
     use tock::runtime::{Asm, Body, Outcome, Run, Stage, Words};
     use tock::{ErrorCode, alarm};
 
-    const TRIES: u32 = 40; // to find who stands beside, a millisecond each
+    const TRIES: u32 = 40; // to find another app, one millisecond each
     pub const SET_SIZE: u32 = 64;
     const PASSED: u32 = 0x5eed;
 
@@ -68,7 +68,7 @@ mod client {
         Ok(())
     }
 
-    /// Once, when the server has had the time to register.
+    /// Connects, once, when the server has had time to register.
     pub fn connect(run: &mut Run) -> Outcome {
         if !CONNECTED.load(Relaxed) {
             find(run, Registry::String, SERVER_STRING, &SERVER)?;
@@ -82,7 +82,7 @@ mod client {
         run.require(c"relay_in", relay::room(&IN[..room as usize / 4]))
     }
 
-    /// The answer came whole, and has so many bytes.
+    /// Checks that the response came completely, with this many bytes.
     fn check(run: &mut Run, told: Result<u32, ErrorCode>, length: u32) -> Outcome {
         if run.require(c"relay_answer", told)? == length {
             Ok(())
@@ -109,14 +109,14 @@ mod client {
         run.verify(came(0) == OBEYED)
     }
 
-    /// What is sent differs from word to word, and from size to size.
+    /// Fills the request with words that differ from each other and between sizes.
     fn fill(size: u32) {
         for (i, word) in (1..).zip(&OUT[..size as usize / 4]) {
             word.store(0x9e37_79b9_u32.wrapping_mul(i) ^ size, Relaxed);
         }
     }
 
-    /// Its ends from sample to sample.
+    /// Changes its ends from sample to sample.
     fn touch(size: u32) {
         let seq = SEQ.load(Relaxed).wrapping_add(1);
         SEQ.store(seq, Relaxed);
@@ -128,7 +128,7 @@ mod client {
             .for_each(|word| word.store(seq, Relaxed));
     }
 
-    /// Are all these words, or their ends, what was sent?
+    /// Are all these words, or their ends, equal to the request's?
     fn is_same(size: u32, all: bool) -> bool {
         let words = size as usize / 4;
         sum_of(&IN[..words], all) == sum_of(&OUT[..words], all)
@@ -196,7 +196,7 @@ mod client {
         run.verify(came(note::LENGTH) == size && came(note::SUM) == sum)
     }
 
-    /// A sample that goes backwards holds a reading that is not of this request.
+    /// A negative sample contains a reading of another request.
     pub fn sample_stamp(run: &mut Run, size: u32) -> Outcome {
         touch(size);
         clear(4 * note::WORDS as u32);
@@ -225,13 +225,13 @@ mod client {
         check_note(run, size, true)
     }
 
-    /// NOPs of 4 bytes, so many KiB.
+    /// Runs this many KiB of 4-byte NOPs.
     pub fn before_set(run: &mut Run) -> Outcome {
         let passed = Asm::run_nops(1024 * run.value(0), PASSED);
         run.verify(passed == PASSED)
     }
 
-    /// Once: the rivals know whom to ask.
+    /// Starts the rivals, once: they get the id of the server.
     fn start_rivals(run: &mut Run) -> Outcome {
         if STARTED.load(Relaxed) {
             return Ok(());
@@ -246,7 +246,7 @@ mod client {
         Ok(())
     }
 
-    /// The first order is what tells the server whose they are: the rivals begin after it.
+    /// The server takes the sender of its first order for its client, so the rivals start after that.
     pub fn setup_served(run: &mut Run) -> Outcome {
         setup_echo(run, 0)?;
         start_rivals(run)
@@ -283,7 +283,7 @@ mod client {
         }
     }
 
-    /// What is measured of the registries.
+    /// The name that a measured search looks for.
     static LOOKED_FOR: Stage<&'static [u8]> = Stage::new();
 
     extern "C" fn find_string(name: &mut &'static [u8]) -> Words {
@@ -347,7 +347,7 @@ mod client {
 #[cfg(not(feature = "abi-v1"))]
 use client::*;
 
-/// A row that version 1 skips: there are no hooks.
+/// A row that version 1 skips, without hooks.
 #[cfg(feature = "abi-v1")]
 macro_rules! row {
     ($name:ident $($rest:tt)*) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A client that asks the server of the group ipc2 for ever, once ipc2_client.rs has told it to
+//! A client that sends requests to the server of the group ipc2 for ever, once ipc2_client.rs has started it
 //! (orders.rs). Prints nothing.
 
 #![no_std]
@@ -41,7 +41,7 @@ mod rival {
 }
 
 #[cfg(not(feature = "abi-v1"))]
-suite::beside!(|| rival::run().map_or_else(|error| error as i32, |()| 0));
+suite::helper!(|| rival::run().map_or_else(|error| error as i32, |()| 0));
 
 #[cfg(feature = "abi-v1")]
-suite::beside!(|| suite::peer::rest());
+suite::helper!(|| suite::peer::rest());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The server of the group ipc2 (orders.rs). Who sends the first request gives the orders; rivals are
-//! served in a contest only, and wait meanwhile. Prints nothing, runs for ever.
+//! The server of the group ipc2 (orders.rs). The sender of the first request gives the orders; rivals wait, and
+//! are served only in a contest. Prints nothing, runs for ever.
 
 #![no_std]
 #![no_main]
@@ -18,7 +18,7 @@ mod server {
     use tock::relay::{self, Process, Registry};
     use tock::runtime::link;
 
-    static GOT: Message<WORDS> = message(); // what a request brought
+    static GOT: Message<WORDS> = message(); // the current request
     static NOTE: Message<{ note::WORDS }> = message();
     static SCORE: Message<{ score::WORDS }> = message();
     static ANSWER: Message<1> = message();
@@ -36,7 +36,7 @@ mod server {
     }
 
     impl Server {
-        /// Sleeps until there is a request of who gives the orders, and takes it.
+        /// Sleeps until the master or, in a contest, any client has a request, and takes it.
         fn take_next(&mut self) -> Result<(u32, Process), ErrorCode> {
             loop {
                 let client = relay::request();
@@ -50,7 +50,7 @@ mod server {
             }
         }
 
-        /// From one answer to the client that counts to so many further ones.
+        /// Responds to everybody, and measures from one response to the client `of` to its next ones.
         fn contest(&self, master: Process, of: u32, enough: u32) -> Result<(), ErrorCode> {
             let counts = if of == order::WHO_ORDERS {
                 master.low
@@ -77,7 +77,7 @@ mod server {
             write_down(&SCORE, score::FROM, from);
             write_down(&SCORE, score::TO, to);
             SCORE[score::ENOUGH].store((own > enough).into(), Relaxed);
-            // The answer that ends it: the request is there, or comes.
+            // The response that ends the contest: the master's request is there, or will come.
             relay::out(&SCORE)?;
             while relay::take_of(master).is_err() {
                 relay::request();
@@ -85,7 +85,7 @@ mod server {
             relay::respond()
         }
 
-        /// Was that an order? Then it is obeyed.
+        /// Carries out the request if it is an order, and returns whether it was.
         fn obey(&mut self, length: u32, master: Process) -> Result<bool, ErrorCode> {
             let word = |at: usize| GOT[at].load(Relaxed);
             if length as usize != 4 * order::WORDS || word(order::MARK) != order::IS {
@@ -157,7 +157,7 @@ mod server {
 }
 
 #[cfg(not(feature = "abi-v1"))]
-suite::beside!(|| server::run().map_or_else(|error| error as i32, |()| 0));
+suite::helper!(|| server::run().map_or_else(|error| error as i32, |()| 0));
 
 #[cfg(feature = "abi-v1")]
-suite::beside!(|| suite::peer::rest());
+suite::helper!(|| suite::peer::rest());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app ipc: what it costs to notify, to answer, to copy, to share and to find. It is the client of
-//! ipc_server.rs; exchange.rs says what the two agree on, apps/c/ipc_client.c why who stands where.
+//! The app ipc: the cost of notifying, responding, copying, sharing and finding. This app is the client of
+//! ipc_server.rs; exchange.rs has their protocol, and apps/c/ipc_client.c explains the order of the apps in
+//! flash.
 
 #![no_std]
 #![no_main]
@@ -17,11 +18,11 @@ use tock::runtime::{Body, Outcome, Run, Stage, Stop, Words};
 use tock::{ErrorCode, Kernel, Syscalls, bench};
 
 static SHARED: Exchange = [const { AtomicU32::new(0) }; WORDS];
-static SERVER: AtomicU32 = AtomicU32::new(0); // its number
-static ROLE: AtomicU32 = AtomicU32::new(Role::Echo as u32); // what it does now
-static COUNTER: AtomicU32 = AtomicU32::new(0); // version 1: which one is being measured
+static SERVER: AtomicU32 = AtomicU32::new(0); // the server's number
+static ROLE: AtomicU32 = AtomicU32::new(Role::Echo as u32); // the server's current role
+static COUNTER: AtomicU32 = AtomicU32::new(0); // version 1: the counter that is being measured
 static ANSWERS: AtomicU32 = AtomicU32::new(0); // in this exchange
-static ANSWERED: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2]; // when the first of them came
+static ANSWERED: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2]; // the time of the first answer
 
 fn ours(at: usize) -> u32 {
     SHARED[at].load(Relaxed)
@@ -45,7 +46,7 @@ fn answered() -> Reading {
     [ANSWERED[0].load(Relaxed), ANSWERED[1].load(Relaxed)]
 }
 
-/// Returns when it began, read right before the notification.
+/// Makes an exchange, and returns its start, read right before the notification.
 fn exchange(run: &mut Run) -> Result<Reading, Stop> {
     let expected = if ROLE.load(Relaxed) == Role::Send as u32 {
         2
@@ -67,7 +68,7 @@ fn exchange(run: &mut Run) -> Result<Reading, Stop> {
     Ok(sent)
 }
 
-/// Have the server play a role from the next exchange on.
+/// Makes the server play a role from the next exchange on.
 fn ask_for(run: &mut Run, role: u32) -> Outcome {
     put(word::ROLE, role);
     put(word::COUNTER, COUNTER.load(Relaxed));
@@ -76,7 +77,7 @@ fn ask_for(run: &mut Run, role: u32) -> Outcome {
     Ok(())
 }
 
-/// Once, when the server has had the time to register.
+/// Connects, once, when the server has had time to register.
 fn connect(run: &mut Run) -> Outcome {
     static CONNECTED: AtomicBool = AtomicBool::new(false);
     if CONNECTED.load(Relaxed) {
@@ -95,7 +96,7 @@ fn play(run: &mut Run, role: Role) -> Outcome {
     ask_for(run, role as u32)
 }
 
-/// On version 1 the server has to be told when the pass over the other counter begins.
+/// In version 1, informs the server when the pass over the other counter begins.
 fn before(run: &mut Run) -> Outcome {
     let wanted = run.counter();
     if COUNTER.load(Relaxed) == wanted {
@@ -105,7 +106,7 @@ fn before(run: &mut Run) -> Outcome {
     ask_for(run, ROLE.load(Relaxed))
 }
 
-/// A sample; one that goes backwards holds a reading that is not of this exchange.
+/// Records a sample. A negative one contains a reading of another exchange.
 fn put_sample(run: &mut Run, from: Reading, to: Reading) -> Outcome {
     run.put_sample(from, to);
     if run.cycles() < 1 << 31 {
@@ -115,7 +116,7 @@ fn put_sample(run: &mut Run, from: Reading, to: Reading) -> Outcome {
     }
 }
 
-/// What the server wrote down in this exchange.
+/// Returns the server's reading in this exchange.
 fn stamp(run: &mut Run) -> Result<Reading, Stop> {
     if ours(word::SEEN) != ours(word::SEQ) {
         run.fail(c"timestamp", c"UNSET")?;
@@ -140,7 +141,7 @@ fn sample_round_trip(run: &mut Run) -> Outcome {
     put_sample(run, sent, answered())
 }
 
-/// What is sent differs from word to word, and from size to size.
+/// Fills the payload with words that differ from each other and between sizes.
 fn setup_bandwidth(run: &mut Run) -> Outcome {
     let size = run.value(0);
     put(word::SIZE, size);
@@ -181,7 +182,7 @@ bench!(ipc_round_trip, setup: |run| play(run, Role::Echo), before: before,
 bench!(ipc_bandwidth, setup: setup_bandwidth, before: before_bandwidth, sample: sample_bandwidth,
     finish: finish_bandwidth);
 
-/// What a body returns of a call without a word of its own.
+/// Returns a body's result for a call that returns no word.
 fn word_of(returned: Result<(), ErrorCode>) -> u32 {
     returned.err().map_or(0, |error| error as u32)
 }
@@ -209,7 +210,7 @@ fn setup_share(run: &mut Run, body: extern "C" fn(u32) -> u32) -> Outcome {
     run.measure(Body::new(body), 0)
 }
 
-/// Who is looked for. The names stand in RAM, where version 1 wants them.
+/// A name to find. It is in RAM, which version 1 requires.
 type Name = [AtomicU8; 10];
 const fn in_ram(name: &[u8; 10]) -> Name {
     let mut text = [const { AtomicU8::new(0) }; 10];
@@ -260,7 +261,7 @@ fn setup_find(run: &mut Run, name: &'static [AtomicU8]) -> Outcome {
     const { assert!(part::ALL == ipc_discover_miss::part::ALL) };
     const { assert!(part::COMMAND == ipc_discover_miss::part::COMMAND) };
     setup_part(run, name)?;
-    let _ = ipc::find_static(name); // the command alone goes by the name that was allowed before
+    let _ = ipc::find_static(name); // the command alone uses the name that was allowed before
     connect(run)
 }
 
@@ -276,7 +277,7 @@ fn finish_miss(run: &mut Run) -> Outcome {
 
 bench!(ipc_share, setup: |run| setup_share(run, share), before: take_back);
 bench!(ipc_unshare, setup: |run| setup_share(run, unshare), before: give, finish: give);
-// What came of a search is for its finish to see.
+// The finish hook checks the result of a search.
 bench!(ipc_discover_hit, returns_any: true, setup: |run| setup_find(run, &SOMEBODY),
     finish: finish_hit);
 bench!(ipc_discover_miss, returns_any: true, setup: |run| setup_find(run, &NOBODY),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The server of the group ipc (exchange.rs), and of whoever else wants an answer: to a client that
-//! shares nothing it is an echo. Prints nothing, runs for ever.
+//! The server of the group ipc (exchange.rs) and of other apps that need an answer: to a client that shares
+//! nothing it is an echo. Prints nothing, runs for ever.
 
 #![no_std]
 #![no_main]
@@ -16,7 +16,7 @@ use tock::abi::TM_PERF_CYCLES;
 use tock::ipc::{self, Shared};
 use tock::memory::{ALIGNMENT, Area};
 
-tock::heap!(10304); // the copy, and what it takes to begin on a multiple of ALIGNMENT
+tock::heap!(10304); // the copy, and room to align it to ALIGNMENT
 const _: () = assert!(4 * PAYLOAD + ALIGNMENT == 10304);
 
 static OWN: AtomicU32 = AtomicU32::new(0);
@@ -34,7 +34,7 @@ fn play(role: Role) -> Result<(), ErrorCode> {
     }
 }
 
-/// What the client wants from the next exchange on.
+/// Takes over the client's settings for the next exchange.
 fn obey(exchange: &Shared<'_>) -> Option<()> {
     if exchange.len() < WORDS {
         return None;
@@ -75,7 +75,7 @@ fn on_send(client: u32, exchange: Shared<'_>) {
     obey(&exchange);
 }
 
-/// Is the copy what was sent? Its ends tell that there is a new one; all of it is looked at if asked.
+/// Is the copy equal to the payload? Its ends show that the payload is new; all of it is compared on request.
 fn is_copied(exchange: &Shared<'_>, copy: &[u32]) -> bool {
     let same = |at: usize| exchange.get(word::PAYLOAD + at) == Some(copy[at]);
     let looked_at = if exchange.get(word::CHECK) == Some(0) {
@@ -106,7 +106,7 @@ fn start() -> Result<(), ErrorCode> {
     play(Role::Echo)
 }
 
-suite::beside!(|| match start() {
+suite::helper!(|| match start() {
     Ok(()) => peer::rest(),
     Err(error) => error as i32,
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app irq: from the rise of the timer's interrupt line to the kernel's first instruction, and to
-//! the app's upcall. In scene 1 the core sleeps then, in scene 2 it runs spinner.rs in user mode.
+//! The app irq: the time from the rise of the timer's interrupt line to the kernel's first instruction, and to
+//! the app's upcall. In scene 1 the core sleeps at the interrupt, in scene 2 it runs spinner.rs in user mode.
 
 #![no_std]
 #![no_main]
@@ -12,7 +12,7 @@ use suite::{app, benches_irq};
 use tock::bench;
 use tock::runtime::{Outcome, Run};
 
-/// A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there.
+/// A sleeping core continues after its WFI: the baseline kernel takes no trap there.
 fn setup_entry(run: &mut Run) -> Outcome {
     run.to(if run.value(0) == irq_entry::core::ASLEEP {
         c"wake"

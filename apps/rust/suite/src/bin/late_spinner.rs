@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An app that takes all the time it gets, but only some time after its start: so the app beside it can
-//! first measure, undisturbed by time slices, what a reading of the counters costs.
+//! An app that uses all the time it gets, but only some time after its start. So the app next to it can first
+//! measure the overhead of the counters without time slices.
 
 #![no_std]
 #![no_main]
 
-suite::beside!(|| {
+suite::helper!(|| {
     let _ = tock::alarm::nap(20);
     loop {
         core::hint::black_box(());

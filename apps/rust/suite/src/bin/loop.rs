@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app loop: what loops and branches cost. The bodies are in asm/loops.S.
+//! The app loop: the cost of loops and branches. The bodies are in asm/loops.S.
 
 #![no_std]
 #![no_main]
@@ -10,7 +10,7 @@ use suite::{app, benches_loop};
 use tock::bench;
 use tock::runtime::{Asm, Outcome, Run};
 
-/// A body takes the number of its iterations.
+/// A body's argument is its number of iterations.
 fn iterate(run: &mut Run, body: Asm) -> Outcome {
     run.measure(body, run.inner())
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app mem: what RAM costs. The bodies in assembly are in asm/mem.S; beside them there are those
-//! that the compiler makes, from slices, as Rust has them.
+//! The app mem: the cost of RAM. The bodies in assembly are in asm/mem.S; here are compiled ones, which use
+//! slices as is usual in Rust.
 
 #![no_std]
 #![no_main]
@@ -15,26 +15,26 @@ use tock::runtime::{Asm, Outcome, Run, Span, Stage, Stop};
 const MOST: usize = 2 * mem_copy_asm::size::MAX as usize / 4; // words
 const NODES: u32 = mem_latency::INNER;
 const BYTES: u32 = mem_read_byte::INNER;
-const UNROLLED: u32 = 32; // bytes that are copied without a loop, as the study's were
-const BEYOND: u32 = 256; // bytes: events are counted up to here, each further one brings as many again
+const UNROLLED: u32 = 32; // bytes that are copied without a loop, as in the study
+const BEYOND: u32 = 256; // bytes: events are counted up to here; each further size doubles them
 
-tock::heap!(32832); // MOST words, and what it takes to begin on a multiple of ALIGNMENT
+tock::heap!(32832); // MOST words, and room to align them to ALIGNMENT
 const _: () = assert!(4 * MOST + ALIGNMENT == 32832);
 const _: () = assert!(BYTES == rows::mem_write_byte::INNER, "one area serves both");
 
-// The rows take turns with this memory; each sets it up anew.
+// All rows use this memory; each sets it up again.
 static AREA: Area = Area::new();
 static WORDS: Stage<Lent<'static>> = Stage::new();
 static SPAN: Stage<Span> = Stage::new();
 static COPY: Stage<Copy> = Stage::new();
 
-/// The first half is copied to the other.
+/// The first half is copied to the second one.
 struct Copy {
     area: Lent<'static>,
     half: usize,
 }
 
-/// Gets the memory, or as much as the kernel leaves.
+/// Reserves the memory, or as much of it as the kernel has.
 fn reserve() {
     for words in (1..=MOST).rev().step_by(256) {
         let fits = Break::take().and_then(|mut end| end.sbrk((4 * words + ALIGNMENT) as u32));
@@ -44,9 +44,9 @@ fn reserve() {
     }
 }
 
-/// So many bytes of it.
+/// Lends this many bytes of it.
 fn lend(run: &mut Run, bytes: u32) -> Result<Lent<'static>, Stop> {
-    drop((WORDS.take(run), SPAN.take(run), COPY.take(run))); // what the row before had
+    drop((WORDS.take(run), SPAN.take(run), COPY.take(run))); // the previous row's
     if AREA.lend(1).is_none() {
         reserve();
     }
@@ -62,7 +62,7 @@ fn address(word: &u32) -> u32 {
     core::ptr::from_ref(word).expose_provenance() as u32
 }
 
-/// The nodes follow one another at the stride; each points to the next.
+/// Links nodes that are `stride` bytes apart; each points to the next one.
 fn setup_list(run: &mut Run) -> Outcome {
     let stride = run.value(0);
     let mut list = lend(run, NODES * stride)?;
@@ -74,7 +74,7 @@ fn setup_list(run: &mut Run) -> Outcome {
     run.measure(bodies::tm_list_walk, start)
 }
 
-/// That the walk came to the end is what its body returned; that the list has all its nodes:
+/// The body's result shows that the walk reached the end; this checks that the list has all its nodes.
 fn finish_list(run: &mut Run) -> Outcome {
     let stride = run.value(0);
     let Some(list) = WORDS.take(run) else {
@@ -89,7 +89,7 @@ fn finish_list(run: &mut Run) -> Outcome {
     run.verify(nodes == NODES && list.len() == (NODES * stride / 4) as usize)
 }
 
-/// Differs from word to word, and is never 0.
+/// Returns a word that is different for each index, and never 0.
 fn pattern(index: u32) -> u32 {
     0x9e37_79b9_u32.wrapping_mul(2 * index + 1)
 }
@@ -100,14 +100,14 @@ fn fill(words: &mut [u32], flip: u32) {
     }
 }
 
-/// Words with the pattern, from which a row reads or which it overwrites.
+/// Words with the pattern, for a row to read or to overwrite.
 fn words(run: &mut Run) -> Result<Lent<'static>, Stop> {
     let mut words = lend(run, run.value(0))?;
     fill(&mut words, 0);
     Ok(words)
 }
 
-/// And a destination behind them, of which each word differs from what is to come there.
+/// In addition a destination after them, in which each word differs from the one to be copied there.
 fn copy(run: &mut Run) -> Result<Copy, Stop> {
     let mut area = lend(run, 2 * run.value(0))?;
     let half = area.len() / 2;
@@ -192,7 +192,7 @@ fn finish_write_asm(run: &mut Run) -> Outcome {
     }
 }
 
-/// Bytes 0, 1, 2, … 255, 0, … and so a word behind BYTES; the body works on them from `offset` on.
+/// Bytes 0, 1, 2, … 255, 0, …, with one more word after BYTES; the body works on them from `offset` on.
 fn setup_bytes(run: &mut Run, body: Asm, offset: u32, expect: impl Fn(u32) -> u32) -> Outcome {
     let mut words = lend(run, BYTES + 4)?;
     for (i, word) in (0..).step_by(4).zip(words.iter_mut()) {
@@ -204,7 +204,7 @@ fn setup_bytes(run: &mut Run, body: Asm, offset: u32, expect: impl Fn(u32) -> u3
     run.measure(body, start + offset)
 }
 
-/// The word of four bytes in a row, the first of which is this one.
+/// Returns the word of four consecutive bytes that start with this one.
 fn word_at(byte: u32) -> u32 {
     u32::from_le_bytes([0, 1, 2, 3].map(|more| (byte + more) as u8))
 }
@@ -216,14 +216,14 @@ fn finish_write_bytes(run: &mut Run) -> Outcome {
     }
 }
 
-/// The last word that straddles begins so far before the end.
+/// The last misaligned word begins this many bytes before the end.
 fn setup_straddling(run: &mut Run) -> Outcome {
     let offset = run.value(0);
     let last = word_at(offset + 4 * (mem_misaligned::INNER - 1));
     setup_bytes(run, bodies::tm_read_straddling, offset, |_| last)
 }
 
-// What the compiler makes. Each returns what its twin in assembly does, but for the sum.
+// The compiled bodies. Each returns the same as its twin in assembly, except the sum.
 
 extern "C" fn copy_memcpy(copy: &mut Copy) -> u32 {
     let (from, to) = copy.area.split_at_mut(copy.half);
@@ -239,7 +239,7 @@ extern "C" fn copy_loop(copy: &mut Copy) -> u32 {
     address_behind(to)
 }
 
-/// What C's memcpy does (apps/runtime/memory.c): four words a pass, and one by one what is left.
+/// Copies like C's memcpy (apps/runtime/memory.c): four words per pass, then the rest one by one.
 extern "C" fn copy_plain(copy: &mut Copy) -> u32 {
     let (from, to) = copy.area.split_at_mut(copy.half);
     let (from_fours, from_rest) = from.as_chunks::<4>();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An app that does nothing but IPC: it notifies the server (ipc_server.rs) and waits for its answer,
-//! for ever.
+//! An app that only does IPC: it notifies the server (ipc_server.rs) and waits for the answer, for ever.
 
 #![no_std]
 #![no_main]
@@ -31,4 +30,4 @@ fn ping() -> Result<(), ErrorCode> {
     }
 }
 
-suite::beside!(|| ping().err().map_or(0, |error| error as i32));
+suite::helper!(|| ping().err().map_or(0, |error| error as i32));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An app that starts again whenever it is notified, and tells the app boot when it has. Prints nothing.
+//! An app that restarts whenever it is notified, and notifies the app boot after each start. Prints nothing.
 
 #![no_std]
 #![no_main]
@@ -20,7 +20,7 @@ fn start() -> Result<(), ErrorCode> {
     ipc::notify_client(client)
 }
 
-suite::beside!(|| match start() {
+suite::helper!(|| match start() {
     Ok(()) => peer::rest(),
     Err(error) => error as i32,
 });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A member of the ring of the group ctx: notified by the one before it, it walks over its working set
-//! and notifies the one behind it, the last one the app ctx, where the ring begins. Notified as a
-//! client, by ctx, it goes on to the next size of the set and says so. Prints nothing.
+//! A member of the ring of the group ctx. When the previous member notifies it, it walks over its working set
+//! and notifies the next one; the last member notifies the app ctx, where the ring begins. When ctx notifies
+//! it as a client, it changes to the next size of the set and confirms that. Prints nothing.
 
 #![no_std]
 #![no_main]
@@ -37,7 +37,7 @@ fn join() -> Result<(), ErrorCode> {
     ipc::listen(CTX.load(Relaxed), &on_grow)
 }
 
-suite::beside!(|| match join() {
+suite::helper!(|| match join() {
     Ok(()) => peer::rest(),
     Err(error) => error as i32,
 });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app sched: how late an alarm's upcall comes, with nothing beside this app, with one that spins
-//! (spinner.rs), and with two that do IPC (pinger.rs, ipc_server.rs); and for how long a time slice of
-//! another app (spinner.rs) takes this one off the core.
+//! The app sched: how late an alarm's upcall comes, with this app alone, next to an app that spins
+//! (spinner.rs), and next to two that do IPC (pinger.rs, ipc_server.rs); and how long another app's time slice
+//! (spinner.rs) takes this one off the core.
 
 #![no_std]
 #![no_main]
@@ -14,7 +14,7 @@ use tock::runtime::{Outcome, Run};
 const JUMP: u32 = 8;
 const PATIENCE: u32 = 1_000_000;
 
-/// Reads the counter until it jumps by JUMP times the least that a reading takes.
+/// Reads the counter until it jumps by JUMP times the shortest read.
 fn sample_jump(run: &mut Run) -> Outcome {
     let counter = run.counter();
     let start = reading::take(counter);

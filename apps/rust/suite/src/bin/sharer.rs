@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An app that shares 64 bytes with whoever asks, and says so. Prints nothing.
+//! An app that shares 64 bytes with any app that notifies it, and notifies it back. Prints nothing.
 
 #![no_std]
 #![no_main]
@@ -19,5 +19,5 @@ fn on_ask(client: u32, _shared: Shared<'_>) {
     let _ = ipc::notify_client(client);
 }
 
-// Which of its kind this is follows from its slot: the first one stands in slot 1.
-suite::beside!(|| peer::serve("sharer", runtime::link().slot, &on_ask));
+// The number of this sharer follows from its slot: the first one is in slot 1.
+suite::helper!(|| peer::serve("sharer", runtime::link().slot, &on_ask));

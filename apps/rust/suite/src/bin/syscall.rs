@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app syscall: one or two system calls in each sample. The bodies are in asm/syscalls.S.
+//! The app syscall: one or two system calls per sample. The bodies are in asm/syscalls.S.
 
 #![no_std]
 #![no_main]
@@ -19,24 +19,24 @@ const V1: bool = cfg!(feature = "abi-v1");
 const SIZE: usize = syscall_allow_rw::size::MAX as usize;
 const STEP: usize = 8; // bytes by which sbrk and brk move the break
 
-static UPCALL_RAN: AtomicU8 = AtomicU8::new(0); // the kernel's answer to yield-no-wait
+static UPCALL_RAN: AtomicU8 = AtomicU8::new(0); // the kernel's result of yield-no-wait
 static BYTES: Bytes<SIZE> = Bytes::new();
 static BUFFER: Buffer = Buffer::new();
 static BREAK: Stage<Break> = Stage::new();
 
 tock::heap!(1024);
 
-/// A success with these words; version 1 has one word, whatever it is.
+/// The first word of this success; version 1 has only one word, which is not compared.
 const fn success(v2: u32) -> u32 {
     if V1 { 0 } else { v2 }
 }
 
-/// The word that a call succeeded with.
+/// Returns the word of a successful call.
 fn word(run: &Run) -> u32 {
     run.result()[if V1 { 0 } else { 1 }]
 }
 
-/// On version 1 the call returns the cycle counter, which was read shortly before this reading.
+/// In version 1 the call returns the cycle counter, which was read shortly before this check.
 fn finish_command(run: &mut Run) -> Outcome {
     run.verify(!V1 || perf::cycles().wrapping_sub(word(run)) < 1_000_000)
 }
@@ -74,7 +74,7 @@ fn setup_subscribe(run: &mut Run) -> Outcome {
     run.measure(bodies::tm_syscall_subscribe, runtime::counting_upcall())
 }
 
-/// What a call takes back is what the one before it gave; version 1 does not say.
+/// Checks that the second call returned what the first one set; version 1 does not return it.
 fn took_back(run: &mut Run, given: usize) -> Outcome {
     run.verify(V1 || run.result()[1] as usize == given)
 }
@@ -88,13 +88,13 @@ fn finish_allow(run: &mut Run) -> Outcome {
     took_back(run, BYTES.address())
 }
 
-/// The app's flash starts with its header, so before this code.
+/// The app's flash begins with its header, so before this code.
 fn finish_memop(run: &mut Run) -> Outcome {
     let start = word(run) as usize;
     run.verify(start != 0 && start < (finish_memop as *const ()).addr())
 }
 
-/// Each sample moves the break from the same place, so that a row needs no more RAM than that.
+/// Each sample moves the break from the same address, so a row needs RAM for one move only.
 fn take_break(run: &mut Run) -> Result<Break, Stop> {
     BREAK.take(run);
     run.require(c"sbrk", Break::take())
@@ -113,7 +113,7 @@ fn setup_brk(run: &mut Run) -> Outcome {
     run.measure(bodies::tm_syscall_brk, to)
 }
 
-/// Only who has the break may move it to an address.
+/// Only the owner of the break may move it to an address.
 #[cfg(all(feature = "calls", not(feature = "libtock-rs")))]
 fn setup_brk(run: &mut Run) -> Outcome {
     let end = take_break(run)?;
@@ -143,14 +143,14 @@ fn finish_sbrk(run: &mut Run) -> Outcome {
 }
 
 const NOTHING: u32 = 0;
-const WAITING: u32 = 1; // for what another shares
-static GIVEN: AtomicU32 = AtomicU32::new(NOTHING); // the first word of what was shared last
+const WAITING: u32 = 1; // for another app's buffer
+static GIVEN: AtomicU32 = AtomicU32::new(NOTHING); // the first word of the buffer shared last
 
 fn on_share(_sender: u32, shared: Shared<'_>) {
     GIVEN.store(shared.get(0).unwrap_or(NOTHING), Relaxed);
 }
 
-/// Asks as many others to share, one after the other, and looks into what each gives.
+/// Asks this many other apps to share, one after the other, and checks the word in each buffer.
 fn setup_regions(run: &mut Run) -> Outcome {
     for slot in 1..=run.value(0) {
         let sharer = run.require(c"ipc_discover", peer::find("sharer", slot))?;
@@ -179,7 +179,7 @@ mod body_of {
     pub const ALLOW_RO: Asm = Asm::EMPTY;
 }
 
-/// The rows of the one command, whatever is beside it.
+/// The rows that measure the same command, next to different apps.
 macro_rules! command {
     ($($name:ident $(, $setup:expr)?;)*) => { $(
         bench!($name, body: bodies::tm_syscall_command, expect: perf::READ,
@@ -194,7 +194,7 @@ command! {
 }
 bench!(syscall_command_absent, call: c"command", returns_any: true, setup: setup_absent,
     finish: finish_absent);
-bench!(syscall_yield_no_wait, returns_any: true, // a yield leaves nothing defined in a0
+bench!(syscall_yield_no_wait, returns_any: true, // a yield leaves a0 undefined
     call: c"yield", setup: setup_yield, finish: finish_yield);
 bench!(syscall_subscribe, expect: success(abi::TOCK_SUCCESS_U32_U32), call: c"subscribe",
     setup: setup_subscribe, finish: |run| took_back(run, runtime::counting_upcall()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app upcall: from a command that schedules an upcall to its arrival. See asm/upcalls.S.
+//! The app upcall: the time from a command that schedules an upcall to its arrival. See asm/upcalls.S.
 
 #![no_std]
 #![no_main]
@@ -17,7 +17,7 @@ const RETURNED: u32 = 42;
 
 static UPCALLS: AtomicU32 = AtomicU32::new(0);
 
-/// The first time it is tried, so that a kernel without this command is not waited for.
+/// Tries the command once, so as not to wait for ever on a kernel without it.
 fn try_it(run: &mut Run) -> Outcome {
     UPCALLS.store(0, Relaxed);
     if cfg!(target_arch = "arm") && !perf::exists() {

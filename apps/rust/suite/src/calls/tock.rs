@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The calls whose form is the library's own, by the crate tock.
+//! The calls whose form depends on the library, with the crate tock.
 
 use core::cell::Cell;
 
@@ -42,7 +42,7 @@ pub extern "C" fn memop(_nothing: u32) -> Words {
     words(abi::TOCK_SUCCESS_U32, start.map(|start| start as u32))
 }
 
-/// Moves the break to STEP bytes above where it was when it was taken.
+/// Moves the break to STEP bytes above its base.
 pub extern "C" fn brk<const STEP: usize>(end: &mut Break) -> Words {
     let moved = end.brk(end.base() + STEP);
     words(abi::TOCK_SUCCESS, moved.map(|()| 0))

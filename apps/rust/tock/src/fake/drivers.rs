@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The drivers that a fake kernel has of itself: commands with two arguments.
+//! The built-in drivers of a fake kernel: commands with two arguments.
 
 use super::{Answer, read, schedule, with};
 use crate::abi;
 use crate::error::ErrorCode;
 
-/// Prints what is allowed, in one go.
+/// Prints the allowed buffer at once.
 pub fn console(command: u32, length: u32, _second: u32) -> Answer {
     if command != abi::TOCK_CONSOLE_WRITE {
         return Answer::Fails(ErrorCode::NoSupport);
@@ -19,7 +19,7 @@ pub fn console(command: u32, length: u32, _second: u32) -> Answer {
     Answer::Done
 }
 
-/// The time is that of the counter. What is set rings at once.
+/// The time is the counter. An alarm rings at once.
 pub fn alarm(command: u32, when: u32, _second: u32) -> Answer {
     #[cfg(not(feature = "abi-v1"))]
     const SET: u32 = abi::TOCK_ALARM_AFTER;
@@ -36,7 +36,7 @@ pub fn alarm(command: u32, when: u32, _second: u32) -> Answer {
     }
 }
 
-/// Its counters count the readings.
+/// The counters count the reads.
 pub fn perf(command: u32, word: u32, _second: u32) -> Answer {
     match command {
         abi::TM_PERF_EXISTS => Answer::Done,

@@ -27,12 +27,12 @@ fn command(driver: u32, number: u32, first: u32, second: u32) -> Answer {
     }
 }
 
-/// Runs the first pending upcall that is subscribed. False: there is none.
+/// Runs the first pending upcall that is subscribed. Returns false if there is none.
 fn run_upcall() -> bool {
     while let Some((id, [first, second, third])) = with(|state| state.pending.pop_front()) {
         if let Some((function, data)) = with(|state| state.upcalls.get(&id).copied()) {
-            // SAFETY: what is subscribed can be called with what is beside it: that is what
-            // `Syscalls` has to see to, and Miri checks.
+            // SAFETY: a subscribed function can be called with its data: `Syscalls` has to ensure that, and
+            // Miri checks it.
             unsafe { function(first, second, third, data) };
             return true;
         }
@@ -53,7 +53,7 @@ fn subscribe(id: Id, function: Register, data: Register) {
             state.upcalls.remove(&id);
             state.pending.retain(|(of, _)| *of != id);
         } else {
-            // SAFETY: what is subscribed is a function, or null.
+            // SAFETY: the subscribed address is a function, or null.
             let function =
                 unsafe { core::mem::transmute::<*mut (), UpcallFunction>(function.as_ptr()) };
             state.calls.push(Call::Subscribe(driver, number));
@@ -86,7 +86,7 @@ fn allow(read_only: bool, id: Id, start: Register, length: usize) {
     });
 }
 
-/// Moves the break. The value is where it was, or of `brk` nothing.
+/// Moves the break. Returns its previous address, for `brk` nothing.
 fn memop(operation: u32, argument: Register) -> Result<Register, ErrorCode> {
     with(|state| {
         state.calls.push(Call::Memop(operation));
@@ -139,13 +139,13 @@ impl Answer {
     }
 }
 
-/// The sign of a word is that of the register, which is wider here than on the chip.
+/// Extends a word with its sign: the register is wider here than on the chip.
 #[cfg(feature = "abi-v1")]
 fn signed(word: u32) -> Register {
     (word.cast_signed() as isize).cast_unsigned().into()
 }
 
-/// What a subscribe or an allow returns: of version 2, the pair that it replaces or was passed.
+/// The result of a subscribe or an allow: in version 2 the pair that it replaces or was passed.
 fn exchanged(refusal: Option<ErrorCode>) -> Returned {
     #[cfg(not(feature = "abi-v1"))]
     let answer = match refusal {
@@ -157,7 +157,7 @@ fn exchanged(refusal: Option<ErrorCode>) -> Returned {
     answer.returned()
 }
 
-/// The value of a memop, as an address keeps being one.
+/// The result of a memop; an address keeps its provenance.
 fn memop_returned(operation: u32, value: Result<Register, ErrorCode>) -> Returned {
     match value {
         Err(error) => Answer::Fails(error).returned(),
@@ -174,7 +174,7 @@ fn memop_returned(operation: u32, value: Result<Register, ErrorCode>) -> Returne
     }
 }
 
-/// A system call that is no yield.
+/// Carries out a system call that is not a yield.
 fn system_call(class: u32, [a, b, c, d]: [Register; 4]) -> Returned {
     #[cfg(feature = "abi-v1")]
     use abi::TOCK_ALLOW as ALLOW_RW;
@@ -195,7 +195,7 @@ fn system_call(class: u32, [a, b, c, d]: [Register; 4]) -> Returned {
             subscribe(id, c, d);
             exchanged(None)
         }
-        // What the name is of is for the test's driver to say, by command 1 on both versions.
+        // The test's driver finds the name's process, by command 1 in both versions.
         #[cfg(feature = "abi-v1")]
         ALLOW_RW if id == (abi::TOCK_IPC, abi::TOCK_IPC_NAME) => {
             allow(false, id, c, d.as_usize());
@@ -218,9 +218,8 @@ fn system_call(class: u32, [a, b, c, d]: [Register; 4]) -> Returned {
     }
 }
 
-// SAFETY: memory is touched only by `read`, `write` and `memop_returned`, which go by what is allowed
-// and by memory of the fake's own; functions are called only by `run_upcall`, in a yield, while
-// they are subscribed.
+// SAFETY: memory is accessed only by `read`, `write` and `memop_returned`, which use allowed memory and the
+// fake's own; functions are called only by `run_upcall`, in a yield, while they are subscribed.
 unsafe impl RawSyscalls for Kernel {
     #[cfg(feature = "abi-v1")]
     unsafe fn yield0() {
@@ -238,7 +237,7 @@ unsafe impl RawSyscalls for Kernel {
         assert_eq!(kind.as_u32(), abi::TOCK_YIELD_NO_WAIT);
         with(|state| state.calls.push(Call::YieldNoWait));
         let any = run_upcall();
-        // SAFETY: the caller's: it is a byte that may be written.
+        // SAFETY: as the caller guarantees: this byte may be written.
         unsafe { ran.as_ptr::<u8>().write(any.into()) };
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The structures of the C harness: `bench.h` and `asm/shot.h`. tests/test_rust_layout.py holds them
-//! against these.
+//! The structures of the C harness: `bench.h` and `asm/shot.h`. tests/test_rust_layout.py compares them with
+//! these.
 
 use core::ffi::CStr;
 use core::fmt;
@@ -11,17 +11,17 @@ use super::stage::{Argument, Asm, Measurable};
 use super::text::{Text, error_name};
 use crate::ErrorCode;
 
-/// By what means the samples of a row are taken.
+/// The method of taking a row's samples.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[allow(missing_docs)] // bench.h says it
+#[allow(missing_docs)] // bench.h documents it
 pub enum By {
     Sampler,
     Reading,
     Mark,
 }
 
-/// A parameter, `struct tm_param`: its values are numbers, or names, which hooks know by their index.
+/// A parameter, `struct tm_param`. Its values are numbers, or names; hooks use a name's index.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Param {
@@ -31,11 +31,11 @@ pub struct Param {
     count: u32,
 }
 
-// SAFETY: it points to constants, which nobody changes.
+// SAFETY: it points to constants, which do not change.
 unsafe impl Sync for Param {}
 
 impl Param {
-    /// The place of a parameter that is not there.
+    /// A parameter that does not exist.
     pub const NONE: Self = Self {
         name: Text::NONE,
         numbers: null(),
@@ -43,7 +43,7 @@ impl Param {
         count: 0,
     };
 
-    /// Its values are numbers.
+    /// A parameter whose values are numbers.
     pub const fn numbers(name: &'static CStr, values: &'static [u32]) -> Self {
         let count = values.len() as u32;
         Self {
@@ -54,7 +54,7 @@ impl Param {
         }
     }
 
-    /// Its values are names.
+    /// A parameter whose values are names.
     pub const fn names(name: &'static CStr, values: &'static [Text]) -> Self {
         let count = values.len() as u32;
         Self {
@@ -66,20 +66,20 @@ impl Param {
     }
 }
 
-/// A hook said what became of the row ([`Run::skip`], [`Run::fail`]): it is given up.
+/// The row is given up; a hook has recorded the reason ([`Run::skip`], [`Run::fail`]).
 #[derive(Debug)]
 pub struct Stop(());
 
-/// What a hook returns.
+/// The result of a hook.
 pub type Outcome = Result<(), Stop>;
 
-/// A hook as C calls it: false where the row is given up. `bench!` makes it.
+/// A hook as C calls it: returns false to give the row up. `bench!` makes it.
 pub type Hook = extern "C" fn(&mut Run) -> bool;
 
 /// A benchmark's definition: `struct tm_bench`. The catalogue gives its `ROW`; `bench!` adds the rest.
 #[derive(Clone, Copy)]
 #[repr(C)]
-#[allow(missing_docs)] // bench.h says it
+#[allow(missing_docs)] // bench.h documents it
 pub struct Bench {
     id: Text,
     samples: u32,
@@ -89,7 +89,7 @@ pub struct Bench {
     scenes: u32,
     skip: Text,
     params: [Param; 2],
-    /// In assembly, without an argument; else `setup` says what is measured.
+    /// A body in assembly without an argument; `None`: `setup` sets the body.
     pub body: Option<Asm>,
     pub expect: u32,
     pub returns_any: bool,
@@ -105,7 +105,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The least that the catalogue says.
+    /// Makes a benchmark with the fields that every entry of the catalogue has.
     pub const fn of(id: &'static CStr, samples: u32, inner: u32) -> Self {
         Self {
             id: Text::new(id),
@@ -131,23 +131,23 @@ impl Bench {
         }
     }
 
-    /// How its samples are taken, and of how many passes of the body besides.
+    /// Sets the method of taking samples, and how many extra calls of the body measure its slope.
     pub const fn taken(self, by: By, passes: u32) -> Self {
         Self { by, passes, ..self }
     }
 
-    /// The scenes where it runs, a bit each.
+    /// Sets the scenes in which it runs, one bit each.
     pub const fn in_scenes(self, scenes: u32) -> Self {
         Self { scenes, ..self }
     }
 
-    /// Why it is not tried on version 1 of the interface, and on version 2.
+    /// Sets why it does not run in version 1 of the interface, and in version 2.
     pub const fn skipped(self, v1: Option<&'static CStr>, v2: Option<&'static CStr>) -> Self {
         let skip = Text::maybe(if cfg!(feature = "abi-v1") { v1 } else { v2 });
         Self { skip, ..self }
     }
 
-    /// Its parameters.
+    /// Sets its parameters.
     pub const fn with(self, params: [Param; 2]) -> Self {
         Self { params, ..self }
     }
@@ -192,32 +192,32 @@ impl Run {
         self.value[parameter]
     }
 
-    /// Samples that the row takes at most.
+    /// The most samples that the row takes.
     pub fn samples(&self) -> u32 {
         self.bench.samples
     }
 
-    /// Operations in a sample.
+    /// Operations per sample.
     pub fn inner(&self) -> u32 {
         self.bench.inner
     }
 
-    /// What the body has to return.
+    /// Sets the word that the body has to return.
     pub fn expect(&mut self, word: u32) {
         self.expect = word;
     }
 
-    /// The mark where a sample ends.
+    /// Sets the mark at which a sample ends.
     pub fn to(&mut self, mark: &'static CStr) {
         self.to = Text::new(mark);
     }
 
-    /// a0 and a1 as the last sample's body left them.
+    /// a0 and a1 after the last sample's body.
     pub fn result(&self) -> [u32; 2] {
         self.shot.result
     }
 
-    /// Measure this body with this argument.
+    /// Measures this body with this argument.
     pub fn measure<A: Argument>(&mut self, body: impl Measurable<A>, argument: A) -> Outcome {
         self.shot.body = Some(body.raw());
         self.shot.arg = argument.word();
@@ -228,7 +228,7 @@ impl Run {
         self.shot.body = Some(Asm::EMPTY);
     }
 
-    /// Which counter is to be read, on version 1: a command of Perf.
+    /// The counter to read in version 1: a command of Perf.
     #[inline]
     pub fn counter(&self) -> u32 {
         #[cfg(feature = "abi-v1")]
@@ -237,8 +237,8 @@ impl Run {
         0
     }
 
-    /// The sample is what was counted between two readings: cycles and instret, on version 1 the one
-    /// asked for.
+    /// Records the difference of two reads as the sample: cycles and instret, in version 1 the counter of
+    /// the current pass.
     #[inline]
     pub fn put_sample(&mut self, from: [u32; 2], to: [u32; 2]) {
         self.shot.cycles = to[0].wrapping_sub(from[0]);
@@ -248,18 +248,18 @@ impl Run {
         }
     }
 
-    /// The cycles of the sample at hand.
+    /// The cycles of the current sample.
     pub fn cycles(&self) -> u32 {
         self.shot.cycles
     }
 
-    /// Give the row up: this kernel cannot run it.
+    /// Gives the row up: this kernel cannot run it.
     pub fn skip(&mut self, reason: &'static CStr) -> Outcome {
         self.skip_reason = Text::new(reason);
         Err(Stop(()))
     }
 
-    /// Give the row up: a call failed. What failed first is why.
+    /// Gives the row up: a call failed. Only the first failure is recorded.
     pub fn fail(&mut self, call: &'static CStr, error: &'static CStr) -> Outcome {
         self.failed(call, Text::new(error))
     }
@@ -271,12 +271,12 @@ impl Run {
         Err(Stop(()))
     }
 
-    /// Give the row up: a call returned this error.
+    /// Gives the row up: a call returned this error.
     pub fn fail_with(&mut self, call: &'static CStr, error: ErrorCode) -> Outcome {
         self.failed(call, error_name(error as u32))
     }
 
-    /// A call has to succeed.
+    /// Gives the row up unless a call succeeded.
     pub fn require<T>(
         &mut self,
         call: &'static CStr,
@@ -288,7 +288,7 @@ impl Run {
         })
     }
 
-    /// A hook's check that what was measured also happened.
+    /// Gives the row up unless the measured operation happened.
     pub fn verify(&mut self, as_it_should: bool) -> Outcome {
         if as_it_should {
             Ok(())
@@ -320,7 +320,7 @@ pub struct App {
 unsafe impl Sync for App {}
 
 impl App {
-    /// Its name, its compiler, its benchmarks.
+    /// Makes it from its name, its compiler and its benchmarks.
     pub const fn new(
         name: &'static CStr,
         cc: &'static CStr,
@@ -338,6 +338,6 @@ impl App {
 
 #[cfg(feature = "programs")]
 impl Stop {
-    /// A hook in C has said why.
-    pub(super) const SAID: Self = Self(());
+    /// A hook in C has recorded the reason.
+    pub(super) const RECORDED: Self = Self(());
 }

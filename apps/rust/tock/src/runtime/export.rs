@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an app gives to the C runtime and to assembly, and takes from it, by name.
+//! The symbols that an app shares with the C runtime and with assembly.
 
-/// A benchmark's definition: its name, and what `Bench` has besides the catalogue's ROW. Hooks are
+/// Defines a benchmark: its name, and the fields of `Bench` in addition to the catalogue's ROW. Hooks are
 /// functions or closures without captures, `fn(&mut Run) -> Outcome`.
 ///
 /// ```ignore
@@ -21,7 +21,7 @@ macro_rules! bench {
     };
 }
 
-/// A field of a definition as C has it.
+/// A field of a definition, in its C form.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bench_field {
@@ -67,12 +67,12 @@ macro_rules! hook {
     }};
 }
 
-/// The app of a group: its name, its compiler, and its definitions, which the catalogue lists.
+/// Defines the app of a group: its name, its compiler, and its definitions, which the catalogue lists.
 #[macro_export]
 macro_rules! export_app {
     ($name:expr, $cc:expr, $benches:expr) => {
         #[allow(unsafe_code)]
-        // SAFETY: the harness, which is linked with it, wants it under this name and of this form.
+        // SAFETY: the harness, which is linked with it, expects this name and type.
         #[unsafe(no_mangle)]
         static tm_app: $crate::runtime::App = {
             static BENCHES: &[&$crate::runtime::Bench] = &$benches;
@@ -81,13 +81,13 @@ macro_rules! export_app {
     };
 }
 
-/// A definition that stands in for the harness's own of this name.
+/// Defines a benchmark that replaces the harness's own of this name.
 #[macro_export]
 macro_rules! export_bench {
     ($symbol:ident = $row:ident $(, $field:ident: $value:expr)* $(,)?) => {
         #[allow(unsafe_code)]
-        // SAFETY: the harness wants it under this name and of this form, and is then linked without
-        // the file that has its own.
+        // SAFETY: the harness expects this name and type, and is then linked without the file that has its
+        // own.
         #[unsafe(no_mangle)]
         static $symbol: $crate::runtime::Bench = {
             #[allow(unused_mut)]
@@ -98,12 +98,12 @@ macro_rules! export_bench {
     };
 }
 
-/// The start of an app that has no benchmarks: what it returns, if it does, is its completion code.
+/// Defines the start of an app without benchmarks. If it returns, the result is its completion code.
 #[macro_export]
 macro_rules! main {
     ($main:expr) => {
         #[allow(unsafe_code)]
-        // SAFETY: crt0.S calls it, once, when memory and stack are there.
+        // SAFETY: crt0.S calls it once, when memory and stack are ready.
         #[unsafe(no_mangle)]
         extern "C" fn main() -> i32 {
             let main: fn() -> i32 = $main;
@@ -112,7 +112,7 @@ macro_rules! main {
     };
 }
 
-/// A mark: the simulator notes when it comes to this function.
+/// Defines a mark: the simulator records when the core reaches this function.
 #[macro_export]
 macro_rules! mark {
     ($symbol:ident) => {
@@ -127,7 +127,7 @@ macro_rules! mark {
     };
 }
 
-/// An upcall whose first instruction is a mark.
+/// Defines an upcall whose first instruction is a mark.
 #[macro_export]
 macro_rules! mark_upcall {
     ($symbol:ident, $what:expr) => {
@@ -141,8 +141,8 @@ macro_rules! mark_upcall {
     };
 }
 
-/// This app wants so many bytes of RAM (a plain number) behind its own, and gets them by moving the
-/// break as far as there are any.
+/// Requests this many bytes of RAM (a plain number) in addition to the app's own. The app gets them by moving
+/// the break, if the kernel has them.
 #[macro_export]
 macro_rules! heap {
     ($bytes:literal) => {
@@ -150,7 +150,7 @@ macro_rules! heap {
     };
 }
 
-/// This app gets so much stack, a plain number of bytes.
+/// Sets the app's stack to this many bytes, a plain number.
 #[macro_export]
 macro_rules! stack {
     ($bytes:literal) => {
@@ -158,8 +158,8 @@ macro_rules! stack {
     };
 }
 
-/// Bodies in Rust, each of the name of the one in assembly that it stands in for, and takes what
-/// that takes.
+/// Defines bodies in Rust. Each has the name of the assembly body that it replaces, and takes the same
+/// argument.
 ///
 /// ```ignore
 /// stand_ins! { tm_syscall_sbrk = Body::new(sbrk); } // extern "C" fn sbrk(_nothing: u32) -> Words
@@ -169,13 +169,13 @@ macro_rules! stand_ins {
     ($($name:ident = $body:expr;)*) => { $(
         #[allow(non_upper_case_globals, unsafe_code)]
         pub const $name: $crate::runtime::Asm = {
-            // SAFETY: hooks give to a body of this name what the one in assembly takes.
+            // SAFETY: hooks give a body of this name the argument of the one in assembly.
             unsafe { $body.stand_in() }
         };
     )* };
 }
 
-/// The bodies in assembly of these names, as constants of the module `bodies`.
+/// Declares the assembly bodies with these names, as constants of the module `bodies`.
 #[macro_export]
 macro_rules! bodies {
     ($($name:ident),* $(,)?) => {
@@ -185,19 +185,19 @@ macro_rules! bodies {
                 unsafe extern "C" {
                     fn $name(word: *mut ()) -> u32;
                 }
-                // SAFETY: it is a body: the catalogue lists it, apps/asm has it.
+                // SAFETY: it is a body: the catalogue lists it, apps/asm defines it.
                 unsafe { $crate::runtime::Asm::new($name) }
             };)*
         }
     };
 }
 
-/// A procedure for C: it is given a `$type`, which is nobody else's meanwhile, and returns a word.
+/// Defines a procedure for C: it gets a `$type` that nothing else uses meanwhile, and returns a word.
 #[macro_export]
 macro_rules! export_procedure {
     ($symbol:ident, $type:ty, $what:expr) => {
         #[allow(unsafe_code)]
-        // SAFETY: C declares it under this name and of this form.
+        // SAFETY: C declares it with this name and type.
         #[unsafe(no_mangle)]
         extern "C" fn $symbol(given: &mut $type) -> u32 {
             let what: fn(&mut $type) -> u32 = $what;

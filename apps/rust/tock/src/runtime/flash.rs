@@ -7,7 +7,7 @@
 #[repr(transparent)]
 pub struct Place(*const Place);
 
-// SAFETY: it points to constants, which nobody changes.
+// SAFETY: it points to constants, which do not change.
 unsafe impl Sync for Place {}
 
 unsafe extern "C" {
@@ -20,39 +20,39 @@ unsafe extern "C" {
 }
 
 impl Place {
-    /// The one that it leads to.
+    /// Returns the next word of the chain.
     ///
     /// # Panics
     ///
-    /// Behind the end of a chain that has one.
+    /// If this is the end of the chain.
     #[must_use]
     pub fn follow(self) -> Self {
         let chains = &raw const tm_flash_within..&raw const tm_flash_chains_end;
         assert!(chains.contains(&self.0), "the chain ends here");
-        // SAFETY: between these two labels there are chains, or zeros.
+        // SAFETY: between these two labels there are only chains and zeros.
         unsafe { *self.0 }
     }
 
-    /// What a body in assembly takes.
+    /// Returns the argument for a body in assembly.
     #[must_use]
     pub fn address(self) -> u32 {
         self.0 as u32
     }
 }
 
-/// Two words of one flash word, each of which leads to the other.
+/// Two words of one flash word, each with the address of the other.
 #[must_use]
 pub fn within() -> Place {
     Place(&raw const tm_flash_within)
 }
 
-/// Each in the flash word behind the last one.
+/// Each word is in the flash word after the previous one.
 #[must_use]
 pub fn next() -> Place {
     Place(&raw const tm_flash_next)
 }
 
-/// In flash words that are 1 KiB apart.
+/// The words are in flash words that are 1 KiB apart.
 #[must_use]
 pub fn far() -> Place {
     Place(&raw const tm_flash_far)
@@ -62,6 +62,6 @@ pub fn far() -> Place {
 #[must_use]
 pub fn table() -> &'static [u32] {
     let (start, end) = (&raw const tm_flash_table, &raw const tm_flash_table_end);
-    // SAFETY: between these two labels there are words, which nobody changes.
+    // SAFETY: between these two labels there are words, which do not change.
     unsafe { core::slice::from_raw_parts(start, end.offset_from_unsigned(start)) }
 }

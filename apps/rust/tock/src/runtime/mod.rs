@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an app has of the C runtime (apps/runtime) besides system calls: its benchmark harness, whose
-//! structures are declared here once more, its words from the linker, and how an app ends that panics.
-//! A benchmark is made of safe parts only; `bench.h` tells what each is for.
+//! The parts of the C runtime (apps/runtime) that an app uses in addition to system calls: the benchmark
+//! harness, whose structures are declared here again, the words from the linker, and the end of an app that
+//! panics. A benchmark uses only safe parts; `bench.h` documents each of them.
 
 mod bench;
 mod export;
@@ -10,7 +10,7 @@ pub mod flash;
 #[cfg(feature = "programs")]
 pub mod program;
 mod span;
-#[cfg_attr(target_arch = "arm", allow(dead_code))] // its Words: words.rs
+#[cfg_attr(target_arch = "arm", allow(dead_code))] // its Words: words.rs replaces them
 mod stage;
 mod text;
 #[cfg(target_arch = "arm")]
@@ -31,16 +31,16 @@ pub use text::Text;
 #[cfg(target_arch = "arm")]
 pub use words::Words;
 
-/// What the link command says of the whole run: `struct tm_link` of `bench.h`.
+/// The settings of the whole run, which the link command defines: `struct tm_link` of `bench.h`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Link {
     apps: u32,
     steady_stop: u32,
     scene: u32,
-    /// Where this app is in the order of the flash, from 0.
+    /// This app's index in the order of flash.
     pub slot: u32,
-    /// How many apps there are.
+    /// The number of apps.
     pub slots: u32,
     most_samples: u32,
     only: u32,
@@ -58,53 +58,53 @@ unsafe extern "C" {
     fn tm_upcall_count(first: Register, second: Register, third: Register, count: Register);
 }
 
-/// The words of this app's link.
+/// Returns the words of this app's link.
 #[inline]
 pub fn link() -> &'static Link {
-    // SAFETY: crt0.S has it among the constants, with these fields, and nothing changes it.
+    // SAFETY: crt0.S defines it as a constant with these fields, and nothing changes it.
     unsafe { &tm_link }
 }
 
-/// Say where an app panicked, as a `fail` record, and end it.
+/// Prints where an app panicked, as a `fail` record, and ends the app.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
     let (file, line) = info
         .location()
         .map_or(("?", 0), |at| (at.file(), at.line()));
-    // SAFETY: the text is as long as it says, and C only reads it.
+    // SAFETY: the text has this length, and C only reads it.
     unsafe { tm_panic(file.as_ptr(), file.len() as u32, line) }
 }
 
-/// Words of the memory for samples that a run of so many does not take, for an app that is short of RAM:
-/// there are `WORDS` of them, or none.
+/// Returns `WORDS` words of the samples' memory, for an app that is short of RAM. None if the row's samples
+/// need that memory.
 #[must_use]
 pub fn behind_samples<const WORDS: usize>(run: &Run) -> Option<&'static [AtomicU32; WORDS]> {
     let words = tm_behind_samples(run.samples(), WORDS as u32);
-    // SAFETY: there are as many words behind the samples of this row, which are there for ever. The
-    // harness writes those of a row with more samples, if at all, as words between two calls of the
-    // app's; an atomic may change at any time.
+    // SAFETY: there are this many words after the samples of this row, and they live for ever. If a row with
+    // more samples uses them, the harness writes them as words between two calls of the app's; an atomic may
+    // change at any time.
     unsafe { words.cast::<[AtomicU32; WORDS]>().as_ref() }
 }
 
-/// A sample by the simulator's clock begins here.
+/// Starts a sample by the simulator's clock.
 #[inline]
 pub fn arm() {
     tm_mark_arm();
 }
 
-/// Do what no app may, with the mark `fault` at the very instruction.
+/// Faults, with the mark `fault` at the exact instruction.
 #[inline]
 pub fn fault() {
     tm_fault();
 }
 
-/// End, and want to start again, with the mark `exit` at the very instruction. Version 1 has no exit:
-/// there it returns.
+/// Ends and asks for a restart, with the mark `exit` at the exact instruction. Version 1 has no exit: there it
+/// returns.
 #[inline]
 pub fn restart() {
     tm_restart();
 }
 
-/// Memory for a [`Buffer`]: nobody but the body that is given one reaches it.
+/// Memory for a [`Buffer`]: only the body that gets the buffer accesses it.
 #[derive(Debug)]
 pub struct Bytes<const MOST: usize>(UnsafeCell<[u8; MOST]>);
 
@@ -112,19 +112,19 @@ pub struct Bytes<const MOST: usize>(UnsafeCell<[u8; MOST]>);
 unsafe impl<const MOST: usize> Sync for Bytes<MOST> {}
 
 impl<const MOST: usize> Bytes<MOST> {
-    /// Zeros.
+    /// Makes memory of zeros.
     #[allow(clippy::new_without_default)] // it is for statics
     pub const fn new() -> Self {
         Self(UnsafeCell::new([0; MOST]))
     }
 
-    /// Where they are.
+    /// Returns its address.
     pub fn address(&self) -> usize {
         self.0.get().expose_provenance()
     }
 }
 
-/// A buffer as the bodies in assembly are given one: `struct tm_allow`.
+/// A buffer in the form that bodies in assembly take: `struct tm_allow`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Buffer {
@@ -133,70 +133,70 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// None yet.
+    /// Makes an empty buffer.
     #[allow(clippy::new_without_default)] // it is for statics
     pub const fn new() -> Self {
         Self {
-            address: AtomicUsize::new(1), // a slice, even of nothing, is nowhere at 0
+            address: AtomicUsize::new(1), // a slice, even an empty one, cannot be at 0
             length: AtomicU32::new(0),
         }
     }
 
-    /// The first so many bytes of these, or all if there are no more.
+    /// Sets it to the first `length` bytes of this memory, or to all if there are fewer.
     pub fn set<const MOST: usize>(&self, memory: &'static Bytes<MOST>, length: u32) {
         self.address.store(memory.address(), Relaxed);
         self.length.store(length.min(MOST as u32), Relaxed);
     }
 }
 
-/// A buffer as the sampler gives it to a body in Rust: [`Body::given`].
+/// A buffer that the sampler gives to a body in Rust: [`Body::given`].
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Given<'body>(&'body Buffer);
 
 impl Given<'_> {
-    /// Its memory, which is the body's alone as long as it runs.
+    /// Returns its memory, which nothing else uses while the body runs.
     #[inline(always)]
     pub fn bytes(&mut self) -> &mut [u8] {
         let start = core::ptr::with_exposed_provenance_mut(self.0.address.load(Relaxed));
         let length = self.0.length.load(Relaxed) as usize;
-        // SAFETY: there are none yet, or `set` took them from a `Bytes`, where nobody else reaches
-        // them: the sampler alone makes a `Given`, which does not outlive the body that it calls.
+        // SAFETY: there is no memory yet, or `set` took it from a `Bytes`, where nothing else accesses it:
+        // only the sampler makes a `Given`, which does not outlive the body that it calls.
         unsafe { core::slice::from_raw_parts_mut(start, length) }
     }
 }
 
-/// What a console write is of: `struct tm_write`.
+/// A console write: `struct tm_write`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Write {
     /// Its completions so far.
     pub upcalls: AtomicU32,
-    /// In bytes.
+    /// The length in bytes.
     pub length: AtomicU32,
 }
 
-/// The address of the upcall in assembly that counts.
+/// Returns the address of the assembly upcall that counts.
 #[must_use]
 pub fn counting_upcall() -> usize {
     (tm_upcall_count as *const ()).expose_provenance()
 }
 
-/// Subscribe it: it adds one to the count.
+/// Subscribes the upcall that adds one to the count.
 pub fn count_upcalls(driver: u32, number: u32, count: &'static AtomicU32) -> Result<(), ErrorCode> {
     let data = core::ptr::from_ref(count).into();
-    // SAFETY: it adds one to the word that its fourth argument leads to, which is there for ever and
-    // an atomic; the app has one thread, in which nothing comes between.
+    // SAFETY: it adds one to the word at its fourth argument, which lives for ever and is an atomic; the app
+    // has one thread, so nothing comes in between.
     unsafe { subscribe_function::<Kernel>(driver, number, tm_upcall_count, data) }
 }
 
 /// An upcall whose first instruction is a mark: `mark_upcall!` makes it.
 pub type Marked = extern "C" fn(u32, u32, u32, u32);
 
-/// Subscribe it.
+/// Subscribes a marked upcall.
 pub fn subscribe_marked(driver: u32, number: u32, upcall: Marked) -> Result<(), ErrorCode> {
-    // SAFETY: a register is passed as a word is, of which any value is good.
+    // SAFETY: a register is passed like a word, and all values of a word are valid.
     let function = unsafe { core::mem::transmute::<Marked, UpcallFunction>(upcall) };
-    // SAFETY: it needs nothing to be there.
+    // SAFETY: the function needs no data.
     unsafe { subscribe_function::<Kernel>(driver, number, function, 0_u32.into()) }
 }

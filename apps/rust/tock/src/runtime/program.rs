@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the row of a whole program does around it: `lab/studies/programs/apps/program.h`. Only programs
-//! are linked with these.
+//! The hooks of a row that measures a whole program: `lab/studies/programs/apps/program.h`. Only programs are
+//! linked with these.
 
 use super::bench::{Outcome, Run, Stop};
 
@@ -13,25 +13,25 @@ unsafe extern "C" {
 }
 
 fn outcome(is_good: bool) -> Outcome {
-    if is_good { Ok(()) } else { Err(Stop::SAID) }
+    if is_good { Ok(()) } else { Err(Stop::RECORDED) }
 }
 
-/// Fill what is free of the stack with a pattern.
+/// Fills the free part of the stack with a pattern.
 pub fn begin(run: &mut Run) -> Outcome {
     outcome(tm_program_begin(run))
 }
 
-/// Take one sample of the body that `setup` chose.
+/// Takes one sample of the body that `setup` chose.
 pub fn sample(run: &mut Run) -> Outcome {
     outcome(tm_program_sample(run))
 }
 
-/// A wrong answer is an error of the row.
+/// Fails the row if the answer is wrong.
 pub fn answer(run: &mut Run, is_right: bool) -> Outcome {
     outcome(tm_program_answer(run, is_right))
 }
 
-/// Say how much of the stack was used.
+/// Prints how much of the stack was used.
 pub fn end(run: &mut Run) -> Outcome {
     outcome(tm_program_end(run))
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the bodies of asm/mem.S go over that copy, read and write words.
+//! The memory of the bodies of asm/mem.S that copy, read and write words.
 
 use core::ptr::null_mut;
 use core::sync::atomic::AtomicU32;
 
 use crate::memory::Lent;
 
-/// `struct tm_span`, and the memory that it is of.
+/// `struct tm_span`, and the memory that it points to.
 #[repr(C)]
 pub struct Span {
     to: *mut u32,
     from: *const u32,
     from_end: *const u32,
-    /// Whole multiples of 8 words.
+    /// A multiple of 8 words.
     pub area: Lent<'static>,
 }
 
 impl Span {
-    /// All words of an area, to read or to write.
+    /// Spans all words of an area, to read or to write.
     pub fn over(area: Lent<'static>) -> Self {
         let range = area.as_ptr_range();
         Self {
@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// The words before `half`, to be copied to those from there on.
+    /// Spans the words before `half`, to be copied to the words from there on.
     pub fn copying(mut area: Lent<'static>, half: usize) -> Self {
         let (from, to) = area.split_at_mut(half);
         let (to, range) = (to.as_mut_ptr(), from.as_ptr_range());
@@ -42,7 +42,7 @@ impl Span {
     }
 }
 
-/// `struct tm_span` alone, of words that are only read.
+/// `struct tm_span` alone, for words that are only read.
 #[repr(C)]
 struct ReadSpan {
     to: *mut u32,
@@ -54,7 +54,7 @@ unsafe extern "C" {
     fn tm_read_words(span: *const ReadSpan) -> u32;
 }
 
-/// Read all these words by the body of mem.read_asm: the last one.
+/// Reads all these words with the body of mem.read_asm, and returns the last one.
 #[inline]
 pub fn read_words(words: &[AtomicU32]) -> u32 {
     let range = words.as_ptr_range();
@@ -63,6 +63,6 @@ pub fn read_words(words: &[AtomicU32]) -> u32 {
         from: range.start,
         from_end: range.end,
     };
-    // SAFETY: it only reads, from the start to the end, which are those of a slice.
+    // SAFETY: it only reads, from the start to the end of a slice.
     unsafe { tm_read_words(&raw const span) }
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts as the C harness takes them.
+//! Texts in the form that the C harness takes.
 
 use core::ffi::{CStr, c_char};
 
-/// A text that is there for ever, or none: a `const char *`.
+/// A text that lives for ever, or none: a `const char *`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Text(*const c_char);
 
-// SAFETY: it points to a constant, which nobody changes.
+// SAFETY: it points to a constant, which does not change.
 unsafe impl Sync for Text {}
 
 impl Text {
-    /// None.
+    /// No text.
     pub const NONE: Self = Self(core::ptr::null());
 
-    /// This one.
+    /// Makes it from this text.
     pub const fn new(text: &'static CStr) -> Self {
         Self(text.as_ptr())
     }
 
-    /// One that is not there, or there.
+    /// Makes it from this text, if there is one.
     pub const fn maybe(text: Option<&'static CStr>) -> Self {
         match text {
             Some(text) => Self::new(text),
@@ -38,7 +38,7 @@ unsafe extern "C" {
     safe fn tock_error_name(code: u32) -> Text;
 }
 
-/// The name of an error code, as records have it.
+/// Returns the name of an error code, as in records.
 pub(super) fn error_name(code: u32) -> Text {
     tock_error_name(code)
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `Words` of stage.rs for Arm, whose procedures return a structure of two words in memory.
+//! `Words` of stage.rs for Arm, whose procedures return a structure of two words through memory.
 
 use super::Return;
 
-/// What a body leaves in r0 and r1.
+/// The words that a body returns in r0 and r1.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Words(u64);
 
 impl Words {
-    /// The first word where a call succeeded.
+    /// The first word of a successful call.
     pub const OK: u32 = crate::abi::TOCK_SUCCESS_U32;
 
-    /// What came of a call: OK and its word, or FAILURE and the error.
+    /// Converts a call's result: OK and its word, or FAILURE and the error.
     #[inline(always)]
     pub fn of(returned: Result<u32, crate::ErrorCode>) -> Self {
         let (first, second) = match returned {
