@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What all tests share. Ctrl-C works in them even where the shell that started them ignores it, as
-one does for a job in the background; what they run is simulated, and not taken from the cache. The
-programs that they start inherit this.
+"""Settings for all tests. Ctrl-C stops them even in a background job of a shell that ignores it.
+They simulate every boot instead of using the cache. The programs that they start inherit both
+settings.
 
-`make test` and `make test-lab` run them on all cores (pytest-xdist). The tests of a file run one
-after the other, and so do files that make the same product anew. Long files begin first, so that no
-core is idle at the end.
+`make test` and `make test-lab` use all cores (pytest-xdist). The tests of one file run one after
+the other, and so do files that build the same product. Long files start first, so that no core is
+idle at the end.
 """
 
 import os
@@ -19,7 +19,7 @@ from xdist.scheduler import LoadScopeScheduling
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
 
-# Files, and a folder of them, that make one thing: links of the kernel, a browser and its sites.
+# Files, and a folder, that build the same product: links of the kernel, a browser and its sites.
 TOGETHER = {
     "test_judge.py": "kernel-layouts",
     "test_kernel_layouts.py": "kernel-layouts",
@@ -43,8 +43,8 @@ LONG = (
 
 
 class Together(LoadScopeScheduling):
-    """Gives each core whole files, or the files that belong together. (xdist's own groups do not
-    work with pytest 9.2: it takes a test's name from elsewhere.)"""
+    """A scheduler that gives each core whole files, or the files that belong together. (xdist's own
+    groups do not work with pytest 9.2, which reads a test's name from another attribute.)"""
 
     def _split_scope(self, nodeid: str) -> str:
         path = Path(nodeid.partition("::")[0])
@@ -56,4 +56,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Togethe
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONG)  # else their order stays
+    items.sort(key=lambda item: item.path.name not in LONG)  # otherwise the order stays
