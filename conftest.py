@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Settings for all tests. Ctrl-C stops them even in a background job of a shell that ignores it.
-They simulate every boot instead of using the cache. The programs that they start inherit both
-settings.
+"""Settings of all tests.
 
-`make test` and `make test-lab` use all cores (pytest-xdist). The tests of one file run one after
-the other, and so do files that build the same product. Long files start first, so that no core is
-idle at the end.
+Ctrl-C works in tests, and in the programs that they start, even if the shell ignores it, as it does
+for a background job. Nothing is taken from the cache of boots.
+
+`make test` and `make test-lab` use all cores (pytest-xdist). The tests of a file run in sequence, and
+so do files that rebuild the same product. Long files start first, so that no core is idle at the
+end.
 """
 
 import os
@@ -19,20 +20,20 @@ from xdist.scheduler import LoadScopeScheduling
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
 
-# Files, and a folder, that build the same product: links of the kernel, a browser and its sites.
+# Files and folders that share a product (links of the kernel, a browser) and so run in sequence.
 TOGETHER = {
     "test_judge.py": "kernel-layouts",
     "test_kernel_layouts.py": "kernel-layouts",
     "browser": "browser",
 }
 LONG = (
-    # of make test
+    # make test
     "test_every_page.py",
     "test_bench.py",
     "test_callgrind.py",
     "test_first_measurement.py",
     "test_wheel.py",
-    # of make test-lab
+    # make test-lab
     "test_conformance.py",
     "test_cores.py",
     "test_availability.py",
@@ -43,8 +44,8 @@ LONG = (
 
 
 class Together(LoadScopeScheduling):
-    """A scheduler that gives each core whole files, or the files that belong together. (xdist's own
-    groups do not work with pytest 9.2, which reads a test's name from another attribute.)"""
+    """A scheduler that gives each core whole files, or files that belong together. The groups of
+    xdist do not work with pytest 9.2, which passes other test names."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = Path(nodeid.partition("::")[0])
@@ -56,4 +57,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Togethe
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONG)  # otherwise the order stays
+    items.sort(key=lambda item: item.path.name not in LONG)  # a stable sort

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a test has made that `make build` does not make: by one test at a time."""
+"""Builds products for tests that `make build` does not build, for one test at a time."""
 
 import fcntl
 import os
@@ -13,8 +13,8 @@ from tockmark.base import paths
 def called(
     *arguments: str, cwd: Path = paths.ROOT, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Call make, whatever comes of it."""
-    # Without what an outer make would tell this one, which then talks of its job server.
+    """Run make and return its exit code and output."""
+    # An outer make passes its job server in these variables, and make would warn about it.
     own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--no-print-directory", *arguments]
     with (paths.ROOT / "build" / "tests.lock").open("w") as lock:
@@ -25,14 +25,14 @@ def called(
 
 
 def make(*arguments: str, cwd: Path = paths.ROOT) -> None:
-    """Call make; fails with all that was said if it fails."""
+    """Run make. The test fails with its output if it fails."""
     done = called(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @cache
 def kernel_links() -> tuple[Path, ...]:
-    """Link the baseline kernel four times by `make kernel-layouts`, once in a process: conftest.py
-    runs the files that take these links in one."""
+    """Return four links of the baseline kernel, made once per process by `make kernel-layouts`.
+    conftest.py runs the files that use them in one process."""
     make("kernel-layouts", "K=4")
     return tuple(sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf")))

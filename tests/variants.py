@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Variants of the baseline kernel, from a copy of its source in which some text is another."""
+"""Builds variants of the baseline kernel from a copy of its source with replaced text."""
 
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 import scratch
 
 IMAGE = Path("riscv32imc-unknown-none-elf/release/tockmark-kernel")
-MORE = 33  # instructions more in every system call
+MORE = 33  # extra instructions in every system call
 COSTLY = {
     "arch/riscv/trap.S": (
         "    call  on_system_call",
@@ -18,15 +18,15 @@ COSTLY = {
 
 
 def build(folder: Path, changes: Mapping[str, tuple[str, str]], profile: str = "release") -> Path:
-    """The ELF of the kernel with these changes: by file of its source, text that is there once, and
-    what takes its place. Half a minute, in an empty folder."""
+    """Build the kernel with a replacement of text in each file, and return its ELF. The old text
+    must occur once. This takes half a minute in an empty folder."""
     return build_many(folder, [(name, *change) for name, change in changes.items()], profile)
 
 
 def build_many(
     folder: Path, changes: Iterable[tuple[str, str, str]], profile: str = "release"
 ) -> Path:
-    """Build the kernel likewise, with several changes to a file."""
+    """Build the kernel in the same way, with several replacements per file."""
     scratch.copy_to(folder)
     for name, now, then in changes:
         source = folder / "kernel" / "src" / name

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.compare.limits import Bounds, SimulatorBound, last_match
-from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
+from tockmark.compare.pairs import UNKNOWN, Factor, LoneRow, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
 from tockmark.result.model import Result, Row, comparable
 from tockmark.result.provenance import Slot
@@ -112,7 +112,7 @@ class Agreement:
     sim: Result
     board: Result
     pairs: tuple[AgreePair, ...]
-    lone: dict[str, list[Lone]]  # rows without a pair, by the list of LONE in which they stand
+    lone: dict[str, list[LoneRow]]  # rows without a pair, by the list of LONE in which they stand
 
     def pairs_with(self, standing: Standing) -> list[AgreePair]:
         """Return the rows that stand so, the farthest first."""
@@ -202,18 +202,18 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
         _check(sim, board, name)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
     pairs: list[AgreePair] = []
-    lone: dict[str, list[Lone]] = {name: [] for name in LONE}
+    lone: dict[str, list[LoneRow]] = {name: [] for name in LONE}
     for pair in pair_up(sim, board):
         row = pair.row
         if row.icache not in icaches or row.lang not in langs:
             continue
         if not (pair.base and pair.new):
             where, why = _why_alone(pair)
-            lone[where].append(Lone(row, why))
+            lone[where].append(LoneRow(row, why))
             continue
         one, two = comparable(row, pair.new)
         if why_not := _unusable(one, two):
-            lone["unusable"].append(Lone(one, why_not))
+            lone["unusable"].append(LoneRow(one, why_not))
         else:
             bound = last_match(one, bounds)
             pairs.append(AgreePair(one, two, bound, _unsure(board, two)))

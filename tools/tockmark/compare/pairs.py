@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two results as two sides: what each was measured with, whether they can be compared at all, which
-of their rows pair, and how each row changed. Whoever compares results, or judges one by others,
-does it by the one `Comparison` that is made here.
+"""The comparison of two results, row by row.
 
-Cycles of another machine, clock or timing validity are other cycles, and are refused. The verb
-`compare` asks of each row whether a result is the same as another, within a margin fixed before.
-The margin makes a zone around the ratio 1, as far down as up: 1/(1+m) to 1+m. Instructions, which
-do not depend on the layout, have half the margin.
+`compare` makes a `Comparison`: how the results were measured, which rows pair, and how each row
+changed. It refuses results whose machine, clock or timing differ. All verbs that compare results
+use it; compare/verdict.py judges it.
+
+A margin m is a zone around the ratio 1, from 1/(1+m) to 1+m. Instructions have half the margin.
 """
 
 import itertools
@@ -56,13 +55,13 @@ CHECKED = {
     "checked-against-rtl",
 }
 UNKNOWN = "unknown"
-# What a factor is that is not said; others are unknown then.
+# The value of a factor that a result does not have; for other factors UNKNOWN.
 UNSAID = {"counter": COUNTERS[PERF], "core": "the machine's own"}
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that is not the same in both."""
+    """A condition of measuring that differs between two results."""
 
     name: str
     base: str
@@ -70,12 +69,12 @@ class Factor:
 
 
 def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str]:
-    """Return all that a result says of how it was measured, in words; of its apps those in some
-    languages only. What not every result has to say stands there only if it is known."""
+    """Return the conditions under which a result was measured, in words. Apps count in these
+    languages only. Some conditions are missing if the result does not have them."""
     provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
     abi = str(provenance.abi or ", ".join(provenance.app_values("abi")))
-    found = {
+    factors = {
         "kernel": _hashed(kernel.name or kernel.file, kernel.sha256),
         "opt-level": kernel.opt_level,
         "ABI": f"version {abi}" if abi else "",
@@ -90,26 +89,30 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "catalogue": _hashed("", provenance.catalogue_sha256),
         "tool": provenance.tool.version,
     }
-    known = {"flags": kernel.flags, "rustc": kernel.rustc}
-    known["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
-    known["core"] = board.core.title if board.core else ""
+    optional = {"flags": kernel.flags, "rustc": kernel.rustc}
+    optional["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
+    optional["core"] = board.core.title if board.core else ""
     return {
-        **{name: text or UNKNOWN for name, text in found.items()},
-        **{name: text for name, text in known.items() if text},
+        **{name: text or UNKNOWN for name, text in factors.items()},
+        **{name: text for name, text in optional.items() if text},
     }
 
 
 def differing_factors(base: Result, new: Result) -> list[Factor]:
-    """Return the factors that differ: what a difference of the figures can come from. The cache
-    setting is one only if they have none in common: rows of the same setting are compared with each
-    other. Likewise the language, and of the compilers only those of languages in common."""
+    """Return the factors that differ, which can explain a difference of the figures.
+
+    The cache setting and the language count only if the results share none: only rows with the
+    same setting and language are compared. Compilers count only for shared languages."""
     langs = set(base.langs) & set(new.langs) or LANGS
-    one, two = factors_of(base, langs), factors_of(new, langs)
+    base_factors, new_factors = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
     before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
-    every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**one, **two}]
-    sides = [(name, one.get(name, unsaid), two.get(name, unsaid)) for name, unsaid in every]
-    found = [
+    every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**base_factors, **new_factors}]
+    sides = [
+        (name, base_factors.get(name, unsaid), new_factors.get(name, unsaid))
+        for name, unsaid in every
+    ]
+    differing = [
         Factor(name, was, is_)
         for name, was, is_ in sides
         if was != is_
@@ -117,28 +120,28 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
         and not (name == "simulator" and same_simulator(before, after))
     ]
     if base.layouts != new.layouts:
-        found.append(Factor("layouts", str(base.layouts), str(new.layouts)))
-    return found
+        differing.append(Factor("layouts", str(base.layouts), str(new.layouts)))
+    return differing
 
 
-def check_factors(found: list[Factor], name: str, force: bool, cores: bool = False) -> None:
-    """Refuse what cannot be compared, unless told to. `cores`: two cores may be, and then a machine
-    of another core, which is unchecked, with one that is not."""
-    of_cores = cores and any(factor.name == "core" for factor in found)
+def check_factors(differing: list[Factor], name: str, force: bool, cores: bool = False) -> None:
+    """Raise TockmarkError if a differing factor forbids a comparison, unless `force`. `cores`:
+    allow different cores, and then also an unchecked machine."""
+    of_cores = cores and any(factor.name == "core" for factor in differing)
     trusted = CHECKED | ({"unchecked"} if of_cores else set())
-    for factor in found:
+    for factor in differing:
         if factor.name == "timing" and {factor.base, factor.new} <= trusted:
             continue
         if factor.name in (*REFUSED, *(() if cores else ("core",))) and not force:
             raise TockmarkError(
                 f"{name} cannot be compared: {factor.name} is {factor.base} on one side,"
                 f" {factor.new} on the other",
-                "--force compares it all the same",
+                "use --force to compare them anyway",
             )
 
 
 def check_timed(name: str, result: Result, force: bool = False) -> None:
-    """Refuse what has no cycles to judge, unless told to."""
+    """Raise TockmarkError if a result has no cycles to judge, unless `force`."""
     if not (result.provenance.board.counts_cycles or force):
         raise TockmarkError(
             f"{name} is {result.provenance.board.validity}: it has no cycles to judge",
@@ -147,7 +150,7 @@ def check_timed(name: str, result: Result, force: bool = False) -> None:
 
 
 def warn_uncounted(name: str, result: Result) -> None:
-    """Say of a result that it has no instructions, if so: then its cycles alone count."""
+    """Print a message if a result has no instructions, so that only its cycles count."""
     counter = result.provenance.counter
     if counter == CYCLECOUNT:
         print_message(
@@ -156,13 +159,13 @@ def warn_uncounted(name: str, result: Result) -> None:
 
 
 def check_kind(base: Result, new: Result, name: str) -> None:
-    """Refuse to judge a board's result by a simulator's, or the reverse: less is asked of a
-    board's."""
+    """Raise TockmarkError if one result is a board's and the other a simulator's: a board's has
+    wider margins."""
     if base.simulated != new.simulated:
         kind = {True: "a simulator's", False: "a board's"}
         raise TockmarkError(
             f"{name} is {kind[new.simulated]}, but the baseline is {kind[base.simulated]}",
-            "`tockmark board agree` compares the two; --force judges one by the other all the same",
+            "use `tockmark board agree` to compare them, or --force to judge them anyway",
         )
 
 
@@ -178,8 +181,8 @@ NO_MARGINS = Margins()  # the defaults count
 def tables(
     items: Iterable[T], catalogue: Catalogue, row_of: Callable[[T], Row]
 ) -> list[tuple[str, list[T]]]:
-    """Divide what has a row each into tables, in the catalogue's order: one for each section,
-    language and cache setting, with its title."""
+    """Group items by the section, language and cache setting of their row, in the catalogue's
+    order. Return each group with its title."""
     return [
         (
             section
@@ -187,40 +190,41 @@ def tables(
             + lang_suffix(lang),
             same,
         )
-        for section, found in catalogue.in_sections(items, lambda item: row_of(item).id)
+        for section, section_items in catalogue.in_sections(items, lambda item: row_of(item).id)
         for lang in LANGS
         for setting in ICACHE
-        if (same := [one for one in found if row_of(one).key[2:] == (setting, lang)])
+        if (same := [item for item in section_items if row_of(item).key[2:] == (setting, lang)])
     ]
 
 
 @dataclass(frozen=True)
 class RowPair:
-    """A row of two results: of both, or of one."""
+    """A row of both results, or of one."""
 
     base: Row | None
     new: Row | None
-    # What the result without the row says of it: failed, skipped or missing, and why.
+    # In the result without the row: failed, skipped or missing, and why.
     gone: tuple[str, str | None] | None = None
 
     @property
     def row(self) -> Row:
-        """Return the row of the first side that has it."""
+        """The row of the first side that has it."""
         row = self.base or self.new
         assert row is not None
         return row
 
 
 def pair_up(base: Result, new: Result, loosely: bool = False) -> list[RowPair]:
-    """Pair rows by id, parameters, cache setting and language: those of the base first. `loosely`:
-    where each side has one setting or language only, and not the same one, that is the very factor
-    to compare, and rows pair whatever it is."""
+    """Pair rows by id, parameters, cache setting and language; rows of the base first.
 
-    def compared(place: int) -> bool:
-        one, two = ({key[place] for key in result.table} for result in (base, new))
-        return len(one) == len(two) == 1 and one != two
+    `loosely`: if each side has one cache setting or language only, and they differ, pair rows
+    regardless of it."""
 
-    places = [0, 1, *(place for place in (2, 3) if not (loosely and compared(place)))]
+    def differs(place: int) -> bool:
+        before, after = ({key[place] for key in result.table} for result in (base, new))
+        return len(before) == len(after) == 1 and before != after
+
+    places = [0, 1, *(place for place in (2, 3) if not (loosely and differs(place)))]
 
     def keyed(result: Result) -> dict[object, Row]:
         return {tuple(key[place] for place in places): row for key, row in result.table.items()}
@@ -238,14 +242,15 @@ def pair_up(base: Result, new: Result, loosely: bool = False) -> list[RowPair]:
 
 
 def _gone(result: Result) -> dict[Key, tuple[str, str | None]]:
-    """Return the rows that a result says are not there, in which of its lists, and why."""
+    """Return the absent rows of a result: the list that has each, and the reason."""
     return {gone.key: (kind, gone.why) for kind in ABSENT_LISTS for gone in getattr(result, kind)}
 
 
 def boot_mismatch(base: Side, new: Side) -> str | None:
-    """Return why two rows cannot be held against each other for what else their boots ran, if so:
-    with the cache on, what ran before decides which way of a set is filled next, and that moves
-    samples. What readings cost is measured first of all."""
+    """Return why two rows cannot be compared because their boots ran different rows, or None.
+
+    With the cache on, earlier rows decide which way of a set is filled next, which moves samples.
+    The overhead is measured first, so it is not affected."""
     parts = [result.provenance.benchmarks_run(row.boot, row.lang) for result, row in (base, new)]
     icaches = {base[1].icache, new[1].icache}
     if base[1].is_overhead or parts[0] == parts[1] or icaches == {False}:
@@ -257,8 +262,8 @@ def boot_mismatch(base: Side, new: Side) -> str | None:
 
 
 @dataclass(frozen=True)
-class Lone:
-    """A row that cannot be held against another, and why."""
+class LoneRow:
+    """A row that is not compared with another, and the reason."""
 
     row: RowName
     why: str = ""
@@ -270,7 +275,7 @@ class Lone:
 
 @dataclass(frozen=True)
 class Mean:
-    """How the geometric mean of the benchmarks that touch the kernel changed."""
+    """The change of the geometric mean of the benchmarks that touch the kernel."""
 
     change: Change
     benchmarks: int
@@ -283,11 +288,11 @@ class Mean:
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of both sides, and how its series changed."""
+    """One row of both sides, and the changes of its series."""
 
     row: Row  # the base's
     new: Row
-    values: dict[str, tuple[Value, Value]]  # of both sides, by the series
+    values: dict[str, tuple[Value, Value]]  # of both sides, by series
     changes: dict[str, Change]
     margin: float
     judged: bool  # it touches the kernel; the apps' own rows show the noise
@@ -303,97 +308,98 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One result against its base, row by row."""
+    """The comparison of a result with its base, row by row."""
 
     name: str
     base: Result
     new: Result
     factors: list[Factor]
     pairs: list[Pair]
-    gone: list[Lone]  # rows that the new result does not have as the base does
+    gone: list[LoneRow]  # rows of the base that the new result does not have
     added: list[Row]  # rows that only the new result has
-    unusable: list[Lone]  # rows of which the base has no good figure
-    few: list[Lone]  # rows whose samples are too few for a verdict
-    margin: float  # of rows without one of their own
+    unusable: list[LoneRow]  # rows for which the base has no valid figure
+    few: list[LoneRow]  # rows with too few samples for a verdict
+    margin: float  # of rows that have no margin of their own
     rule: Rule
 
     @cached_property
     def sections(self) -> list[tuple[str, list[Pair]]]:
-        """Return the pairs as tables have them."""
+        """The pairs, grouped into tables with titles."""
         return tables(self.pairs, self.rule.catalogue, lambda pair: pair.row)
 
     @property
     def judged(self) -> list[Pair]:
-        """Return the pairs that have a verdict."""
+        """The pairs that have a verdict."""
         return [pair for pair in self.pairs if pair.judged]
 
     @property
     def links(self) -> tuple[int, int]:
-        """Return the number of links of the kernels, the base's first."""
+        """The number of links of the kernels, the base's first."""
         return self.base.links, self.new.links
 
     @property
     def mean(self) -> Mean | None:
-        """Return the mean of the leading language, if it has one."""
+        """The mean of the leading language, if it has one."""
         return next(iter(self.means.values()), None)
 
     @cached_property
     def means(self) -> dict[Lang, Mean]:
-        """Return the mean over the rows of each language."""
-        found = {lang: self._geometric_mean(lang) for lang in LANGS}
-        return {lang: mean for lang, mean in found.items() if mean}
+        """The mean over the rows of each language."""
+        means = {lang: self._geometric_mean(lang) for lang in LANGS}
+        return {lang: mean for lang, mean in means.items() if mean}
 
     @property
     def link_counts(self) -> tuple[str, str]:
-        """Say in how many links each side was measured: rows in doubt in more than others."""
-        said = []
+        """The number of links of each side, as text: "1 to 4" if rows in doubt have more."""
+        counts = []
         for side, most in enumerate(self.links):
             every = [pair.values["cycles"][side].links for pair in self.judged]
             least = min(every, default=most)
-            said.append(f"{least} to {most}" if least < most else str(most))
-        return said[0], said[1]
+            counts.append(f"{least} to {most}" if least < most else str(most))
+        return counts[0], counts[1]
 
     @property
     def links_text(self) -> str:
-        """Say in how many links both sides were measured, the base's first."""
+        """The number of links of both sides, in words, the base's first."""
         links = dict.fromkeys(self.link_counts)
         many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
         return f"{many} a side" if len(links) == 1 else many
 
     def _geometric_mean(self, lang: Lang) -> Mean | None:
-        """Return the mean of the logarithms in each layout, with how far these means spread: one
-        link may move many rows together. It is of the rows that every layout has, whose base is in
-        this language."""
-        found = [
+        """Return the mean for one language; None if no row counts.
+
+        The logarithms are averaged in each layout, since one link may move many rows together. Rows
+        count if every layout has them and the base is in this language."""
+        entries = [
             (pair.row, *pair.values["cycles"])
             for pair in self.pairs
             if pair.row.lang == lang and counts_in_mean(pair.row, self.rule.catalogue)
         ]
-        found = [one for one in found if min(*one[1].nets, *one[2].nets) > 0]
-        most = max(((len(base.nets), len(new.nets)) for _, base, new in found), default=None)
-        found = [one for one in found if (len(one[1].nets), len(one[2].nets)) == most]
-        if not found:
+        entries = [entry for entry in entries if min(*entry[1].nets, *entry[2].nets) > 0]
+        most = max(((len(base.nets), len(new.nets)) for _, base, new in entries), default=None)
+        entries = [entry for entry in entries if (len(entry[1].nets), len(entry[2].nets)) == most]
+        if not entries:
             return None
-        rows = [row for row, _, _ in found]
-        base = _mean_value([(row, value) for row, value, _ in found], self.rule.chance)
-        new = _mean_value([(row, value) for row, _, value in found], self.rule.chance)
+        rows = [row for row, _, _ in entries]
+        base = _mean_value([(row, value) for row, value, _ in entries], self.rule.chance)
+        new = _mean_value([(row, value) for row, _, value in entries], self.rule.chance)
         mean = change(base, new, self.rule.spread.mean_deviation(rows))
         return Mean(mean, len({row.id for row in rows}))
 
 
 def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
-    """Return the geometric mean over benchmarks in each layout, and of what the nets may be off, by
-    their samples too."""
+    """Return the geometric mean over benchmarks in each layout. Its error is the mean of the errors
+    of the nets and of their samples."""
     logs = mean_over_benchmarks(
-        (row, logs_of(one.nets) - math.log(one.inner)) for row, one in values
+        (row, logs_of(value.nets) - math.log(value.inner)) for row, value in values
     )
-    off = mean_over_benchmarks(
-        (row, np.array([math.log1p(one.error / one.net) + max(one.sampling_error(chance))]))
-        for row, one in values
+    log_errors = mean_over_benchmarks(
+        (row, np.array([math.log1p(value.error / value.net) + max(value.sampling_error(chance))]))
+        for row, value in values
     )
     nets = tuple(map(float, np.exp(logs)))
-    error = float(np.expm1(off)[0]) * nets[0]
-    return Value(nets, min(one.links for _, one in values), error)
+    error = float(np.expm1(log_errors)[0]) * nets[0]
+    return Value(nets, min(value.links for _, value in values), error)
 
 
 def compare(
@@ -402,13 +408,14 @@ def compare(
     name: str,
     catalogue: Catalogue,
     margins: Margins,
-    known: Spread,
+    spread: Spread,
     force: bool = False,
     strict: bool = False,
 ) -> Comparison:
-    """Compare a result, called `name`, with the baseline. `known` says how far rows spread over
-    links. `strict`: the comparison shall be judged by limits, so refuse other cores and a board
-    against a simulator."""
+    """Compare a result, called `name`, with the baseline, using this spread of rows over links.
+
+    `strict`, for limits: refuse different cores, and a board's result with a simulator's.
+    TockmarkError if the results cannot be compared."""
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
@@ -422,21 +429,23 @@ def compare(
         if pair.base is None:
             added.append(pair.row)
         elif pair.base.unsound:
-            unusable.append(Lone(pair.row, f"the baseline's {pair.base.unsound}"))
+            unusable.append(LoneRow(pair.row, f"the baseline's {pair.base.unsound}"))
         elif pair.new is None:
-            gone.append(Lone(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"]))))
+            gone.append(
+                LoneRow(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"])))
+            )
         else:
             before, after = comparable(pair.base, pair.new)
             why = after.unsound or boot_mismatch((base, before), (new, after))
             if why:
-                gone.append(Lone(before, why))
+                gone.append(LoneRow(before, why))
             else:
                 usable.append((before, after))
     if not usable:
         raise TockmarkError(
-            f"{name} has no good row that the baseline has, too", "`tockmark table` shows both"
+            f"{name} shares no valid row with the baseline", "look at both with `tockmark table`"
         )
-    rule, pairs, few = _pairs(base, new, usable, catalogue, known, margins)
+    rule, pairs, few = _pairs(base, new, usable, catalogue, spread, margins)
     if few and not any(pair.judged for pair in pairs):
         raise TockmarkError(
             f"{name} has no row with a verdict: {few[0].why}", "measure again without --samples"
@@ -461,38 +470,38 @@ def _pairs(
     new: Result,
     usable: Sequence[tuple[Row, Row]],
     catalogue: Catalogue,
-    known: Spread,
+    spread: Spread,
     margins: Margins,
-) -> tuple[Rule, list[Pair], list[Lone]]:
-    """Return the rule for the usable rows, how each changed, and those with too few samples."""
+) -> tuple[Rule, list[Pair], list[LoneRow]]:
+    """Return the rule for the usable rows, the changed pairs, and the rows with too few samples."""
     simulated = base.simulated and new.simulated
     values_of_rows = [
         {
-            series: (one, two)
+            series: (base_value, new_value)
             for series in SERIES
-            if (one := value_of(base, before, series)) is not None
-            and (two := value_of(new, after, series)) is not None
+            if (base_value := value_of(base, before, series)) is not None
+            and (new_value := value_of(new, after, series)) is not None
         }
         for before, after in usable
     ]
     vary = sum(
-        one.varies or two.varies
+        base_value.varies or new_value.varies
         for (before, _), values in zip(usable, values_of_rows, strict=True)
         if touches(before, catalogue) == "kernel"
-        for one, two in values.values()
+        for base_value, new_value in values.values()
     )
-    rule = Rule.for_rows(usable, catalogue, known, vary)
+    rule = Rule.for_rows(usable, catalogue, spread, vary)
     pairs: list[Pair] = []
-    few: list[Lone] = []
+    few: list[LoneRow] = []
     for (row, after), values in zip(usable, values_of_rows, strict=True):
         judged = rule.judges(row)
         if judged and (why := rule.too_few(itertools.chain(*values.values()))):
-            few.append(Lone(row, why))
+            few.append(LoneRow(row, why))
             continue
         counts = values.get("instret")
-        other = counts is not None and counts[0].nets != counts[1].nets
+        differ = counts is not None and counts[0].nets != counts[1].nets
         changes = {
-            series: rule.change(row, series, *values[series], other)
+            series: rule.change(row, series, *values[series], differ)
             for series in rule.series(row)
             if series in values
         }

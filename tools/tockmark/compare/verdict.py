@@ -14,7 +14,7 @@ from functools import cached_property
 
 from tockmark.base.errors import INCOMPLETE, OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit, Limits, last_match
-from tockmark.compare.pairs import Comparison, Lone, Pair
+from tockmark.compare.pairs import Comparison, LoneRow, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
 from tockmark.result.model import ABSENT_LISTS, Result, Row
@@ -214,11 +214,11 @@ def judge_comparison(
     gone = {lone.row.name: lone for lone in comparison.gone}
     for pair in comparison.pairs:
         if limits and (why := _unlike(pair)):
-            gone[pair.row.name] = Lone(pair.row, why)
+            gone[pair.row.name] = LoneRow(pair.row, why)
         else:
             rows.append(judge_pair(pair, limits, noisy=pair.row in comparison.rule.noisy))
     for row in _lost_readings(comparison) if limits else ():
-        gone.setdefault(row.name, Lone(row, f"the boot {row.boot} does not have it"))
+        gone.setdefault(row.name, LoneRow(row, f"the boot {row.boot} does not have it"))
     for lone in gone.values():
         excused = not limits or (allowed is not None and allowed.includes(lone.row))
         limit = Limit.NONE if excused else Limit.HARD
