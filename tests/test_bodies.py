@@ -36,8 +36,5 @@ def test_a_listing_begins_each_line_with_the_offset() -> None:
 @pytest.mark.parametrize("name", ["tm_flash_chain", "tm_call_args_10"])
 def test_equal_instructions_are_counted_and_calls_are_named(name: str) -> None:
     (body,) = pages.load_bodies()[name]
-    phrases = {
-        "tm_flash_chain": "the same 63 times more",
-        "tm_call_args_10": "tm_procedure_args_10",
-    }
-    assert text[name] in body.listing
+    texts = {"tm_flash_chain": "the same 63 times more", "tm_call_args_10": "tm_procedure_args_10"}
+    assert texts[name] in body.listing
