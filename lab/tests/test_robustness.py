@@ -68,7 +68,11 @@ def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "more", "said"),
     [
-        (["logs"], {"TOCKMARK_FUZZ_LOGS": "many"}, "TOCKMARK_FUZZ_LOGS=many is not a number from 1"),
+        (
+            ["logs"],
+            {"TOCKMARK_FUZZ_LOGS": "many"},
+            "TOCKMARK_FUZZ_LOGS=many is not a number from 1",
+        ),
         (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
     ],
 )

@@ -207,9 +207,10 @@ def _state(path: Path, old: bytes | None) -> tuple[str, str]:
 
 
 def setups(trials: int, seed: int, print_line: PrintLine) -> Tally:
-    """Interrupt tools/setup.sh in a copy of the checkout. SIGTERM goes to the script alone, the other
-    signals to all of its processes. Each set-up continues from what the last one left; after one that
-    completed, the next starts in a new copy. At the end let a set-up complete and check it."""
+    """Interrupt tools/setup.sh in a copy of the checkout. SIGTERM goes to the script alone, the
+    other signals to all of its processes. Each set-up continues from what the last one left; after
+    one that completed, the next starts in a new copy. At the end let a set-up complete and check
+    it."""
     tally = Tally(trials)
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:

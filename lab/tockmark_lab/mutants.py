@@ -187,7 +187,8 @@ class Trials:
             self.tried[name] = GroupOutcome(len(mutants))
 
     def run(self, benches: Sequence[Bench], count: int, print_line: Callable[[str], None]) -> None:
-        """Try `count` mutants of all groups, one per bench at a time; fewer if there are no more."""
+        """Try `count` mutants of all groups, one per bench at a time; fewer if there are no
+        more."""
         free: SimpleQueue[Bench] = SimpleQueue()
         for bench in benches:
             free.put(bench)
@@ -298,8 +299,10 @@ def run(
 ) -> dict[str, GroupOutcome]:
     """Try `count` mutants and return the outcome of each group."""
     trials = Trials(root, groups, seed)
-    with files.folder_for_a_while(paths.WRITTEN / "mutants") as folder:
-        benches = [Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)]
+    with files.temporary_folder(paths.WRITTEN / "mutants") as folder:
+        benches = [
+            Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)
+        ]
         trials.run(benches, count, print_line)
     return trials.tried
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `reproduce`: runs an app that shows a fault of a kernel, as described in lab/upstream/.
 
-The apps are in lab/upstream/apps/ (`make upstream`). They are linked for the given kernel, put behind
-it in flash, and run on the simulated CW310 with the instruction cache off. With --tab, TABs that were
-built by hand with libtock-c run instead. The lines of the apps go to stdout; the end of the boot,
-with its cycles, goes to stderr.
-"""
+The apps are in lab/upstream/apps/ (`make upstream`). They are linked for the given kernel, put
+behind it in flash, and run on the simulated CW310 with the instruction cache off. With --tab, TABs
+that were built by hand with libtock-c run instead. The lines of the apps go to stdout; the end of
+the boot, with its cycles, goes to stderr."""
 
 import re
 import sys
@@ -87,8 +86,8 @@ def panicked(output: BootOutput) -> bool:
 
 
 def is_late(output: BootOutput) -> bool | None:
-    """Return whether an alarm came late. None if all did: then the kernel does not run the first app
-    first, and nothing can be concluded."""
+    """Return whether an alarm came late. None if all did: then the kernel does not run the first
+    app first, and nothing can be concluded."""
     (alarms,), (late,) = output.numbers("alarms: "), output.numbers("ticks late: ")
     return None if late == alarms else late > 0
 
@@ -100,9 +99,9 @@ def never(line: str) -> Callable[[BootOutput], bool]:
 
 @dataclass(frozen=True)
 class Case:
-    """The apps that show a fault, in the order of the flash, and the function that detects it (None:
-    no conclusion). `begins` is a line that an app prints first; only a fault `at_boot` may prevent
-    it."""
+    """The apps that show a fault, in the order of the flash, and the function that detects it
+    (None: no conclusion). `begins` is a line that an app prints first; only a fault `at_boot` may
+    prevent it."""
 
     slots: tuple[str, ...]
     shown: Callable[[BootOutput], bool | None]
@@ -150,7 +149,7 @@ def lay(
     apps = AppBuild(APPS, 2, target="upstream")
     image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
     if case.gap:  # tockloader fills it with a padding app, which has no name
-        lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
+        install_with_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
     return image.flash
 
 
@@ -171,7 +170,9 @@ def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bo
     if case.begins not in output.text and not (case.at_boot and output.panicked):
         raise TockmarkError("the app did not start", "read the kernel's lines above")
     if NODEVICE in output.text:
-        raise TockmarkError("the kernel lacks the driver", "build one with it, as lab/upstream/ describes")
+        raise TockmarkError(
+            "the kernel lacks the driver", "build one with it, as lab/upstream/ describes"
+        )
     shown = case.shown(output)
     if shown is None:
         raise TockmarkError(
@@ -223,7 +224,9 @@ def reproduce_verb(
     tab: Annotated[
         list[Path] | None, Option(help="TAB to run instead, in the order of the flash. Repeatable.")
     ] = None,
-    image: Annotated[Path | None, Option(metavar="FILE", help="Also write the flash image.")] = None,
+    image: Annotated[
+        Path | None, Option(metavar="FILE", help="Also write the flash image.")
+    ] = None,
 ) -> None:
     """Run an app that shows a fault of a kernel, as described in lab/upstream/."""
     if case not in CASES:

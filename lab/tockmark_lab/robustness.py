@@ -4,9 +4,8 @@ docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs lo
 
 As soon as a part ends, its outcome is stored in lab/data/robustness.json, with its seed, date and
 commit, and replaces the part's older outcome. The other parts stay. The text of the page is in the
-template lab/pages/robustness.md.j2. PARTS=page fills the page only; --check writes nothing. The exit
-code is 1 if something did not hold or, with --check, if the page is not up to date.
-"""
+template lab/pages/robustness.md.j2. PARTS=page fills the page only; --check writes nothing. The
+exit code is 1 if something did not hold or, with --check, if the page is not up to date."""
 
 import json
 import os
@@ -147,7 +146,7 @@ def mixes(seed: int) -> PartOutcome:
 
     The seeds that leave a victim least belong in the list in tockmark_lab.conformance."""
     outcome, number = PartOutcome(), trial_count("TOCKMARK_MIXES") // 2
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     for abi in (2, 1):
         print_progress(f"  version {abi} of the interface")
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
@@ -166,14 +165,16 @@ def mixes(seed: int) -> PartOutcome:
 def masked(seed: int) -> PartOutcome:
     """Measure the longest time with interrupts off and compare it with its limit."""
     outcome = PartOutcome()
-    board = boards.load(boards.simulated("cw310"))
+    board = boards.load(boards.simulated_board("cw310"))
     searches = [interrupts_off.search(seed) for seed in range(1, SEARCHES + 1)]
     for abi in (2, 1):
         kernel = read_kernel(board.kernels[abi])
         plan = Plan(kernel, board, abi, (), 0, 1)
         stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
         outcome.masked[str(abi)] = {kind: asdict(worst) for kind, worst in stretches.items()}
-        outcome.lost += [f"version {abi}: {message}" for message in interrupts_off.too_long(stretches)]
+        outcome.lost += [
+            f"version {abi}: {message}" for message in interrupts_off.too_long(stretches)
+        ]
         outcome.kernels[str(abi)] = kernel.sha256
     return outcome
 
@@ -220,7 +221,9 @@ def run_fuzz_tests(counts: str, variable: str, *tests: str) -> PartOutcome:
 
 
 def images(seed: int) -> PartOutcome:
-    simulated = run_fuzz_tests("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py")
+    simulated = run_fuzz_tests(
+        "TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py"
+    )
     test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
     read = run_fuzz_tests("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
     return PartOutcome(simulated.tries + read.tries, simulated.lost + read.lost)
@@ -236,7 +239,9 @@ def logs(seed: int) -> PartOutcome:
 
 
 def results(seed: int) -> PartOutcome:
-    return run_fuzz_tests("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py")
+    return run_fuzz_tests(
+        "TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py"
+    )
 
 
 def interruptions(subject: str, seed: int) -> PartOutcome:
@@ -250,7 +255,9 @@ def interruptions(subject: str, seed: int) -> PartOutcome:
 
 def guards(seed: int) -> PartOutcome:
     """Try mutants of the guards."""
-    tried = mutants.run(trial_count("TOCKMARK_MUTANTS"), seed, lambda step: print_progress(f"  {step}"))
+    tried = mutants.run(
+        trial_count("TOCKMARK_MUTANTS"), seed, lambda step: print_progress(f"  {step}")
+    )
     outcome = PartOutcome()
     for group, done in tried.items():
         came = dict(done.tally.endings)
@@ -375,7 +382,9 @@ def robustness_verb(
         int | None,
         Option(min=1, max=2**32 - 1, help="Seed of the trials (default: a new one each time)."),
     ] = None,
-    check: Annotated[bool, Option("--check", help="Only check that the page is up to date.")] = False,
+    check: Annotated[
+        bool, Option("--check", help="Only check that the page is up to date.")
+    ] = False,
 ) -> None:
     """Attack, damage and interrupt the project, and write the outcome to docs/trust.md.
 

@@ -36,7 +36,9 @@ def prove(
         raise TockmarkError("both are the same file", "give two builds of a simulator")
     boots = cycles = 0
     for abi, kernel in ((abi, kernel) for abi, elfs in kernels.items() for kernel in elfs):
-        old_jobs, new_jobs = (_run_boots(path, board, catalogue, abi, kernel, jobs) for path in sides)
+        old_jobs, new_jobs = (
+            _run_boots(path, board, catalogue, abi, kernel, jobs) for path in sides
+        )
         for old_job, new_job in zip(old_jobs, new_jobs, strict=True):
             if _outcome(old_job) != _outcome(new_job):
                 raise TockmarkError(

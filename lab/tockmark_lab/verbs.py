@@ -49,11 +49,11 @@ def validate_verb(
         str | None,
         options.names_option(
             lambda: PARTS,
-            f"Parts to run, separated by commas: {', '.join(PARTS)} (default: those without a chip).",
+            f"Parts, separated by commas: {', '.join(PARTS)} (default: those without a chip).",
         ),
     ] = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Also store all rows in a file.")] = None,
+    output: Annotated[Path | None, options.output_option("Also store all rows in a file.")] = None,
     stored: Annotated[
         Path | None, Option("--show", help="Show a stored validation and run nothing.")
     ] = None,
@@ -118,7 +118,7 @@ def verify_verb(
     stored = file.load(result)
     if (name := stored.provenance.board.name) is None:
         raise TockmarkError(f"{paths.shown(result)} does not name its board")
-    with ended_once():
+    with interruptible_once():
         verified = verify.verify(
             stored,
             [read_kernel(path) for path in kernel],
@@ -145,15 +145,11 @@ def conformance_verb(
         int | None,
         Option(min=1, max=2, help="Version of the interface (default: both; 2 with --kernel)."),
     ] = None,
-    kernel: Annotated[
-        Path | None, Option(help="ELF of another kernel than the baseline.")
-    ] = None,
+    kernel: Annotated[Path | None, Option(help="ELF of another kernel than the baseline.")] = None,
     machine: Annotated[
         str, Option(help="Simulated machine: cw310, or nexysvideo as for Tock 1.x.")
     ] = "cw310",
-    seeds: Annotated[
-        int, Option(min=1, help="Run the fuzz app with the seeds 1 to N.")
-    ] = 2,
+    seeds: Annotated[int, Option(min=1, help="Run the fuzz app with the seeds 1 to N.")] = 2,
     seed: Annotated[
         int | None,
         Option(min=1, max=2**32 - 1, help="Also run it with this seed (default: a new one)."),
@@ -180,10 +176,10 @@ def conformance_verb(
 ) -> None:
     """Check a kernel against the rules of the system-call interface, and attack it.
 
-    Also fuzzes the kernel, measures what is left for an app next to greedy ones, and delivers upcalls
-    in pairs, at every distance. Another kernel than the baseline is not attacked, and only checked
-    against the rules that apply to every Tock kernel."""
-    board = boards.load(boards.simulated(machine))
+    Also fuzzes the kernel, measures what is left for an app next to greedy ones, and delivers
+    upcalls in pairs, at every distance. Another kernel than the baseline is not attacked, and only
+    checked against the rules that apply to every Tock kernel."""
+    board = boards.load(boards.simulated_board(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
     totals, stretches_by_abi, sweeps = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
@@ -192,7 +188,9 @@ def conformance_verb(
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most_attacks)
         stretches: dict[str, interrupts_off.LongestStretch] = {}
-        if plan.is_baseline and kernel is None and machine == "cw310":  # first, since the rest takes minutes
+        if (
+            plan.is_baseline and kernel is None and machine == "cw310"
+        ):  # first, since the rest takes minutes
             searches = [interrupts_off.search(search_seed) for search_seed in (1, numbers[-1])]
             stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
         stretches_by_abi[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
@@ -206,7 +204,7 @@ def conformance_verb(
             longest = interrupts_off.longest(stretches) if stretches else ""
             pairs = interleavings.format_sweeps(sweeps[version])
             options.show(conformance.format_totals(plan, totals[version], longest, pairs))
-            options.say_first(totals[version].lost, "lost: ")
+            options.print_first(totals[version].lost, "lost: ")
     if as_json:
         options.show(
             [
@@ -246,7 +244,7 @@ def same_simulator_verb(
     Runs every boot of the catalogue on both, with the baseline and further kernels, for both
     versions of the interface, in C and Rust, with the cache off and on. Logs and final cycles are
     compared. If a boot differs, the verb names it and writes nothing."""
-    board = boards.load(boards.simulated(machine))
+    board = boards.load(boards.simulated_board(machine))
     kernels = {
         abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
         for abi, more in ((2, kernel), (1, kernel_v1))
@@ -270,7 +268,7 @@ def study_log_verb(
         bool, Option("--study", help="The study took this log: with its kernel, on its board.")
     ] = False,
     output: Annotated[
-        Path | None, options.output_to("Result file (default: LOG with .json).")
+        Path | None, options.output_option("Result file (default: LOG with .json).")
     ] = None,
 ) -> None:
     """Convert a log in the format of the 2021 study to a result file.

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A campaign: commits are built, booted and measured one after another. Each becomes a line of a file
-(commits.py) before the next one starts.
+"""A campaign: commits are built, booted and measured one after another. Each becomes a line of a
+file (commits.py) before the next one starts.
 
-If a campaign is interrupted, the same command continues it: commits in the file are neither built nor
-simulated again. A commit that does not build or boot is a gap with its cause, and the nearest commit
-that does is measured instead. Where a row jumps by more instructions than the limit, the commits in
-between are bisected until the commit of the jump is known.
-"""
+If a campaign is interrupted, the same command continues it: commits in the file are neither built
+nor simulated again. A commit that does not build or boot is a gap with its cause, and the nearest
+commit that does is measured instead. Where a row jumps by more instructions than the limit, the
+commits in between are bisected until the commit of the jump is known."""
 
 import re
 import time
@@ -151,7 +150,7 @@ class Campaign:
             here = first <= (jump.base.place or 0) and (jump.head.place or 0) <= last
             row = next(r for m in self.data.line if (r := m.rows.get(jump.row)))
             is_dead = (jump.base.sha, jump.head.sha) in dead
-            if here and not (jump.exact or is_dead) and wanted.means(row):
+            if here and not (jump.exact or is_dead) and wanted.includes(row):
                 yield jump
 
     def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
@@ -159,7 +158,9 @@ class Campaign:
         first = self.positions[self.line[0].sha]
         low, high = (jump.base.place or 0) - first, (jump.head.place or 0) - first
         middle = (low + high) / 2
-        between = [self.line[n] for n in sorted(range(low + 1, high), key=lambda n: abs(n - middle))]
+        between = [
+            self.line[n] for n in sorted(range(low + 1, high), key=lambda n: abs(n - middle))
+        ]
         return next((commit for commit in between if commit.sha not in tried), None)
 
     def _stand_in(self, gap: Commit) -> None:
@@ -181,7 +182,9 @@ class Campaign:
     ) -> bool:
         """Measure a commit, unless the file has it. Return whether there is a measurement."""
         measurement = self.data.measured.get(commit.sha)
-        if measurement is not None and (only in measurement.asked or self._names(only) <= measurement.rows.keys()):
+        if measurement is not None and (
+            only in measurement.asked or self._names(only) <= measurement.rows.keys()
+        ):
             return True
         if commit.sha in self.data.gaps and not self.builder.fresh:
             return False
@@ -226,7 +229,7 @@ class Campaign:
             self.repository.date(commit),
             commit.subject,
             self.positions.get(commit.sha),
-            (showable(name),) if name and not commit.sha.startswith(name) else (),
+            (printable_text(name),) if name and not commit.sha.startswith(name) else (),
             channel,
         )
 
@@ -238,12 +241,12 @@ class Campaign:
             return None
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
-        return showable(str(value)) if isinstance(value, str | int) else None
+        return printable_text(str(value)) if isinstance(value, str | int) else None
 
     def _simulate(self, commit: Commit, only: str) -> tuple[Result, int, int]:
         """Simulate a commit. Return its result, and the boots and cycles that it took."""
-        side = Built(commit, self.builder)
-        elf = side.upto(1)[0]
+        side = BuiltLinks(commit, self.builder)
+        elf = side.up_to(1)[0]
         simulated = Simulated(commit.short, side, self.options, elf.parent)
         probe = self._link_result(simulated, PROBE)
         if not probe.rows:
@@ -262,15 +265,15 @@ class Campaign:
         return result, len(boots), spent
 
     def _link_result(self, simulated: Simulated, only: str) -> Result:
-        """Return the result of one link. NoFigureError if its kernel panicked; other errors are not the
-        commit's fault."""
+        """Return the result of one link. NoFigureError if its kernel panicked; other errors are not
+        the commit's fault."""
         before = simulated.boots
         try:
             (result,) = simulated.measured(0, 1, select(self.options.catalogue, only))
         except TockmarkError as error:
             if error.code == INTERRUPTED or simulated.boots == before:
                 raise
-            raise NoFigureError(error.what) from error
+            raise NoFigureError(error.problem) from error
         if simulated.boots - before < len(result.provenance.boots):  # an image was not booted
             problem = next(iter(result.problems), "a boot did not start")
             raise TockmarkError(problem, "run the same command again to continue", INCOMPLETE)
@@ -278,19 +281,19 @@ class Campaign:
 
     def _cause(self, commit: Commit, error: TockmarkError) -> str:
         """Return in one line why a commit cannot be measured, without paths of this machine."""
-        cause = error.what
+        cause = error.problem
         if isinstance(error, BuildError):
             log = self.builder.elf_path(commit).with_name("build.log")
             lines = log.read_text(errors="replace").splitlines() if log.exists() else []
             errors = [line for line in lines if _ERROR.match(line)]
             cause = f"does not build: {errors[0] if errors else cause}"
-        for folder in (self.builder.worktree.path, self.builder.kept(commit).parent):
+        for folder in (self.builder.worktree.path, self.builder.elf_path(commit).parent):
             cause = cause.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
         return quoted(cause.replace(str(Path.home()), "~"))
 
     def _append(self, line: MeasuredLine | GapLine) -> None:
         append_line(self.path, line)
-        self.data.take(line)
+        self.data.add(line)
 
     def _count(self, start: float) -> None:
         self.cost.seconds += time.monotonic() - start

@@ -256,7 +256,8 @@ class CampaignData:
                 commit.sha, MeasuredCommit(commit, line.kernel, run.factors)
             )
             measurement.commit = structs.replace(
-                measurement.commit, names=tuple(dict.fromkeys((*measurement.commit.names, *commit.names)))
+                measurement.commit,
+                names=tuple(dict.fromkeys((*measurement.commit.names, *commit.names))),
             )
             measurement.rows |= {row.name: row for row in run.rows}
             measurement.entries |= line.entries
@@ -269,7 +270,11 @@ class CampaignData:
     @property
     def line(self) -> list[MeasuredCommit]:
         """The commits of the line, in order."""
-        on_line = [measurement for measurement in self.measured.values() if measurement.commit.place is not None]
+        on_line = [
+            measurement
+            for measurement in self.measured.values()
+            if measurement.commit.place is not None
+        ]
         return sorted(on_line, key=lambda measurement: measurement.commit.place or 0)
 
     @property
@@ -310,7 +315,9 @@ class CampaignData:
         every = self.all_commits
         counts, times = (dict(_means(every, series, catalogue)) for series in ("instret", "cycles"))
         points = []
-        for commit in (measurement.commit for measurement in every if measurement.commit.sha in times):
+        for commit in (
+            measurement.commit for measurement in every if measurement.commit.sha in times
+        ):
             cycles = times[commit.sha]
             points.append(CommitPoint(commit, counts.get(commit.sha), cycles, cycles, cycles))
         return CommitTrail("geometric mean", "", tuple(points))
@@ -362,7 +369,10 @@ def _means(
     shared = {
         name
         for name, row in (complete[0].rows if complete else {}).items()
-        if all(name in measurement.rows and same_entry(measurement, complete[0], row.id) for measurement in complete)
+        if all(
+            name in measurement.rows and same_entry(measurement, complete[0], row.id)
+            for measurement in complete
+        )
     }
     for measurement in complete:
         ratios: dict[str, list[float]] = defaultdict(list)
@@ -397,7 +407,7 @@ def same_entry(base: MeasuredCommit, head: MeasuredCommit, id_: str) -> bool:
 def is_campaign_file(path: Path) -> bool:
     """Return whether a file is from a campaign."""
     with reading(path, "`tockmark-lab campaign` creates one"), path.open("rb") as file:
-        return kind_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
+        return format_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
 
 
 def load_campaign(path: Path) -> tuple[CampaignData, list[str]]:
@@ -408,7 +418,7 @@ def load_campaign(path: Path) -> tuple[CampaignData, list[str]]:
         return data, []
     with reading(path):
         content = path.read_bytes()
-    kind = kind_of(content.decode(errors="replace"))
+    kind = format_of(content.decode(errors="replace"))
     if kind not in (FORM, None):
         what, todo = KINDS.get(kind or "", ("another file", TODO))
         raise TockmarkError(f"{shown(path)} is {what}, not the file of a campaign", todo)
@@ -428,7 +438,7 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         check_version(data, FORM, COMMITS_VERSION, where, TODO)
         if (kind := data.get("kind")) not in LINES:
             raise RefusedError(f"unknown kind of line '{kind}'")
-        return typed(data, LINES[kind])
+        return convert(data, LINES[kind])
 
     try:
         return decode_strictly(raw.decode(), make, where, TODO)
@@ -442,8 +452,8 @@ def append_line(path: Path, line: AnyLine) -> None:
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
-    """Return the largest jump of each pair of commits, by instructions, then by share of the row. The
-    largest increase comes first, the largest decrease last."""
+    """Return the largest jump of each pair of commits, by instructions, then by share of the row.
+    The largest increase comes first, the largest decrease last."""
     best: dict[tuple[str, str], Jump] = {}
     for jump in jumps:
         pair = jump.base.sha, jump.head.sha

@@ -29,7 +29,9 @@ def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitT
     ]
     for setting in dict.fromkeys(trail.setting for trail in trails):
         same = [trail for trail in trails if trail.setting == setting]
-        table = Table(columns, ([trail.name, *trail_cells(trail)] for trail in same), rule=text.LINE)
+        table = Table(
+            columns, ([trail.name, *trail_cells(trail)] for trail in same), rule=text.LINE
+        )
         lines += [*table.text(setting, f"Instructions {COUNTED}", ""), ""]
     return "\n".join([*lines, *_gaps(data)]).rstrip() + "\n"
 
@@ -74,7 +76,12 @@ def _full(trail: CommitTrail) -> list[str]:
     summary = f"{len(trail.points)} commits; {len(jumps) or 'no'} jump{'s' * (len(jumps) != 1)}"
     marked = [" (#)" * bool(jumps), " (|: a release)" * any(p.commit.names for p in trail.points)]
     lines = [line for jump in jumps for line in text.wrap(jump_words(jump), "  ")]
-    return [*table.text(trail.name, trail.setting, COUNTED, ""), "", summary + "".join(marked), *lines]
+    return [
+        *table.text(trail.name, trail.setting, COUNTED, ""),
+        "",
+        summary + "".join(marked),
+        *lines,
+    ]
 
 
 def jump_words(jump: Jump) -> str:
@@ -137,7 +144,12 @@ def commits_json(mean: CommitTrail, trails: Sequence[CommitTrail], data: Campaig
     return {
         "mean": mean,
         "rows": [
-            {"row": trail.name, "setting": trail.setting, "points": trail.points, "jumps": trail.jumps}
+            {
+                "row": trail.name,
+                "setting": trail.setting,
+                "points": trail.points,
+                "jumps": trail.jumps,
+            }
             for trail in trails
         ],
         "gaps": [{"commit": gap.commit, "cause": gap.cause} for gap in data.gaps.values()],

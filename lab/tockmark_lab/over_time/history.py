@@ -168,8 +168,8 @@ def add(path: Path, result: Result) -> bool:
 
 
 def append(path: Path, make_line: Callable[[bytes], bytes | None]) -> bool:
-    """Append the line that `make_line` makes from a file's content, and flush it to the disk. Return
-    False if it makes none. An incomplete last line gets a line end first."""
+    """Append the line that `make_line` makes from a file's content, and flush it to the disk.
+    Return False if it makes none. An incomplete last line gets a line end first."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
@@ -215,7 +215,7 @@ def _runs(content: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
     """Return the complete runs in the content of a history, and a message for each incomplete line.
     TockmarkError for any other file."""
     if content and not (_LINE.search(content) or HEAD.startswith(content)):
-        kind = kind_of(content.decode(errors="replace"))
+        kind = format_of(content.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
     runs_by_line, problems = read_lines(content, path, _run)
@@ -230,8 +230,8 @@ def _runs(content: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
 def read_lines(
     content: bytes, path: Path, read: Callable[[bytes, str], Held | None]
 ) -> tuple[dict[int, Held], list[str]]:
-    """Decode each line of a content. `read` gets a line and its name, and returns None if the line is
-    incomplete. Return what it returned, by line number from 1, and a message for each incomplete
+    """Decode each line of a content. `read` gets a line and its name, and returns None if the line
+    is incomplete. Return what it returned, by line number from 1, and a message for each incomplete
     line."""
     decoded: dict[int, Held] = {}
     problems = []

@@ -26,7 +26,9 @@ def history_text(histories: list[RowHistory]) -> str:
     lines = []
     for setting in dict.fromkeys(series.setting for series in histories):
         same = [series for series in histories if series.setting == setting]
-        table = Table(columns, ([series.label, *history_cells(series)] for series in same), rule=text.LINE)
+        table = Table(
+            columns, ([series.label, *history_cells(series)] for series in same), rule=text.LINE
+        )
         lines += [*table.text(setting, UNIT, ""), ""]
     return "\n".join(lines).rstrip() + "\n"
 

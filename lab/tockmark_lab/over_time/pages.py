@@ -113,7 +113,12 @@ def campaign_page(data: CampaignData, catalogue: Catalogue) -> CampaignPage:
     trails = data.trails(lambda row: True)
 
     def rank(trail: CommitTrail) -> int:
-        row = next(row for measurement in data.line for row in measurement.rows.values() if row.name == trail.name)
+        row = next(
+            row
+            for measurement in data.line
+            for row in measurement.rows.values()
+            if row.name == trail.name
+        )
         return first.get(row_key(row.id, row.params), len(first))
 
     trails.sort(key=rank)

@@ -30,7 +30,9 @@ def history_form(path: Path) -> str:
 def history_picture(histories: list[RowHistory], form: str) -> bytes:
     """Draw a picture and return the content of its file. TockmarkError if it has too many rows."""
     if len(histories) > MOST:
-        raise TockmarkError(f"{len(histories)} rows are too many for a picture", f"name at most {MOST}")
+        raise TockmarkError(
+            f"{len(histories)} rows are too many for a picture", f"name at most {MOST}"
+        )
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
         axes = figure.subplots()
@@ -55,10 +57,13 @@ def history_picture(histories: list[RowHistory], form: str) -> bytes:
 
 def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
     """Draw a picture with a panel per row and return the content of its file. Each panel shows
-    instructions, and cycles of one link with their range over samples, relative to the first commit;
-    a dotted line at a jump and a dashed line at a release. TockmarkError if there are too many rows."""
+    instructions, and cycles of one link with their range over samples, relative to the first
+    commit; a dotted line at a jump and a dashed line at a release. TockmarkError if there are too
+    many rows."""
     if len(trails) > MOST:
-        raise TockmarkError(f"{len(trails)} rows are too many for a picture", f"name at most {MOST}")
+        raise TockmarkError(
+            f"{len(trails)} rows are too many for a picture", f"name at most {MOST}"
+        )
     commits = {point.commit.sha: point.commit for trail in trails for point in trail.points}
     order = sorted(commits.values(), key=lambda commit: commit.moment)
     positions = {commit.sha: position for position, commit in enumerate(order)}
@@ -70,7 +75,8 @@ def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
             _draw_trail(axes, trail, positions)
         step = -(-len(order) // DATES)
         panels[-1].set_xticks(
-            range(0, len(order), step), [f"{commit.date[:10]}\n{commit.short}" for commit in order[::step]]
+            range(0, len(order), step),
+            [f"{commit.date[:10]}\n{commit.short}" for commit in order[::step]],
         )
         panels[-1].tick_params(axis="x", labelsize=6.5)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)

@@ -50,7 +50,7 @@ def history_verb(
         str | None,
         Argument(
             help="Rows, as for --only of `tockmark run` (default: all that changed).",
-            autocompletion=options.several(options.rows),
+            autocompletion=options.complete_list(options.rows),
         ),
     ] = None,
     add: Annotated[
@@ -99,7 +99,9 @@ def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) 
     runs, problems = history.load(file)
     histories = history.series(runs, select(catalogues.load(), row, history.rows_in(runs)))
     if row is None:
-        histories = [series for series in histories if any(point.changed for point in series.points)]
+        histories = [
+            series for series in histories if any(point.changed for point in series.points)
+        ]
     elif not histories:
         message = f"{paths.shown(file)} has no row '{row}'"
         raise TockmarkError(message, "name a row that one of its runs has")
@@ -121,7 +123,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     data, problems = commits.load_campaign(file)
     catalogue = catalogues.load()
     every = [(row_.id, row_.params) for commit in data.line for row_ in commit.rows.values()]
-    trails = data.trails(select(catalogue, row, every).means)
+    trails = data.trails(select(catalogue, row, every).includes)
     if row is None:
         trails = [trail for trail in trails if trail.jumps]
     elif not trails:
@@ -196,9 +198,9 @@ def campaign_verb(
 ) -> None:
     """Measure the commits of a Tock checkout one after another, for `history` and `site`.
 
-    The file gets instructions and cycles of every row, of one link, with the cache off. Commits that
-    are in the file are not measured again. A commit that does not build or boot becomes a gap with
-    its cause; --fresh tries gaps again."""
+    The file gets instructions and cycles of every row, of one link, with the cache off. Commits
+    that are in the file are not measured again. A commit that does not build or boot becomes a gap
+    with its cause; --fresh tries gaps again."""
     catalogue = catalogues.load()
     for terms in filter(None, (only, follow)):
         select(catalogue, terms)
@@ -207,11 +209,11 @@ def campaign_verb(
     tock = repository(tree)
     line = tock.first_parents(span)
     named_commits = [(tock.commit(name), name) for name in commit or []]
-    with run_options.ended_once(), worktree(tock) as folder:
+    with run_options.interruptible_once(), worktree(tock) as folder:
         running = campaign.Campaign(
             repository=tock,
             line=line,
-            positions=tock.places(line[-1]),
+            positions=tock.positions(line[-1]),
             path=file,
             builder=Builder(folder, how_built, fresh),
             options=settings,
@@ -240,9 +242,7 @@ def site_verb(
         list[Path], Argument(metavar="RESULT...", help="Results, as for `tockmark site`.")
     ],
     output: Annotated[Path, options.output_option("Folder: a new one, or one with an older site.")],
-    over_time: Annotated[
-        list[Path], Option(help="History, or file of a campaign. Repeatable.")
-    ],
+    over_time: Annotated[list[Path], Option(help="History, or file of a campaign. Repeatable.")],
 ) -> None:
     """Write the site of `tockmark site`, with pages of rows over runs and over commits."""
     from tockmark.cli.draw import make_site  # slow to load
