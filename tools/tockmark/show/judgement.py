@@ -131,7 +131,7 @@ def parts(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
     if most is None:
         return {group: GroupShown(lines, []) for group, lines in judgement.groups.items()}
     news = sorted(
-        (rank, line.place, group)
+        (rank, line.sort_key, group)
         for group, lines in judgement.groups.items()
         for rank, line in enumerate(line for line in lines if line.is_news)
     )
