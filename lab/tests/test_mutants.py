@@ -188,7 +188,7 @@ def test_what_is_argued_equivalent_must_not_be_killed(tmp_path: Path) -> None:
 
 
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match="a test fails without a mutant. See what `python test"):
+    with pytest.raises(TockmarkError, match="a test fails without a mutant"):
         tried(tmp_path, pytest.fail, "assert False")
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs of the command line, by area; each module registers its own with cli.py."""
+"""The verbs of the command line, by area; app.py lists them."""

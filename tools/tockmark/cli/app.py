@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The program `tockmark`: its verbs under the headings of its help, each with the module of this
-folder that holds it. program.py says how a verb is declared."""
+"""The program `tockmark`: its verbs, under the headings of its help, and their modules in this
+folder. program.py explains how to declare a verb."""
 
 from tockmark.cli.program import Group, VerbProgram, run
 
@@ -9,7 +9,7 @@ PROGRAM = VerbProgram(
     package="tockmark.cli",
     help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
-    `tockmark VERB --help` says more of a verb, `tockmark help TOPIC` of everything else.""",
+    For details of a verb, run `tockmark VERB --help`; for other topics, `tockmark help`.""",
     headings={
         "Measure": {
             "run": "measure",
@@ -32,7 +32,7 @@ PROGRAM = VerbProgram(
     },
     groups={
         "board": Group(
-            "Images for boards, and what boards print.",
+            "Make and load images for boards, and read their logs:",
             dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
         ),
     },

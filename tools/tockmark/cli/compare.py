@@ -39,7 +39,7 @@ ExportForm = StrEnum(  # type: ignore[misc]
     "tockmark compare old.json new.json --limits limits.toml --markdown summary.md"
     " --allow-missing 'ipc,syscall.command_absent'",
     "tockmark compare --by lang both.json",
-    alone={"--limits": options.DEFAULT_LIMITS},
+    bare_values={"--limits": options.DEFAULT_LIMITS},
     exits={
         OK: "compared, whatever the verdicts; with --limits, at most beyond a soft limit",
         INCOMPLETE: "a result is incomplete; or with --limits, apps or machine differ",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the verbs share that read or write results: options, completions, and how results are shown.
+"""Options that several verbs share, shell completion, and the output of results.
 
-Each option that several verbs have is declared here, or in run_options.py if the verb runs or lays
-the suite. This module loads little, since every verb loads it.
+Options for verbs that run the suite are in run_options.py. Every verb loads this module, so it
+imports little.
 """
 
 import json
@@ -22,25 +22,25 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue, CounterName, Lang, Params
 from tockmark.suite.selection import TOUCHES, Selection, select, split_names
 
-SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
+SHOWN_REASONS = 20  # why a result is incomplete, on stderr; the file has all reasons
 
 Completer = Callable[[str], list[str]]
 
 
-def languages(given: str) -> list[Lang]:
+def languages(names: str) -> list[Lang]:
     """Return the languages that --lang names."""
-    return [catalogues.language(name) for name in split_names("lang", given, catalogues.LANGS)]
+    return [catalogues.language(name) for name in split_names("lang", names, catalogues.LANGS)]
 
 
-def counters(given: str | None) -> list[CounterName]:
-    """Return the counter that --counter names, if any."""
-    if given is None:
+def counters(name: str | None) -> list[CounterName]:
+    """Return the counter that --counter names, or an empty list without --counter."""
+    if name is None:
         return []
-    found = [one for one in catalogues.COUNTERS if one == given]
-    if not found:
-        known = ", ".join(catalogues.COUNTERS)
-        raise TockmarkError(f"there is no counter '{given}'", f"choose from: {known}")
-    return found
+    matches = [counter for counter in catalogues.COUNTERS if counter == name]
+    if not matches:
+        names = ", ".join(catalogues.COUNTERS)
+        raise TockmarkError(f"--counter: unknown counter '{name}'", f"choose from: {names}")
+    return matches
 
 
 class Switch(StrEnum):
@@ -51,48 +51,49 @@ class Switch(StrEnum):
 
 
 def complete_name(names: Callable[[], Iterable[str]]) -> Completer:
-    """Return what completes one of these names in the shell."""
+    """Return a completer for one of these names."""
     return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
 def complete_list(names: Callable[[], Iterable[str]]) -> Completer:
-    """Return what completes the last of several names that stand between commas."""
+    """Return a completer for the last name of a comma-separated list."""
 
-    def completed(incomplete: str) -> list[str]:
+    def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
         return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
 
-    return completed
+    return complete
 
 
 def name_option(names: Callable[[], Iterable[str]], help: str) -> Any:
-    """Return the option whose value is one of these names, which the shell completes."""
+    """Return an option that takes one of these names and completes it."""
     return Option(help=help, autocompletion=complete_name(names))
 
 
 def names_option(names: Callable[[], Iterable[str]], help: str) -> Any:
-    """Return the option whose value is some of these names, with commas between them."""
+    """Return an option that takes a comma-separated list of these names and completes it."""
     return Option(help=help, autocompletion=complete_list(names))
 
 
 def output_option(help: str) -> Any:
-    """Return the option that says where a verb writes what it makes."""
+    """Return the option -o of a verb."""
     return Option("-o", "--output", help=help)
 
 
 def rows() -> list[str]:
-    """Return what --only takes: ids, groups, and what a benchmark touches. Parameters are typed by
-    hand: a colon ends a word for some shells."""
-    known = catalogues.load()
-    return [*known.benchmarks, *known.groups(), *TOUCHES]
+    """Return the terms of --only to complete: ids, groups, `kernel` and `app`.
+
+    Parameters are not completed, because a colon ends a word in some shells."""
+    catalogue = catalogues.load()
+    return [*catalogue.benchmarks, *catalogue.groups(), *TOUCHES]
 
 
 Only = Annotated[
     str | None,
     names_option(
         rows,
-        "Which rows: ids, groups, patterns, kernel or app, separated by commas:"
-        " 'syscall,call.args:n=3'.",
+        "Select rows: ids, groups, patterns, kernel or app, separated by commas, such as"
+        " 'syscall,call.args:n=3' (default: all).",
     ),
 ]
 CatalogueFile = Annotated[
@@ -100,74 +101,80 @@ CatalogueFile = Annotated[
     Option(
         "--catalogue",
         metavar="FILE",
-        help="Another catalogue of benchmarks. Its apps are in build/apps/<its name>-<LANG>-abi2.",
+        help="Use another catalogue of benchmarks, whose apps are in"
+        " build/apps/<its name>-<LANG>-abi2 (default: Tock's, apps/catalogue.toml).",
     ),
 ]
-EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]
-AsJson = Annotated[bool, Option("--json", help="For other programs.")]
+EveryRow = Annotated[bool, Option("--all", help="Show every row (default: one screen).")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 Force = Annotated[
     bool,
-    Option("--force", help="Even if machine, clock or timing differ, or are not valid at all."),
+    Option(
+        "--force",
+        help="Compare even if machine, clock or timing differ, or if the timing is not valid.",
+    ),
 ]
 Limits = Annotated[
-    Path | None, Option(help="TOML file with limits; docs/reading-results.md has the default.")
+    Path | None,
+    Option(help="TOML file of limits (default: the limits in docs/reading-results.md)."),
 ]
 DEFAULT_LIMITS = "default"
 OptionalLimits = Annotated[
     str | None,
     Option(
         metavar="[FILE]",
-        help="Judge growth by limits: those of a .toml file, or the default ones, which"
-        " docs/reading-results.md has.",
+        help="Judge growth by the limits of a .toml file, or without a file by the default limits"
+        " (docs/reading-results.md).",
     ),
 ]
 
 
 def rows_of(results: Iterable[Result]) -> list[tuple[str, Params]]:
-    """Return the rows of results, in the catalogue or not: what can be selected besides it."""
+    """Return the rows of results, so that rows outside the catalogue can be selected also."""
     return [(row.id, row.params) for result in results for row in result.rows]
 
 
 def selected(
-    known: Catalogue, only: str | None, results: Iterable[Result]
+    catalogue: Catalogue, only: str | None, results: Iterable[Result]
 ) -> tuple[Selection, list[Result]]:
-    """Return what --only means, and the results with nothing else. TockmarkError if that leaves
-    none of their rows."""
+    """Return the selection of --only, and the results reduced to it.
+
+    TockmarkError if no result has a selected row."""
     results = list(results)
-    wanted = select(known, only, rows_of(results))
-    left = [result.only(wanted) for result in results]
-    if wanted and not any(one.rows or one.failed or one.skipped or one.missing for one in left):
+    selection = select(catalogue, only, rows_of(results))
+    reduced = [result.only(selection) for result in results]
+    if selection and not any(r.rows or r.failed or r.skipped or r.missing for r in reduced):
         raise TockmarkError(
-            f"these results have no row of '{only}'", "`tockmark table --all` shows what they have"
+            f"--only {only}: the results have no such row", "`tockmark table --all` lists the rows"
         )
-    return wanted, left
+    return selection, reduced
 
 
-def check_exclusive(given: Mapping[str, object]) -> None:
-    """TockmarkError if several of these options are given."""
-    named = [option for option, value in given.items() if value]
-    if len(named) > 1:
-        raise TockmarkError(f"{named[0]} and {named[1]} exclude each other", "give one of them")
+def check_exclusive(options: Mapping[str, object]) -> None:
+    """Raise TockmarkError if more than one of these options has a value."""
+    names = [option for option, value in options.items() if value]
+    if len(names) > 1:
+        raise TockmarkError(f"{names[0]} and {names[1]} exclude each other", "give one of them")
 
 
-def show(made: object) -> None:
-    """Print what a verb has made: a text as it is, all else as JSON."""
-    if isinstance(made, str):
-        print(made, end="", flush=True)
+def show(output: object) -> None:
+    """Print the output of a verb: a text unchanged, anything else as JSON."""
+    if isinstance(output, str):
+        print(output, end="", flush=True)
     else:
         print(
-            json.dumps(msgspec.to_builtins(made), indent=1, ensure_ascii=False, allow_nan=False),
+            json.dumps(msgspec.to_builtins(output), indent=1, ensure_ascii=False, allow_nan=False),
             flush=True,
         )
 
 
 def incomplete_code(*results: Result) -> int:
-    """Return the exit code of a verb that shows results: whether one of them is incomplete."""
+    """Return the exit code of a verb that shows results: INCOMPLETE if one is incomplete."""
     return INCOMPLETE if any(result.incomplete for result in results) else OK
 
 
 def print_first(reasons: Sequence[str], label: str = "") -> None:
-    """Say what is wrong, as far as somebody reads it."""
+    """Print the first reasons only."""
     for reason in reasons[:SHOWN_REASONS]:
         print_message(f"{label}{reason}")
     if len(reasons) > SHOWN_REASONS:
@@ -175,8 +182,9 @@ def print_first(reasons: Sequence[str], label: str = "") -> None:
 
 
 def log_path(path: Path) -> Path | None:
-    """Return where the log of a result goes: beside it, or nowhere if that is a device or a pipe.
-    TockmarkError if the result, or the log, would replace what it should not."""
+    """Return the path of a result's log: next to it, or None if it is a device or a pipe.
+
+    TockmarkError if writing either file would replace a file of another type."""
     check_not_a_log(path)
     log = None if is_device_or_pipe(path) else path.with_suffix(".log")
     check_writable([path] if log is None else [log, path])
@@ -184,6 +192,8 @@ def log_path(path: Path) -> Path | None:
 
 
 def check_not_a_log(path: Path) -> None:
-    """TockmarkError if a result would be called as a log is."""
+    """Raise TockmarkError if a result would have the name of a log."""
     if path.suffix == ".log":
-        raise TockmarkError(f"{shown(path)} is the name of a log", "end it in .json with -o")
+        raise TockmarkError(
+            f"{shown(path)}: a result cannot end in .log", "give -o a name that ends in .json"
+        )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A program of verbs: how a verb is declared, what its help looks like, and how an error ends it.
+"""Programs that consist of verbs: declaration, help, and errors.
 
 A `VerbProgram` lists verbs under headings, each with its module in the program's package. A module
-is loaded only when its verb is called or the verb's own help is shown, so `tockmark table` does not
-wait for what `tockmark site` needs. The verb NAME is the function NAME_verb with the decorator
-`verb`, which adds examples and exit codes to its help.
+is loaded only to call its verb or to show the verb's help, so that `tockmark table` does not load
+the packages of `tockmark site`. The verb NAME is the function NAME_verb with the decorator `verb`,
+which adds examples and exit codes to its help.
 
-A parameter of such a function is an argument or an option, as Typer declares them. If its type is
-a dataclass (a bundle of options that several verbs have, run_options.py), its fields are options of
-the verb. Every verb also has --debug.
+A parameter of such a function is an argument or an option, declared as for Typer. If its type is a
+dataclass (a bundle of options of several verbs, run_options.py), the fields become options of the
+verb. Every verb also has --debug. If a verb has many options, its help groups them (`HEADINGS`).
 """
 
 import ast
@@ -39,6 +39,7 @@ from tockmark.base.errors import (
     TockmarkError,
     one_line,
     print_message,
+    with_advice,
 )
 from tockmark.show import text
 
@@ -46,16 +47,40 @@ if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
 
-NEVER = ""  # in place of what an exit code means: this verb does not end with it
+NEVER = ""  # the meaning of an exit code that this verb does not use
 _ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
-MORE = "Groups"  # the heading above them in the help
-# Where a line of an example is not broken: in a comment, an option with its value, an argument.
+MORE = "Groups"  # the heading of the groups in the help
+# Parts of an example that stay on one line: a comment, an option with its value, an argument.
 _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
+
+MANY = 10  # options of a verb, above which its help groups them
+HEADINGS = {  # the options of each group; options in no group are "Advanced"
+    "What to measure": (
+        "--kernel --base --head --row --limit --only --icache --lang --layouts --links --waits"
+        " --limits --cycles --alarms --chain --loads --build --elf --commit --every --rows"
+    ),
+    "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
+    "Output": (
+        "--output --beside --all --json --markdown --profiles --show --against --functions --whole"
+        " --callgrind --diff --perfetto --around --from --to"
+    ),
+}
+ADVANCED = "Advanced"
+TRIVIAL = ("at least 0", "at least 1")  # bounds that the help omits
+TYPES = {  # Typer's names for the values of options
+    "<list[Path]>": "PATH",
+    "<path>": "PATH",
+    "<str>": "TEXT",
+    "<list[str]>": "TEXT",
+    "<int>": "N",
+    "<int range>": "N",
+    "<float range>": "N",
+}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Verbs behind a word of their own: `tockmark board image`. Each has its module."""
+    """Verbs behind a common word, such as `tockmark board image`, each with its module."""
 
     help: str
     verbs: Mapping[str, str]
@@ -63,11 +88,11 @@ class Group:
 
 @dataclass(frozen=True)
 class About:
-    """A verb's examples, and the meaning of each exit code that it can end with."""
+    """The examples of a verb, and the meaning of each exit code that it can end with."""
 
     examples: tuple[str, ...]
     exits: dict[int, str]
-    alone: Mapping[str, str]  # the value of options that are given without their .toml file
+    bare_values: Mapping[str, str]  # the value of an option without its .toml file
 
 
 P = ParamSpec("P")
@@ -78,21 +103,24 @@ _debug = False
 def verb(
     *examples: str,
     exits: Mapping[int, str] | None = None,
-    alone: Mapping[str, str] | None = None,
+    bare_values: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Declare the function NAME_verb as the verb NAME. `exits` replaces the usual meanings of exit
-    codes, and adds others. `alone` maps options that take a .toml file, or nothing, to the value
-    that nothing stands for."""
+    """Declare the function NAME_verb as the verb NAME.
 
-    def declared(function: Callable[P, None]) -> Callable[P, None]:
+    `exits` replaces the usual meanings of exit codes and adds others. `bare_values` is for options
+    that take a .toml file or no value: it maps them to their value without a file."""
+
+    def declare(function: Callable[P, None]) -> Callable[P, None]:
         usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
         meanings = sorted((usual | dict(exits or {})).items())
         _ABOUT[f"{function.__module__}.{function.__name__}"] = About(
-            examples, {code: meaning for code, meaning in meanings if meaning != NEVER}, alone or {}
+            examples,
+            {code: meaning for code, meaning in meanings if meaning != NEVER},
+            bare_values or {},
         )
         return function
 
-    return declared
+    return declare
 
 
 @dataclass(frozen=True)
@@ -111,7 +139,7 @@ class VerbProgram:
 
     @cached_property
     def top(self) -> dict[str, str]:
-        """The verbs that are in no group, each with its module."""
+        """The verbs outside groups, each with its module."""
         return {verb: module for verbs in self.headings.values() for verb, module in verbs.items()}
 
     @cached_property
@@ -122,7 +150,7 @@ class VerbProgram:
         }
 
     def full_name(self, verb: str) -> str:
-        """Return a verb as a user writes it after the program's name."""
+        """Return a verb with its group, as a user types it."""
         groups = self.groups.items()
         return next((f"{name} {verb}" for name, group in groups if verb in group.verbs), verb)
 
@@ -140,8 +168,8 @@ class VerbProgram:
     def command(self, verb: str) -> "Command":
         """Load the verb's module and return the verb as a command of Typer."""
         callback = _callback(self.function_of(verb))
-        kind = type("Verb", (_Verb,), {"about": self.about(verb)})
-        info = typer.models.CommandInfo(verb, cls=kind, callback=callback)
+        command_class = type("Verb", (_Verb,), {"about": self.about(verb)})
+        info = typer.models.CommandInfo(verb, cls=command_class, callback=callback)
         return typer.main.get_command_from_info(
             info, pretty_exceptions_short=True, rich_markup_mode=None
         )
@@ -161,7 +189,7 @@ class VerbProgram:
         return sentences
 
     def command_line(self) -> typer.Typer:
-        """Return the whole program as Typer runs it."""
+        """Return the program as a Typer application."""
         app = typer.Typer(
             name=self.name,
             cls=type("Verbs", (_Verbs,), {"program": self}),
@@ -175,7 +203,7 @@ class VerbProgram:
         @app.callback(invoke_without_command=True)
         def top(
             version: Annotated[
-                bool, typer.Option("--version", help="Show version and commit, and exit.")
+                bool, typer.Option("--version", help="Print version and commit, then exit.")
             ] = False,
         ) -> None:
             if version:
@@ -188,7 +216,7 @@ class VerbProgram:
 
 
 def set_debugging(value: bool) -> None:
-    """Remember that --debug was given, for as long as the program runs."""
+    """Remember that --debug was given."""
     global _debug
     _debug = _debug or value
 
@@ -198,13 +226,14 @@ _DEBUG = inspect.Parameter(
     inspect.Parameter.KEYWORD_ONLY,
     default=False,
     annotation=Annotated[
-        bool, typer.Option("--debug", callback=set_debugging, help="Show the trace of an error.")
+        bool,
+        typer.Option("--debug", callback=set_debugging, help="Print a traceback after an error."),
     ],
 )
 
 
 def _callback(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a verb's function as Typer takes it: with the options of its bundles, and --debug."""
+    """Return a verb's function with the options of its bundles and --debug, for Typer."""
     parameters = inspect.signature(function).parameters
     bundles: dict[str, Any] = {
         name: parameter.annotation
@@ -216,28 +245,57 @@ def _callback(function: Callable[..., None]) -> Callable[..., None]:
         inner = inspect.signature(bundles[name]).parameters.values() if name in bundles else ()
         options += (option.replace(kind=_DEBUG.kind) for option in inner or [parameter])
 
-    def called(debug: bool, **given: object) -> None:
+    def call(debug: bool, **values: object) -> None:
         for name, bundle in bundles.items():
-            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
-        function(**given)
+            values[name] = bundle(**{f.name: values.pop(f.name) for f in fields(bundle)})
+        function(**values)
 
-    called.__doc__ = function.__doc__
-    called.__signature__ = inspect.Signature([*options, _DEBUG])  # type: ignore[attr-defined]
-    return called
+    call.__doc__ = function.__doc__
+    call.__signature__ = inspect.Signature([*options, _DEBUG])  # type: ignore[attr-defined]
+    return call
+
+
+def _help_record(name: str, help: str) -> tuple[str, str]:
+    """Return an option's name and help with plain words for Typer's types and ranges."""
+    name = re.sub(r"<[^>]+>", lambda match: TYPES.get(match[0], match[0]), name)
+    match = re.fullmatch(r"(.*?)\.?(?: \((default: [^()]*)\)\.)?  \[([^][]*)\]", help, re.DOTALL)
+    if match is None:
+        return name, help
+    text, default, extra = match.groups()
+    extra = re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", extra)
+    extra = re.sub(r"x>=(\d+)", r"at least \1", extra)
+    notes = [note for note in (default, *extra.split("; ")) if note and note not in TRIVIAL]
+    return name, f"{text} ({'; '.join(notes)})." if notes else f"{text}."
 
 
 class _Verb(TyperCommand):
-    """A verb whose help ends in examples and exit codes."""
+    """A verb whose help has its options in groups, examples and exit codes."""
 
     about: ClassVar[About]
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        alone = self.about.alone
-        given = [
-            f"{arg}={alone[arg]}" if arg in alone and not following.endswith(".toml") else arg
+        bare = self.about.bare_values
+        full_args = [
+            f"{arg}={bare[arg]}" if arg in bare and not following.endswith(".toml") else arg
             for arg, following in zip(args, [*args[1:], ""], strict=False)
         ]
-        return super().parse_args(ctx, given)
+        return super().parse_args(ctx, full_args)
+
+    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        headings = {option: head for head, names in HEADINGS.items() for option in names.split()}
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        sections |= {heading: [] for heading in [*HEADINGS, ADVANCED]}
+        parameters = self.get_params(ctx)
+        many = sum(param.param_type_name == "option" for param in parameters) > MANY
+        for param in parameters:
+            if record := param.get_help_record(ctx):
+                heading = headings.get(param.opts[-1], ADVANCED) if many else "Options"
+                is_argument = param.param_type_name == "argument"
+                sections["Arguments" if is_argument else heading].append(_help_record(*record))
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         with formatter.section("Examples"):
@@ -247,7 +305,7 @@ class _Verb(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """The verbs of a group, each of which is loaded when it is asked for."""
+    """The verbs of a group, loaded on demand."""
 
     def __init__(self, name: str, program: VerbProgram) -> None:
         group = program.groups[name]
@@ -265,14 +323,18 @@ class _Group(TyperGroup):
 
 
 class _Verbs(TyperGroup):
-    """All verbs of a program, each of which is loaded when it is asked for. The help lists them
-    under their headings, each with its first sentence."""
+    """All verbs of a program, loaded on demand.
+
+    The help lists them under their headings, each with the first sentence of its docstring."""
 
     program: ClassVar[VerbProgram]
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        names = [*self.program.top, *self.program.groups]  # among which Typer finds a near name
+        names = [
+            *self.program.top,
+            *self.program.groups,
+        ]  # Typer suggests similar names among these
         self.commands = dict.fromkeys(names)  # type: ignore[assignment]
 
     def list_commands(self, ctx: "Context") -> list[str]:
@@ -304,7 +366,7 @@ def _write_exits(formatter: "HelpFormatter", exits: Mapping[int, str]) -> None:
 
 
 def _folded(command: str, width: int) -> list[str]:
-    """Break a command that can be pasted into lines that a backslash joins."""
+    """Return a command as lines joined by backslashes, which can be pasted."""
     lines = [" "]
     for part in _PART.findall(command):
         if len(lines[-1]) + len(part) + 3 > width and lines[-1].strip():
@@ -315,9 +377,10 @@ def _folded(command: str, width: int) -> list[str]:
 
 
 def run(app: typer.Typer) -> None:
-    """Run a program with the arguments of this process. An error is one line, and a trace only with
-    --debug."""
-    _open_what_is_closed()
+    """Run a program with the arguments of this process.
+
+    An error is printed as one line; --debug adds the traceback."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
@@ -327,7 +390,7 @@ def run(app: typer.Typer) -> None:
         try:
             app(prog_name=app.info.name)
         finally:
-            sys.stdout.flush()  # at the exit a full disk would be told of in a trace
+            sys.stdout.flush()  # or a full disk gives a traceback at exit
     except TockmarkError as error:
         if _debug:
             traceback.print_exc()
@@ -336,36 +399,36 @@ def run(app: typer.Typer) -> None:
     except BrokenPipeError:  # `tockmark table … | head`
         _silence()
         sys.exit(OK)
-    except OSError as error:  # which no verb expects: a disk is full, say
+    except OSError as error:  # that no verb handles, such as a full disk
         if _debug:
             traceback.print_exc()
         where = error.filename or "the standard output"
         print_message(one_line(f"{where}: {error.strerror}"))
         _silence()
         sys.exit(UNUSABLE)
-    except ImportError:  # __main__ tells
+    except ImportError:  # __main__.py reports it
         raise
     except Exception as error:
         if _debug:
             raise
-        what = f"unexpected {type(error).__name__}: {one_line(error)}"
-        print_message(f"{what}; --debug shows the trace, please report it")
+        problem = f"unexpected {type(error).__name__}: {one_line(error)}"
+        print_message(with_advice(problem, "run it with --debug and report the traceback"))
         sys.exit(UNUSABLE)
 
 
-def _open_what_is_closed() -> None:
-    """Put something in the place of a standard stream that the caller has closed, or the next file
-    to be opened would be taken for it. Whoever prints to the standard output learns that it cannot
-    be written; what would be said on the standard error is lost."""
-    for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+def _open_closed_streams() -> None:
+    """Replace closed standard streams by /dev/null, so that no opened file gets their descriptor.
+
+    Writing to a closed stdout still fails; messages to a closed stderr are lost."""
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, how)  # as the lowest number that is free
+            os.open(os.devnull, mode)  # it gets the lowest free number
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _silence() -> None:
-    """Try no more to write to the standard output, at the exit neither."""
+    """Stop writing to stdout, also at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

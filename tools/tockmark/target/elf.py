@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory. ISAS has
-the architectures that apps are built for, by the names that board profiles and TABs have.
+"""Read the 32-bit ELF files of kernels and apps, and list what occupies a kernel's memory.
 
-A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
-to hold as much, and whatever is torn is refused in one line.
+A kernel may come from anywhere. So a size in the file is believed only if the file has that many
+bytes, and a damaged file is refused with one line.
 
-A linker pads: up to the next multiple for a function or an object, and Tock's linker script up to
-the next 512 bytes of flash. So kernels of different size may load as many bytes. `pieces` counts
-instead each function and each object as long as its symbol says, each byte once; and of a stretch
-that no symbol covers (assembly, string constants) what is from its first byte to its last that is
-no fill: no 0x00, no 0xff, no part of a nop.
+`pieces` measures a kernel without its padding. Linkers align functions and objects, and Tock's
+linker script aligns flash to 512 bytes, so kernels of different size may load as many bytes.
+`pieces` counts each function and object with the size of its symbol, and each byte once. Bytes
+without a symbol (assembly, string constants) count from the first to the last that is not fill:
+not 0x00, 0xff, or part of a nop.
 """
 
 import hashlib
@@ -30,43 +29,43 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 
-MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
+MAX_BYTES = 1 << 28  # of a file: ten times a kernel with full debug information
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
 MEMORY_END = 1 << 32
 
-WRITABLE, ALLOCATED = 0x1, 0x2  # sh_flags: what is in RAM, what is in memory at all
-IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
+WRITABLE, ALLOCATED = 0x1, 0x2  # bits of sh_flags
+IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # types of symbols
 
 SECTION, SEGMENT = 40, 32  # bytes of a header
-# The tables of thousands of entries, for each of which pyelftools needs 60 µs.
+# Unpacked here, since pyelftools takes 60 µs per entry, and there are thousands.
 SYMBOL, RELOCATION = struct.Struct("<IIIBBH"), struct.Struct("<IIi")
 EXECUTABLE, RELOCATABLE = "ET_EXEC", "ET_REL"
 SYMBOLS, RELOCATIONS = "SHT_SYMTAB", "SHT_RELA"
-NO_CONTENT = ("SHT_NULL", "SHT_NOBITS")  # an unused header, and what only takes room in memory
-_RESERVED = 0xFF00  # st_shndx: from here on it is no section
+NO_CONTENT = ("SHT_NULL", "SHT_NOBITS")  # sections without bytes in the file
+_RESERVED = 0xFF00  # from here on, st_shndx is not the number of a section
 MAGIC = b"\x7fELF"
-_ARCHIVE, _MEMBER = b"!<arch>\n", 60  # how an archive begins; bytes before each of its members
-_FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
-_NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
+_ARCHIVE, _MEMBER = b"!<arch>\n", 60  # magic of an archive; bytes of the header of a member
+_FILL = b"\0\xff"  # padding of LLVM's linker, and erased flash
+_NOPS = (b"\x13\0\0\0", b"\1\0")  # padding of GNU's linker and of assemblers in code
 
 
 @dataclass(frozen=True)
 class Isa:
-    """One architecture."""
+    """An architecture that apps are built for."""
 
-    name: str
-    machine: int  # of an ELF file
+    name: str  # in board profiles
+    machine: int  # e_machine of its ELF files
     linker: str
-    emulation: str  # as the linker calls it
-    libraries: Path  # the compiler's own, which all apps are linked with
-    setup: str  # the target of the Makefile that installs its tools
-    aliases: tuple[str, ...]  # under which a TAB has programs for it
-    counts_cycles_only: bool = False  # its apps read CycleCount, and nothing else
-    has_power_of_two_mpu: bool = False  # its MPU protects powers of two, at multiples of themselves
+    emulation: str  # option -m of the linker
+    libraries: Path  # folder of the compiler's libraries, which all apps are linked with
+    setup: str  # the make target that installs its tools
+    aliases: tuple[str, ...]  # its names in TABs
+    counts_cycles_only: bool = False  # its apps read CycleCount only
+    has_power_of_two_mpu: bool = False  # a region is a power of two, aligned to its size
 
     @property
-    def compilers(self) -> tuple[Path, Path]:
-        """Return the compiler's libraries."""
+    def compiler_libraries(self) -> tuple[Path, Path]:
+        """The compiler's libraries."""
         return self.libraries / "libgcc.a", self.libraries / "libc.a"
 
 
@@ -90,53 +89,53 @@ CORTEX_M4 = Isa(
     counts_cycles_only=True,
     has_power_of_two_mpu=True,
 )
-ISAS = {one.name: one for one in (RISC_V, CORTEX_M4)}
+ISAS = {isa.name: isa for isa in (RISC_V, CORTEX_M4)}
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section: sizes in bytes."""
+    """A section of an ELF file, with sizes in bytes."""
 
     name: str
-    kind: str | int  # a number where pyelftools has no name for it
+    kind: str | int  # sh_type; a number if pyelftools has no name for it
     flags: int
-    address: int  # where the program finds it
-    start: int  # in the file
+    address: int  # in memory
+    start: int  # offset in the file
     size: int
-    link: int = 0  # of a table of symbols: the number of the section that has their names
-    info: int = 0  # of relocations: the number of the section that they are for
+    link: int = 0  # sh_link: of a symbol table, the number of the section with the names
+    info: int = 0  # sh_info: of relocations, the number of the section that they apply to
     align: int = 1
-    entry: int = 0  # bytes of one constant, where equal ones may be merged
+    entry: int = 0  # sh_entsize: bytes of a constant, if equal ones may be merged
 
     @property
     def in_file(self) -> bool:
-        """Whether the file has its content."""
+        """Whether its content is in the file."""
         return self.kind not in NO_CONTENT
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol: its address, and its size in bytes."""
+    """A symbol, with its address and its size in bytes."""
 
     name: str
     address: int
     size: int
     kind: int
-    section: int  # the number of the section that it lies in
+    section: int  # number of its section
 
     @property
     def in_section(self) -> bool:
-        """Whether it is a place: not absent, nor a mere number."""
+        """Whether it is an address: it is neither undefined nor an absolute number."""
         return 0 < self.section < _RESERVED
 
 
 @dataclass(frozen=True)
 class Elf:
-    """What a file holds."""
+    """The content of an ELF file."""
 
     data: bytes
     entry: int  # address of the first instruction
-    segments: tuple[tuple[int, bytes], ...]  # physical address and content, where there is any
+    segments: tuple[tuple[int, bytes], ...]  # physical address and content, if not empty
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
     isa: Isa = RISC_V
@@ -148,50 +147,52 @@ class Elf:
 
     @property
     def addresses(self) -> dict[str, int]:
-        """The symbols by name; the last of a name counts."""
+        """The addresses of symbols by name; the last one of each name counts."""
         return {symbol.name: symbol.address for symbol in self.symbols}
 
     def content(self, name: str) -> bytes:
-        """Return what the section of this name holds; nothing if there is none."""
-        found = (
+        """Return the content of the first section with this name, or nothing."""
+        contents = (
             self.section_bytes(one) for one in self.sections if one.name == name and one.in_file
         )
-        return next(found, b"")
+        return next(contents, b"")
 
     def section_bytes(self, section: Section) -> bytes:
-        """Return what a section holds in the file."""
+        """Return the content of a section in the file."""
         return _slice(self.data, section.start, section.size) if section.in_file else b""
 
     def relocations(self, section: Section) -> Iterator[tuple[int, int, Symbol, int]]:
-        """Yield the place, the kind, the symbol and the addend of each relocation in a table."""
-        for place, info, addend in RELOCATION.iter_unpack(self.section_bytes(section)):
-            yield place, info & 0xFF, self.symbols[info >> 8], addend
+        """Yield the offset, the type, the symbol and the addend of each relocation in a table."""
+        for offset, info, addend in RELOCATION.iter_unpack(self.section_bytes(section)):
+            yield offset, info & 0xFF, self.symbols[info >> 8], addend
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of memory: one function or object, or a stretch that no symbol covers."""
+    """A part of memory: a function, an object, or bytes without a symbol."""
 
-    name: str  # of its symbol, as it stands in the file; empty if it has none
+    name: str  # of its symbol; empty if it has none
     section: str
     size: int  # bytes
     in_flash: bool
-    in_ram: bool  # initial data is in both
+    in_ram: bool  # initialised data is in both
 
 
 def read_elf(path: Path) -> Elf:
-    """Read and check a file. TockmarkError if it cannot be read, is none of these, or is torn."""
+    """Read and check a kernel. TockmarkError if the file cannot be read or is damaged."""
     todo = "give the kernel's .elf"
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe may never end
             raise TockmarkError(f"{shown(path)} is not a file", todo)
-        if about.st_size > MOST_BYTES:
-            raise TockmarkError(f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", todo)
+        if status.st_size > MAX_BYTES:
+            raise TockmarkError(f"{shown(path)} has more than {MAX_BYTES >> 20} MiB", todo)
         data = path.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            raise TockmarkError(f"there is no {shown(path)}", _made_by(path) or todo) from error
+            raise TockmarkError(
+                f"there is no {shown(path)}", _build_command(path) or todo
+            ) from error
         todo = "give another with --kernel"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != MAGIC:
@@ -202,44 +203,46 @@ def read_elf(path: Path) -> Elf:
             raise ValueError("has nothing to load: none of its segments has content")
         return elf
     except ValueError as error:
-        raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+        raise TockmarkError(
+            f"{shown(path)} {error}", "give the kernel that a linker made"
+        ) from None
 
 
 def archive_members(archive: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield what is in an archive with its name, as GNU or BSD have it; also the table of symbols,
-    "". ValueError if it is a thin one, or torn."""
+    """Yield the names and contents of an archive's members in GNU's or BSD's format; the symbol
+    table has the name "". ValueError if the archive is thin or damaged."""
     if not archive.startswith(_ARCHIVE):
-        raise ValueError("it is neither an object nor an archive with its members in it")
+        raise ValueError("it is neither an object nor an archive that contains its members")
     at, long_names = len(_ARCHIVE), b""
     while at + _MEMBER <= len(archive):
         name, size = archive[at : at + 16].rstrip(b" "), int(archive[at + 48 : at + 58])
-        held = archive[at + _MEMBER :][:size]
-        if name == b"//":  # which has the long names of the others
-            long_names = held
-        elif name.startswith(b"#1/"):  # as on BSD: the name stands before the content
-            own = int(name[3:])
-            yield held[:own].rstrip(b"\0").decode("utf-8", "replace"), held[own:]
+        content = archive[at + _MEMBER :][:size]
+        if name == b"//":  # the long names of other members
+            long_names = content
+        elif name.startswith(b"#1/"):  # BSD: the name precedes the content
+            name_size = int(name[3:])
+            yield content[:name_size].rstrip(b"\0").decode("utf-8", "replace"), content[name_size:]
         else:
             if name[:1] == b"/" and name[1:].isdigit():
                 name = long_names[int(name[1:]) :].partition(b"\n")[0]
-            yield name.removesuffix(b"/").decode("utf-8", "replace"), held
+            yield name.removesuffix(b"/").decode("utf-8", "replace"), content
         at += _MEMBER + size + size % 2
 
 
-def _made_by(path: Path) -> str:
-    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
-    folder, and `make build` does not build all of them."""
-    found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
-    if found is None:
+def _build_command(path: Path) -> str:
+    """Return the command that builds one of our kernels, or nothing for another kernel. Each board
+    has its folder, and `make build` does not build all of them."""
+    match = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
+    if match is None:
         return ""
-    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021|qemu(?:-cortex-m4)?)", found[1])
-    command = paths.make_command(f"kernel{found[1]}" if board else "build")
+    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021|qemu(?:-cortex-m4)?)", match[1])
+    command = paths.make_command(f"kernel{match[1]}" if board else "build")
     return f"{command}, or give another with --kernel"
 
 
 def pieces(elf: Elf) -> Iterator[Piece]:
-    """Yield all of a file's memory, in the order of its sections; of a file without a table of
-    sections its segments, each a stretch."""
+    """Yield the pieces of a file's memory in the order of its sections. Without sections, each
+    segment is a piece."""
     symbols = defaultdict(list)
     for symbol in elf.symbols:
         if symbol.kind in (IS_FUNCTION, IS_OBJECT) and symbol.size:
@@ -253,11 +256,11 @@ def pieces(elf: Elf) -> Iterator[Piece]:
         yield from _section_pieces(section, elf.section_bytes(section), symbols[number])
     if not allocated:
         for _, data in elf.segments:
-            yield from _stretch("", data, in_ram=False)
+            yield from _gap_piece("", data, in_ram=False)
 
 
 def encode_elf(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
-    """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
+    """Return a minimal ELF file that loads bytes at an address, and starts there."""
     start = 52 + SEGMENT
     header = (2, isa.machine, 1, address, 52, 0, 0, 52, SEGMENT, 1, 0, 0, 0)
     segment = (1, start, address, address, len(content), len(content), 4, 4)
@@ -268,18 +271,18 @@ def encode_elf(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
 def _section_pieces(
     section: Section, content: bytes, symbols: list[tuple[int, int, str]]
 ) -> Iterator[Piece]:
-    """Yield the pieces of a section, whose symbols are given as address, -size and name."""
+    """Yield the pieces of a section. Its symbols are given as (address, -size, name)."""
     name, in_flash, in_ram = section.name, section.in_file, bool(section.flags & WRITABLE)
     done, end = section.address, section.address + section.size
-    # Of symbols that overlap the first, and of those the longest, has the bytes.
+    # If symbols overlap, the bytes belong to the first, and of those to the longest.
     within = sorted(symbol for symbol in symbols if symbol[0] < end)
     for address, minus_size, symbol in [*within, (end, 0, "")]:
         start, stop = max(address, done), min(address - minus_size, end)
         if start >= stop and address < end:
             continue
         if in_flash:
-            held = content[done - section.address : start - section.address]
-            yield from _stretch(name, held, in_ram)
+            gap = content[done - section.address : start - section.address]
+            yield from _gap_piece(name, gap, in_ram)
         elif start > done:
             yield Piece("", name, start - done, in_flash, in_ram)
         if start < stop:
@@ -287,88 +290,86 @@ def _section_pieces(
         done = stop
 
 
-def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
-    """Yield what no symbol covers as one piece, without the fill at both ends; nothing if it is
-    fill alone."""
-    blank = held
+def _gap_piece(section: str, content: bytes, in_ram: bool) -> Iterator[Piece]:
+    """Yield bytes without a symbol as one piece, without the fill at both ends, if any is left."""
+    without_nops = content
     for nop in _NOPS:
-        blank = blank.replace(nop, bytes(len(nop)))
-    if size := len(blank.strip(_FILL)):
+        without_nops = without_nops.replace(nop, bytes(len(nop)))
+    if size := len(without_nops.strip(_FILL)):
         yield Piece("", section, size, True, in_ram)
 
 
 def parse_elf(data: bytes) -> Elf:
-    """Read an executable or an object. ValueError, in words that follow the file's name, if it is
-    none of ours, or torn."""
+    """Parse an executable or an object. ValueError, whose text continues the file's name, if it is
+    damaged or of another kind."""
     try:
         file = ELFFile(BytesIO(data))
         machine = ENUM_E_MACHINE.get(file["e_machine"])
-        isa = next((one for one in ISAS.values() if one.machine == machine), None)
+        isa = next((candidate for candidate in ISAS.values() if candidate.machine == machine), None)
         if file.elfclass != 32 or not file.little_endian or isa is None:
-            raise ValueError("is not a 32-bit RISC-V ELF file, nor one for Cortex-M")
+            raise ValueError("is not a 32-bit ELF file for RISC-V or Cortex-M")
         for table, size in (("ph", SEGMENT), ("sh", SECTION)):
-            count, own = file[f"e_{table}num"], file[f"e_{table}entsize"]
-            if count and own != size:
-                raise ValueError(f"is torn: a header of {own} bytes, not {size}")
-            _within(data, file[f"e_{table}off"], count * size)
-        segments = _segments(data, file)
-        sections = _sections(data, file) if file["e_shnum"] else ()
+            count, entry_size = file[f"e_{table}num"], file[f"e_{table}entsize"]
+            if count and entry_size != size:
+                raise ValueError(f"is damaged: a header of {entry_size} bytes, not {size}")
+            _check_within(data, file[f"e_{table}off"], count * size)
+        segments = _read_segments(data, file)
+        sections = _read_sections(data, file) if file["e_shnum"] else ()
     except ValueError:
         raise
-    except Exception as error:  # pyelftools raises whatever damaged bytes lead it to
-        raise ValueError("is torn: its headers cannot be read") from error
-    symbols = tuple(_symbols(data, sections))
+    except Exception as error:  # pyelftools raises many kinds of errors on damaged bytes
+        raise ValueError("is damaged: its headers cannot be read") from error
+    symbols = tuple(_read_symbols(data, sections))
     return Elf(data, file["e_entry"], segments, sections, symbols, isa, file["e_type"])
 
 
-def _segments(data: bytes, file: ELFFile) -> tuple[tuple[int, bytes], ...]:
-    """Read what is to be loaded. ValueError if two have a place in common, in memory or in the
-    file."""
-    places = [
-        (one["p_paddr"], one["p_filesz"], one["p_offset"])
-        for one in file.iter_segments("PT_LOAD")
-        if one["p_filesz"]
+def _read_segments(data: bytes, file: ELFFile) -> tuple[tuple[int, bytes], ...]:
+    """Return the segments to load. ValueError if two overlap, in memory or in the file."""
+    loads = [
+        (segment["p_paddr"], segment["p_filesz"], segment["p_offset"])
+        for segment in file.iter_segments("PT_LOAD")
+        if segment["p_filesz"]
     ]
-    ends = [(address, address + size) for address, size, _ in sorted(places)]
+    ends = [(address, address + size) for address, size, _ in sorted(loads)]
     for (first, end), (second, _) in pairwise([*ends, (MEMORY_END, MEMORY_END)]):
         if end > second:
-            what = "the end of all memory" if second == MEMORY_END else f"the one at {second:#x}"
-            raise ValueError(f"has a segment at {first:#x} that overlaps {what}")
-    if sum(size for _, size, _ in places) > len(data):
-        raise ValueError("is torn: its segments have more than the whole file")
-    return tuple((address, _slice(data, start, size)) for address, size, start in places)
+            other = "the end of all memory" if second == MEMORY_END else f"the one at {second:#x}"
+            raise ValueError(f"has a segment at {first:#x} that overlaps {other}")
+    if sum(size for _, size, _ in loads) > len(data):
+        raise ValueError("is damaged: its segments have more bytes than the file")
+    return tuple((address, _slice(data, start, size)) for address, size, start in loads)
 
 
-def _sections(data: bytes, file: ELFFile) -> tuple[Section, ...]:
+def _read_sections(data: bytes, file: ELFFile) -> tuple[Section, ...]:
     """Read the sections."""
     fields = ("type", "flags", "addr", "offset", "size", "link", "info", "addralign", "entsize")
     sections = tuple(
-        Section(one.name[:LONGEST_SYMBOL], *(one[f"sh_{field}"] for field in fields))
-        for one in file.iter_sections()
+        Section(section.name[:LONGEST_SYMBOL], *(section[f"sh_{field}"] for field in fields))
+        for section in file.iter_sections()
     )
-    held = [section for section in sections if section.in_file]
-    for section in held:
-        _within(data, section.start, section.size)
-    if sum(section.size for section in held if section.flags & ALLOCATED) > len(data):
-        raise ValueError("is torn: its sections have more than the whole file")
+    stored = [section for section in sections if section.in_file]
+    for section in stored:
+        _check_within(data, section.start, section.size)
+    if sum(section.size for section in stored if section.flags & ALLOCATED) > len(data):
+        raise ValueError("is damaged: its sections have more bytes than the file")
     return sections
 
 
-def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
-    """Read the first table of symbols, if there is one."""
+def _read_symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+    """Yield the symbols of the first symbol table, if there is one."""
     table = next((section for section in sections if section.kind == SYMBOLS), None)
     if table is None:
         return
     if table.link >= len(sections) or table.size % SYMBOL.size:
-        raise ValueError("is torn: its symbols have no names")
+        raise ValueError("is damaged: its symbols have no names")
     strings = sections[table.link]
-    names, letters = _slice(data, strings.start, strings.size), 0
+    names, characters = _slice(data, strings.start, strings.size), 0
     entries = _slice(data, table.start, table.size)
     for at, address, size, info, _, section in SYMBOL.iter_unpack(entries):
         name = _text(names, at)
-        letters += len(name)
-        if letters > MOST_BYTES:  # all of them may point to one long name
-            raise ValueError(f"has symbols with more than {MOST_BYTES >> 20} MiB of names")
+        characters += len(name)
+        if characters > MAX_BYTES:  # all of them may point to one long name
+            raise ValueError(f"has symbols with more than {MAX_BYTES >> 20} MiB of names")
         yield Symbol(name, address, size, info & 0xF, section)
 
 
@@ -377,10 +378,10 @@ def _text(names: bytes, at: int) -> str:
 
 
 def _slice(data: bytes, start: int, size: int) -> bytes:
-    _within(data, start, size)
+    _check_within(data, start, size)
     return data[start : start + size]
 
 
-def _within(data: bytes, start: int, size: int) -> None:
+def _check_within(data: bytes, start: int, size: int) -> None:
     if start + size > len(data):
-        raise ValueError(f"is torn: it ends before the byte {start + size:#x}, which it tells of")
+        raise ValueError(f"is damaged: it ends before byte {start + size:#x}, which it refers to")

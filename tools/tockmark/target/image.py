@@ -365,7 +365,7 @@ def _parts(app: str, apps: AppBuild) -> list[Path]:
     script = own if own.exists() else paths.LINKER_SCRIPT
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
     made = apps.target if apps.isa is RISC_V else apps.isa.setup
-    for part in (*parts, *apps.isa.compilers):
+    for part in (*parts, *apps.isa.compiler_libraries):
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", paths.make_command(made))
     return parts
@@ -385,7 +385,7 @@ def link(
     defsyms = [f"--defsym={name}={value:#x}" for name, value in symbols.items()]
     command = [isa.linker, "-m", isa.emulation, "--gc-sections", *defsyms, "-o", str(elf)]
     # As the compiler gives them to the linker.
-    behind = ["--start-group", *map(str, isa.compilers), "--end-group", "-T", str(script)]
+    behind = ["--start-group", *map(str, isa.compiler_libraries), "--end-group", "-T", str(script)]
     doing = f"linking {app}"
     used = run_tool([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
     if not seed:

@@ -87,5 +87,5 @@ def test_a_section_that_is_longer_than_the_file_is_refused(name: str, tmp_path: 
     table = int.from_bytes(content[32:36], "little")
     struct.pack_into("<I", content, table + 40 * number + 20, 1 << 30)
     elf.write_bytes(content)
-    with pytest.raises(TockmarkError, match="is torn"):
+    with pytest.raises(TockmarkError, match="is damaged"):
         read_kernel(elf)

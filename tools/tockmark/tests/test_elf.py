@@ -44,16 +44,19 @@ def test_what_a_linker_made_is_read(tmp_path: Path) -> None:
     [
         ([], "has nothing to load"),
         ([Segment(BASE)], "has nothing to load"),
-        ([Segment(BASE, CODE, size=2**32 - 1 - BASE)], "more than the whole file"),
+        ([Segment(BASE, CODE, size=2**32 - 1 - BASE)], "more bytes than the file"),
         ([Segment(BASE, CODE, size=2**32 - 1)], "that overlaps the end of all memory"),
-        ([Segment(BASE, CODE, start=0x1000)], "is torn: it ends before the byte 0x1010"),
-        ([Segment(BASE, CODE, start=2**32 - 1)], "is torn: it ends before the byte 0x10000000f"),
+        ([Segment(BASE, CODE, start=0x1000)], "is damaged: it ends before byte 0x1010"),
+        ([Segment(BASE, CODE, start=2**32 - 1)], "is damaged: it ends before byte 0x10000000f"),
         (
             [Segment(BASE + 12, CODE), Segment(BASE, CODE)],
             "has a segment at 0x20000000 that overlaps the one at 0x2000000c",
         ),
         ([Segment(BASE, CODE, start=0)] * 2, "overlaps the one at"),
-        ([Segment(BASE + 512 * k, size=500, start=0) for k in range(9)], "the whole file"),
+        (
+            [Segment(BASE + 512 * k, size=500, start=0) for k in range(9)],
+            "more bytes than the file",
+        ),
     ],
 )
 def test_segments_that_cannot_be_are_refused(
