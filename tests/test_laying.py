@@ -161,4 +161,7 @@ def test_a_captured_log_stands_in_for_the_board(folder: ImageFolder, tmp_path: P
     log.write_bytes(printed[: len(printed) // 2])
     assert "stops" in tockmark(*wanted, "--only", first.name, code=1).stderr
     other = tockmark("run", "--log", log, code=2).stderr
-    assert other == "tockmark: --log alone tells no boots. Give their --images, or use `parse`\n"
+    assert other == (
+        "tockmark: --log needs the images that were run."
+        " Add --images DIR, or use `tockmark board parse`.\n"
+    )

@@ -23,7 +23,7 @@ from tockmark.profile.diff import are_profiles, diff_json, diff_kernels, diff_pr
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
 from tockmark.show import text
-from tockmark.show.judgement import first_line, lines_of
+from tockmark.show.judgement import first_line, table_lines
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import single_row
@@ -261,7 +261,7 @@ def latency_verb(
     if before is not None:
         judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, found)))
         if not as_json:
-            lines = lines_of(judgement, text.width_of_terminal(), every=True)
+            lines = table_lines(judgement, text.width_of_terminal(), every=True)
             print("\n".join(["", *lines]), flush=True)
         print_message(
             f"{first_line(judgement)}; {found.kernel.title} against {before.kernel.title}"

@@ -27,7 +27,13 @@ from tockmark.profile.run import ProfileOptions, profile, program_with_lines, si
 from tockmark.profile.symbols import Program, readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
-from tockmark.show.judgement import comment, folded, heading, judgement_json, screen
+from tockmark.show.judgement import (
+    comment_lines,
+    folded_section,
+    heading,
+    judgement_json,
+    screen_lines,
+)
 from tockmark.show.text import escaped
 from tockmark.suite.catalogue import Catalogue, RowName
 from tockmark.suite.selection import Selection
@@ -335,7 +341,7 @@ def _named(symbols: Sequence[str]) -> str:
 def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     """Return the report as text of so many columns, with all rows if `every` is true."""
     judged, found = report.judged, report.judgement
-    lines = screen(found, width, every)
+    lines = screen_lines(found, width, every)
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
     lines += [*held(report, width), ""]
@@ -409,15 +415,15 @@ def as_json(report: Report) -> dict[str, object]:
 def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, and the rest folded."""
     judged, found = report.judged, report.judgement
-    lines = [heading(found), "", *comment(found)]
+    lines = [heading(found), "", *comment_lines(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in found.warnings]
     for row, diff_ in report.where.items():
-        lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
-    lines += folded("Flash, RAM and stack", _block(held(report)))
+        lines += folded_section(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
+    lines += folded_section("Flash, RAM and stack", _block(held(report)))
     said = [f"{side}: {name}" for side, name in zip(judged.names, report.names, strict=True)]
     said += [*report.caveats, f"spread over links: {judged.comparison.rule.spread.title}"]
     said += [f"{one.name} differs: {one.base} → {one.new}" for one in judged.comparison.factors]
-    lines += folded("Notes", [f"- {escaped(one)}" for one in said])
+    lines += folded_section("Notes", [f"- {escaped(one)}" for one in said])
     return "\n".join(lines).rstrip() + "\n"
 
 

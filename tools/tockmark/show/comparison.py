@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the verbs `compare` and `agree` show: text, JSON, and Markdown for a pull request. Each
-begins with what happened in one line.
+"""The output of the verbs `compare` and `board agree`: text, JSON, and Markdown for a pull request.
+Each text begins with a headline.
 """
 
 import math
@@ -22,19 +22,19 @@ from tockmark.show import text
 from tockmark.show.judgement import (
     IDENTITY,
     coloured,
-    comment,
+    comment_lines,
     heading,
     headline,
     judgement_json,
-    screen,
+    screen_lines,
 )
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue, lang_suffix
 
-# How comparisons are shown.
+# Comparisons.
 
 
-SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
+SIDE_BY_SIDE = 3  # at most this many results next to the baseline in one table
 
 MARKS = {
     Verdict.WORSE: ">",
@@ -44,26 +44,26 @@ MARKS = {
     Verdict.NOT_JUDGED: "-",
 }
 LABEL = TableColumn(left=True)
-# What a reader must know of the baseline.
+# The baseline's facts that are shown.
 BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 Compared = Sequence[tuple[Comparison, Judgement]]
 
 
 def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str:
-    """Show all comparisons with the first of the named results."""
+    """Return the comparisons of all named results with the first."""
     base, *letters = text.letters(len(named))
     lines: list[str] = []
     for letter, (_, judgement) in zip(letters, compared, strict=True):
         lines += text.wrap(f"{letter}: {headline(judgement)}")
-    known = factors_of(named[0][1])
-    facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
-    facts += [differing_lines(one.factors, text.LINE - 4) for one, _ in compared]
+    factors = factors_of(named[0][1])
+    facts = [[f"{factor:<9} {factors[factor]}" for factor in BASELINE_FACTS if factor in factors]]
+    facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison, _ in compared]
     lines.append("")
-    for letter, (name, result), said in zip([base, *letters], named, facts, strict=True):
+    for letter, (name, result), details in zip([base, *letters], named, facts, strict=True):
         lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
         if why := result.incomplete:
-            said.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
-        lines += [f"    {line}" for line in said]
+            details.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
+        lines += [f"    {line}" for line in details]
     lines += ["", *_legend(compared), ""]
     if len(compared) == 1:
         lines += _detailed(*compared[0])
@@ -72,14 +72,14 @@ def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str
             some = slice(at, at + SIDE_BY_SIDE)
             lines += _side_by_side(dict(zip(letters[some], compared[some], strict=True)))
     for letter, (comparison, judgement) in zip(letters, compared, strict=True):
-        lines += totals(comparison, judgement, letter)
+        lines += totals_lines(comparison, judgement, letter)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
-    """Name the factors that differ; one that is too long for a line takes two."""
+def differing_lines(factors: list[Factor], width: int = text.LINE) -> list[str]:
+    """Return a line for each factor that differs, or two if it is too long for one."""
     out = []
-    for factor in found:
+    for factor in factors:
         values = f"{factor.base} -> {factor.new}"
         head = f"differs: {factor.name:<10}"
         if len(head) + len(values) <= width:
@@ -91,35 +91,35 @@ def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
 
 def _legend(compared: Compared) -> list[str]:
     first, _ = compared[0]
-    several = len(compared) > 1  # whose table has marks in the place of words
+    several = len(compared) > 1  # then the table has marks instead of words
     return [
-        "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
-        f"Lower is better. Margin: {text.percent(first.margin)}, unless a row has its own;"
-        " instructions have half.",
+        "Net cycles of one operation: the median minus time.read of the same boot; time.read is as",
+        f"measured. Lower is better. Margin: {text.percent(first.margin)} unless a row has its own;"
+        " instructions: half.",
         f"Spread over links: {first.rule.spread.title}",
         "",
         *(
             f"{verdict}{f' ({mark})' if several else ''}: {MEANING[verdict]}"
             for verdict, mark in MARKS.items()
         ),
-        *([] if several else ["range: of the change, over layouts"]),
-        *([] if several else ["instr: change of the instructions; < or > where that is sure"]),
+        *([] if several else ["range: the interval of the change"]),
+        *([] if several else ["instr: change in instructions; < or > if it is certain"]),
     ]
 
 
 def _rows_of(comparison: Comparison, judgement: Judgement) -> list[tuple[str, list[RowVerdict]]]:
-    """Return the rows of both sides as tables have them."""
+    """Return the rows that both sides have, by the sections of tables."""
     both = [row for row in judgement.rows if row.before is not None]
-    known = {row.row.key: row for row in both}
+    rows_by_key = {row.row.key: row for row in both}
     sections = [
-        (title, [known[pair.row.key] for pair in pairs if pair.row.key in known])
+        (title, [rows_by_key[pair.row.key] for pair in pairs if pair.row.key in rows_by_key])
         for title, pairs in comparison.sections
     ]
     return [(title, rows) for title, rows in sections if rows]
 
 
 def _detailed(comparison: Comparison, judgement: Judgement) -> list[str]:
-    """Show one contender with all columns."""
+    """Return the tables of one comparison, with all columns."""
     widths = {"A": 7, "B": 7, "change": 8, "range": 15, "instr": 8}
     columns = [LABEL, *figures(widths), TableColumn("verdict", 10, 2, left=True)]
     lines: list[str] = []
@@ -133,8 +133,8 @@ def _detailed(comparison: Comparison, judgement: Judgement) -> list[str]:
 
 
 def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
-    """Write what is said of a row: cycles of both sides, their change and its range, the change of
-    the instructions, and the verdict."""
+    """Format a row: cycles of both sides, their change and its range, change in instructions, and
+    the verdict."""
     interval, instret = text.NONE, text.NONE
     if row.verdict in JUDGED and row.range and math.isfinite(row.range[1]):
         interval = " … ".join(text.percentage(end, "+") for end in row.range)
@@ -147,25 +147,26 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
 
 
 def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str]:
-    """Show several contenders by their letters, each beside the baseline with its change and
+    """Return the tables of several comparisons: the baseline, then each result with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
-    found: dict[str, dict[str, dict[str, RowVerdict]]] = {}
+    by_section: dict[str, dict[str, dict[str, RowVerdict]]] = {}
     for letter, (comparison, judgement) in compared.items():
         columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
         for section, rows in _rows_of(comparison, judgement):
             for row in rows:
-                there = found.setdefault(section, {}).setdefault(row.row.label, {})
-                there[letter] = row
+                by_label = by_section.setdefault(section, {})
+                by_label.setdefault(row.row.label, {})[letter] = row
     lines: list[str] = []
-    for section, by_label in found.items():
+    for section, by_label in by_section.items():
         table = Table(columns, ends_at=text.LINE)
-        for label, there in by_label.items():
-            cells = [label, _count(next(iter(there.values())).before)]
+        for label, by_letter in by_label.items():
+            cells = [label, _count(next(iter(by_letter.values())).before)]
             for letter in compared:
-                if one := there.get(letter):
-                    cells += [_count(one.after), _change(one.estimate, one.before, one.after)]
-                    cells.append(coloured(MARKS[one.verdict], one.verdict))
+                if verdict := by_letter.get(letter):
+                    change = _change(verdict.estimate, verdict.before, verdict.after)
+                    mark = coloured(MARKS[verdict.verdict], verdict.verdict)
+                    cells += [_count(verdict.after), change, mark]
                 else:
                     cells += [text.NONE, text.NONE, ""]
             table.add(*cells)
@@ -173,31 +174,31 @@ def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str
     return lines
 
 
-def totals(comparison: Comparison, judgement: Judgement, letter: str) -> list[str]:
-    """Count the verdicts, and say the mean and what was left out of a comparison with A."""
+def totals_lines(comparison: Comparison, judgement: Judgement, letter: str) -> list[str]:
+    """Return the counts of verdicts, the means, and the rows without a verdict."""
     counts = Counter(row.verdict for row in judgement.rows)
-    said = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
-    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(said)}")
+    counted = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(counted)}")
     moved = [row.name for row in comparison.rule.moved]
     lines += text.format_list(
-        "warning: apps or machine differ; what no kernel touches moved", moved
+        "warning: apps or machine differ: rows that no kernel touches changed", moved
     )
-    built = next((one for one in comparison.factors if one.name == "opt-level"), None)
+    built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
     levels = f", opt-level {built.new} by {built.base}" if built else ""
     for lang, mean in comparison.means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
-        known = math.isfinite(mean.change.high)
-        span = f"{mean.change.low:.4f} to {mean.change.high:.4f}" if known else "spread unknown"
+        is_bounded = math.isfinite(mean.change.high)
+        span = (
+            f"{mean.change.low:.4f} to {mean.change.high:.4f}" if is_bounded else "spread unknown"
+        )
         lines += text.wrap(
             f"geometric mean of {letter}/A over {many} the kernel, each counted once"
             f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
             f" {verdict_of(mean.change, comparison.margin)}"
         )
     if not comparison.means:
-        lines.append(
-            "no geometric mean: no row with a ratio is of a benchmark that touches the kernel"
-        )
+        lines.append("no geometric mean: no benchmark that touches the kernel has a ratio")
     lines += text.format_list(
         f"new in {letter}", [row.row.name for row in judgement.rows_with(Verdict.NEW)]
     )
@@ -209,9 +210,9 @@ def totals(comparison: Comparison, judgement: Judgement, letter: str) -> list[st
 
 
 def compare_json(baseline: str, compared: Compared) -> object:
-    """Return the comparisons as JSON has them."""
+    """Return the comparisons as JSON."""
     return text.as_json(
-        {"baseline": baseline, "comparisons": [_comparison_json(*one) for one in compared]}
+        {"baseline": baseline, "comparisons": [_comparison_json(*pair) for pair in compared]}
     )
 
 
@@ -248,40 +249,44 @@ def _change(share: float | None, before: float | None, after: float | None) -> s
     return "0 %" if share == 0 else text.percent(share, sign="+")
 
 
-# How a comparison is shown that was judged by limits.
+# Comparisons judged by limits.
 
 
 def judged_text(baseline: str, compared: Compared, width: int, every: bool) -> str:
-    """Show judgements as text of so many columns, with all rows if `every` is true."""
+    """Return judgements as text, at most `width` columns wide; `every`: with all rows."""
     lines = []
     for comparison, judgement in compared:
-        lines += screen(judgement, width, every)
+        lines += screen_lines(judgement, width, every)
         lines += [f"base    {baseline}", f"new     {comparison.name}"]
         lines += differing_lines(comparison.factors)
-        lines += [line for one in judgement.warnings for line in text.wrap(f"warning: {one}")]
-        lines += [line for one in judgement.notes for line in text.wrap(f"note: {one}")]
+        lines += [
+            line for warning in judgement.warnings for line in text.wrap(f"warning: {warning}")
+        ]
+        lines += [line for note in judgement.notes for line in text.wrap(f"note: {note}")]
         lines += [*text.wrap(f"spread over links: {comparison.rule.spread.title}"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def judged_markdown(baseline: str, compared: Compared) -> str:
-    """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
+    """Return a summary for a pull request. Its author chose the names, so all are escaped."""
     lines = []
     for comparison, judgement in compared:
         names = f"{text.quoted(comparison.name)} against {text.quoted(baseline)}."
-        lines += [heading(judgement), "", names, "", *comment(judgement)]
-        said = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
-        said += [f"{one.name} differs: {one.base} → {one.new}" for one in comparison.factors]
-        lines += [*(f"- {text.prose(one)}" for one in said), ""]
+        lines += [heading(judgement), "", names, "", *comment_lines(judgement)]
+        remarks = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
+        remarks += [
+            f"{factor.name} differs: {factor.base} → {factor.new}" for factor in comparison.factors
+        ]
+        lines += [*(f"- {text.prose(remark)}" for remark in remarks), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-# How the agreement of a board with the simulator is shown: the counts first, then what is outside,
-# then every row if it is wanted.
+# The agreement of a board with the simulator: counts, rows outside their bounds, then all rows if
+# wanted.
 
 
 WIDTHS = {"sim": 9, "board": 9, "board/sim": 10, "off": 8, "bound": 8, "instr": 6}
-# The word in the table, and its colour.
+# Each standing's word in the table, and its colour.
 STANDINGS: dict[Standing, tuple[str, Callable[[str], str]]] = {
     Standing.EQUAL: ("=", str),
     Standing.WITHIN: ("within", str),
@@ -290,66 +295,68 @@ STANDINGS: dict[Standing, tuple[str, Callable[[str], str]]] = {
 }
 WORD = max(len(word) for word, _ in STANDINGS.values())
 FIGURES_OF_PAIR = ("ratio", "allowed", "unsure", "instructions", "same_samples", "standing")
-NOT_SHOWN = ("timing", "simulator", "board", "tool")  # differ by nature
+NOT_SHOWN = ("timing", "simulator", "board", "tool")  # factors that always differ
 
 
 def agree_text(
     names: Sequence[str],
     results: Sequence[Result],
-    found: Agreement,
+    agreement: Agreement,
     catalogue: Catalogue,
     every: bool,
 ) -> str:
-    """Show the agreement as text, with all rows if `every` is true."""
-    lines = [*text.wrap(agreement_headline(found)), ""]
+    """Return the agreement as text; `every`: with all rows."""
+    lines = [*text.wrap(agreement_headline(agreement)), ""]
     for side, name, result in zip(("sim  ", "board"), names, results, strict=True):
         lines.append(f"{side}  {name}")
         lines += text.wrap(f"       {result.provenance.line}", indent="       ")
-    lines += differing_lines([one for one in found.factors if one.name not in NOT_SHOWN])
-    if found.layouts:
+    lines += differing_lines(
+        [factor for factor in agreement.factors if factor.name not in NOT_SHOWN]
+    )
+    if agreement.layouts:
         lines += text.wrap(
-            f"layouts may differ: {found.layouts}. Layout moves rows by itself, so this is"
-            " indicative only"
+            f"layouts may differ: {agreement.layouts}. Layout alone changes figures, so this is"
+            " only indicative"
         )
-    lines += [line for note in found.notes() for line in text.wrap(f"note: {note}")]
-    for reason in found.incomplete[:1]:
-        lines += text.wrap(f"INCOMPLETE: {reason} ({len(found.incomplete)} in all)")
+    lines += [line for note in agreement.notes() for line in text.wrap(f"note: {note}")]
+    for reason in agreement.incomplete[:1]:
+        lines += text.wrap(f"INCOMPLETE: {reason} ({len(agreement.incomplete)} in all)")
     lines.append("")
     for standing, title in (
-        (Standing.OUTSIDE, "Outside the bound, the farthest first"),
-        (Standing.UNSTATED, "Different, and no bound is stated"),
+        (Standing.OUTSIDE, "Outside the bound, the largest difference first"),
+        (Standing.UNSTATED, "Different, without a stated bound"),
     ):
-        if some := found.pairs_with(standing):
+        if some := agreement.pairs_with(standing):
             lines += _agree_table(title, ((pair.sim.name, pair) for pair in some))
     if every:
-        for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
+        for title, pairs in tables(agreement.pairs, catalogue, lambda pair: pair.sim):
             lines += _agree_table(title, ((pair.sim.label, pair) for pair in pairs))
     for where, what in LONE.items():
         reasons: dict[str, list[str]] = {}
-        for one in found.lone[where]:
-            reasons.setdefault(one.why, []).append(one.name)
+        for lone in agreement.lone[where]:
+            reasons.setdefault(lone.why, []).append(lone.name)
         for why, rows in reasons.items():
             lines += text.format_list(f"{what}, {why}", rows)
-    lines += _reasons(found)
+    lines += _reasons(agreement)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def agreement_headline(found: Agreement) -> str:
-    """Count in one line how the rows agree."""
-    equal = found.pairs_with(Standing.EQUAL)
+def agreement_headline(agreement: Agreement) -> str:
+    """Return the counts of rows by how they agree, in one line."""
+    equal = agreement.pairs_with(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
-    only_sim, only_board, unusable, skipped = map(len, found.lone.values())
+    only_sim, only_board, unusable, skipped = map(len, agreement.lone.values())
     parts = [
         f"{len(equal)} equal to the cycle ({exact} in every sample)",
-        f"{len(found.pairs_with(Standing.WITHIN))} within the bound",
-        f"{len(found.pairs_with(Standing.OUTSIDE))} outside",
+        f"{len(agreement.pairs_with(Standing.WITHIN))} within the bound",
+        f"{len(agreement.pairs_with(Standing.OUTSIDE))} outside",
     ]
-    if unstated := found.pairs_with(Standing.UNSTATED):
+    if unstated := agreement.pairs_with(Standing.UNSTATED):
         parts.append(f"{len(unstated)} different without a stated bound")
     rest = f"{only_sim + only_board} only on one side"
     rest += f", {unusable} not compared" if unusable else ""
     rest += f", {skipped} skipped" if skipped else ""
-    return f"{found.machine}: {len(found.pairs)} rows compared: {', '.join(parts)}; {rest}"
+    return f"{agreement.machine}: {len(agreement.pairs)} rows compared: {', '.join(parts)}; {rest}"
 
 
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
@@ -357,7 +364,7 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
 
 
 def agree_table(rows: Iterable[tuple[str, AgreePair]]) -> Table:
-    """Put rows, each with its label, beside each other as the simulator and the board have them."""
+    """Return a table of labelled rows with the figures of the simulator and the board."""
     table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
     for label, pair in rows:
         word, coloured = STANDINGS[pair.standing]
@@ -377,21 +384,21 @@ def _signed(value: float) -> str:
     return f"{'+' * (value > 0)}{text.trimmed(value)}"
 
 
-def _reasons(found: Agreement) -> list[str]:
-    """Name the bounds that were used, below a heading."""
-    used = bounds_used(found)
+def _reasons(agreement: Agreement) -> list[str]:
+    """Return the bounds that were used, below a heading."""
+    used = bounds_used(agreement)
     lines = (
-        ["", "Bounds (boards/earlgrey-sim/bounds.toml); the board's own spread is added"]
+        ["", "Bounds from boards/earlgrey-sim/bounds.toml, plus the board's own spread"]
         if used
         else []
     )
-    return [*lines, *(line for one in used for line in text.wrap(one))]
+    return [*lines, *(line for bound in used for line in text.wrap(bound))]
 
 
-def bounds_used(found: Agreement) -> list[str]:
-    """Say of each bound that was used what it allows, and where that comes from."""
+def bounds_used(agreement: Agreement) -> list[str]:
+    """Return a line for each bound that was used: what it allows, and why."""
     lines = []
-    for bound, many in Counter(pair.bound for pair in found.pairs).items():
+    for bound, many in Counter(pair.bound for pair in agreement.pairs).items():
         if bound is None:
             continue
         allows = "none stated"
@@ -404,23 +411,25 @@ def bounds_used(found: Agreement) -> list[str]:
     return lines
 
 
-def agree_json(names: Sequence[str], found: Agreement) -> object:
-    """Return the agreement as JSON has it."""
-    said = {
+def agree_json(names: Sequence[str], agreement: Agreement) -> object:
+    """Return the agreement as JSON."""
+    document = {
         "sim": names[0],
         "board": names[1],
-        "machine": found.machine,
-        "exit_code": found.exit_code,
+        "machine": agreement.machine,
+        "exit_code": agreement.exit_code,
         "counts": {
-            "compared": len(found.pairs),
-            **{str(standing): len(found.pairs_with(standing)) for standing in Standing},
-            "every_sample": sum(pair.same_samples for pair in found.pairs),
-            **{name: len(some) for name, some in found.lone.items()},
+            "compared": len(agreement.pairs),
+            **{str(standing): len(agreement.pairs_with(standing)) for standing in Standing},
+            "every_sample": sum(pair.same_samples for pair in agreement.pairs),
+            **{name: len(some) for name, some in agreement.lone.items()},
         },
-        "layouts": found.layouts,
-        "notes": list(found.notes()),
-        "incomplete": found.incomplete,
-        "factors": {one.name: {"sim": one.base, "board": one.new} for one in found.factors},
+        "layouts": agreement.layouts,
+        "notes": list(agreement.notes()),
+        "incomplete": agreement.incomplete,
+        "factors": {
+            factor.name: {"sim": factor.base, "board": factor.new} for factor in agreement.factors
+        },
         "rows": [
             {
                 **{name: getattr(pair.sim, name) for name in IDENTITY},
@@ -429,11 +438,11 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
                 **{name: getattr(pair, name) for name in FIGURES_OF_PAIR},
                 "basis": pair.bound.basis if pair.bound and pair.allowed is not None else None,
             }
-            for pair in found.pairs
+            for pair in agreement.pairs
         ],
         **{
-            name: [{"row": one.name, "why": one.why} for one in some]
-            for name, some in found.lone.items()
+            name: [{"row": lone.name, "why": lone.why} for lone in some]
+            for name, some in agreement.lone.items()
         },
     }
-    return text.as_json(said)
+    return text.as_json(document)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `export`: a result in the forms that other tools read.
+"""The verb `export`: write a result in the formats of other tools.
 
-csv      every row with its statistics, one line each
-bmf      Bencher Metric Format (JSON): by benchmark and measure, value with its range
+csv      one line per row, with all statistics
+bmf      Bencher Metric Format (JSON): value and range, by benchmark and measure
 github   github-action-benchmark's customSmallerIsBetter (JSON): a list of name, unit, value
 lmbench  the lines and blocks of an lmbench result file, in microseconds and MB/s
 
-All but csv give the cost of one inner operation; in csv net_per_op and us do. A row with an error
-has no number that another tool should take: csv names the error, the other forms leave the row out.
+The figures are the cost of one inner operation; in csv, only net_per_op and us are. Other tools
+should not use the figures of a row with an error: csv names the error, and the other formats omit
+the row.
 """
 
 import csv
@@ -26,18 +27,19 @@ STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")
 
 
 def export(result: Result, catalogue: Catalogue, form: str) -> str:
-    """Write a result in one of FORMS."""
+    """Return a result in one of FORMS. Raise TockmarkError if the format needs cycles that the
+    result does not have."""
     board = result.provenance.board
     if form != "csv" and not board.counts_cycles:
         raise TockmarkError(
-            f"the result is {board.validity}: it has no cycles to export",
-            "--format csv has its instructions",
+            f"the result has no cycles to export ({board.validity})",
+            "use --format csv, which has its instructions",
         )
     return FORMS[form](result, catalogue)
 
 
 def omitted_rows(result: Result) -> list[str]:
-    """Name the rows that only csv has, and why."""
+    """Return the rows that only csv contains, each with its error."""
     return [f"{row.name}: {row.errors[0]}" for row in result.table.values() if row.errors]
 
 
@@ -46,7 +48,7 @@ def _sound(result: Result) -> list[Row]:
 
 
 def _csv(result: Result, catalogue: Catalogue) -> str:
-    """Write all figures of every row; of one with an error too, beside the error."""
+    """Return every row with all figures and errors."""
     board = result.provenance.board
     out = io.StringIO()
     header = ["id", "params", "icache", "lang", "boot", "app", "unit", "inner"]
@@ -55,7 +57,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*header, "us", "mb_per_s", "errors"])
     for row in result.table.values():
-        known = catalogue.benchmarks.get(row.id)
+        benchmark = catalogue.benchmarks.get(row.id)
         line: list[object] = [
             _cell(row.id),
             _cell(" ".join(f"{name}={value}" for name, value in row.params.items())),
@@ -63,33 +65,33 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             row.lang,
             _cell(row.boot),
             _cell(row.app),
-            known.unit if known else "",
+            benchmark.unit if benchmark else "",
             row.inner,
         ]
         for name in SERIES:
-            found = row.series(name) or NOTHING
-            line += [getattr(found.stats, figure, None) for figure in STATS]
-            line += [found.overhead if found.reads else None, found.net]
-            line += [None if found.per_op is None else plain_number(found.per_op)]
+            series = row.series(name) or NOTHING
+            line += [getattr(series.stats, figure, None) for figure in STATS]
+            line += [series.overhead if series.reads else None, series.net]
+            line += [None if series.per_op is None else plain_number(series.per_op)]
         rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
-        said = [] if board.counts_cycles else [board.validity]
-        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
+        validity = [] if board.counts_cycles else [board.validity]
+        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *validity]))]
         writer.writerow(line)
     return out.getvalue()
 
 
 def _cell(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula, which it would evaluate."""
+    """Return a text that spreadsheets do not evaluate as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _short(value: float | None) -> str:
-    """Write six digits: more than any of these has."""
+    """Format a figure with six digits."""
     return "" if value is None else f"{value:.6g}"
 
 
 def _bmf(result: Result, catalogue: Catalogue) -> str:
-    """Write latency, in nanoseconds there; cycles and instructions are measures of our own."""
+    """Return cycles and instructions, and the latency in nanoseconds if the clock is known."""
     out: dict[str, dict[str, dict[str, float]]] = {}
     clock = result.provenance.board.clock_hz
     for row in _sound(result):
@@ -108,13 +110,13 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
 
 
 def _range(series: Series, per_op: float) -> dict[str, float]:
-    """Return a value with the least and the most steady sample, net and of one operation."""
-    found = {"value": per_op}
+    """Return the net value of one operation, with those of the least and the most steady sample."""
+    values = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
             cost = series.per_op_of(sample)
-            found |= {f"{name}_value": cost} if cost is not None else {}
-    return found
+            values |= {f"{name}_value": cost} if cost is not None else {}
+    return values
 
 
 def _github(result: Result, catalogue: Catalogue) -> str:
@@ -123,15 +125,15 @@ def _github(result: Result, catalogue: Catalogue) -> str:
         entry: dict[str, object] = {"name": row.name, "unit": "cycles", "value": row.per_op}
         if row.cycles and row.cycles.stats:
             entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
-        known = catalogue.benchmarks.get(row.id)
-        what = [known.what] if known else []
+        benchmark = catalogue.benchmarks.get(row.id)
+        what = [benchmark.what] if benchmark else []
         entry["extra"] = "\n".join([*what, result.provenance.line])
         out.append(entry)
     return _json(out)
 
 
 def _lmbench(result: Result, catalogue: Catalogue) -> str:
-    """Write a line for a time; a block, titled with a quote, for what has a size or is a sweep."""
+    """Return a line per time; rows with a size become blocks whose titles begin with a quote."""
     provenance = result.provenance
     lines = [f"[tockmark: {provenance.tool.version}]"]
     lines += [f"[OS: {provenance.kernel.title}]", f"[machine: {provenance.line}]", ""]

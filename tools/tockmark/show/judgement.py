@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How a judgement looks: one line that says what moved, then what a change costs by operation in a
-table, as text, Markdown and JSON.
+"""Show a judgement as text, Markdown and JSON: a headline, then a table of operations with the cost
+of the change.
+
+A terminal shows at most MOST lines of the table and a comment MOST_IN_COMMENT. The rows that are
+left out share one line per group, and a comment ends with the whole table, folded.
 """
 
 import math
@@ -14,14 +17,14 @@ from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, LANGS
 
-MOST = 40  # lines of the table, unless all are asked for
-MOST_IN_COMMENT = 30  # of the table that a comment shows, which folds the whole one
-NAME = 18  # columns of an operation, at least
-NAMES = 34  # and at most
-WHERE = 12  # columns of where, at least, with the blanks before it; else there is no room for it
-WIDE = 10  # a ratio, beyond which an interval says nothing
-IDENTITY = ("id", "params", "icache", "lang")  # what names a row in JSON
-BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # marks a figure beyond a limit
+MOST = 40  # lines of the table without --all
+MOST_IN_COMMENT = 30  # lines of the table above the folded one
+NAME = 18  # least width of the operation's column
+NAMES = 34  # its largest width
+WHERE = 12  # least width of the column `where`, with its gap; without room it is left out
+WIDE = 10  # the largest ratio whose range is shown
+IDENTITY = ("id", "params", "icache", "lang")  # the fields that identify a row in JSON
+BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # behind a figure beyond a limit
 TITLES = {Limit.NONE: "Pass", Limit.SOFT: "Warning", Limit.HARD: "Regression"}
 SIGNS = {Limit.NONE: "✅", Limit.SOFT: "⚠️", Limit.HARD: "❌"}  # in a comment on a pull request
 TONES: dict[Limit, Callable[[str], str]] = {
@@ -35,54 +38,55 @@ COLOURS: dict[Verdict, Callable[[str], str]] = {
     Verdict.UNSURE: text.doubtful,
 }
 LEGEND = (
-    "base → head: medians over links; the estimate is of their means. worse, better: the whole"
-    " range is beyond the margin, or a limit. unsure: it is not, so it may be the layout. same: it"
-    " is inside the margin. instr: instructions more or fewer, which no layout changes. !!: beyond"
-    " the hard limit, !: the soft one."
+    "base → head: median cycles over links. estimate (range): change of the mean, and its interval."
+    " worse, better: the whole range is beyond the margin or a limit. same: the whole range is"
+    " within the margin. unsure: neither, so code layout may explain the change. instr: change in"
+    " instructions; layout does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
 )
 
 
 def coloured(word: str, verdict: Verdict) -> str:
-    """Colour a word that is said of a row with this verdict."""
+    """Colour a word by the verdict of its row."""
     return COLOURS.get(verdict, str)(word)
 
 
 def first_line(judgement: Judgement) -> str:
-    """Say how a judgement by limits ended, and what moved."""
+    """Return the outcome of a judgement by limits, with its headline."""
     return f"{TITLES[judgement.limit]}: {headline(judgement)}"
 
 
 def headline(judgement: Judgement) -> str:
-    """Say what moved, and of how many rows: instructions first, for they are sure."""
+    """Return in one line how many rows changed and by how much: instructions first, since these are
+    certain."""
     gone, judged = judgement.rows_with(Verdict.GONE), len(judgement.rows_with(*JUDGED))
     moved = [f"{_rows(len(gone))} gone"] if gone else []
     moved += filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
     of_all = [_rows(judged), *([judgement.links] if judgement.links else [])]
     if not judgement.moved:
-        moved.insert(len(gone) > 0, f"nothing surely moved ({', '.join(of_all)})")
+        moved.insert(len(gone) > 0, f"no certain change ({', '.join(of_all)})")
         return "; ".join(moved)
     return "; ".join([*moved, ", ".join(of_all)])
 
 
 def _instructions(judgement: Judgement, judged: int) -> str:
-    """Say on how many rows there are more instructions, and on how many fewer."""
-    said: list[str] = []
+    """Count the rows with more and with fewer instructions."""
+    counted: list[str] = []
     for sign in (1, -1):
         counts = [round(row.moved) for row in judgement.rows_with(*JUDGED) if row.moved * sign > 0]
         if counts:
             low, high = sorted((min(counts), max(counts)), key=abs)
             ((usual, often),) = Counter(counts).most_common(1)
             span = f"{low:+d} … {high:+d}" if 2 * often < len(counts) else f"{usual:+d}"
-            unit = "" if said else " instructions"
-            said.append(f"{span}{unit} on {_rows(len(counts), judged)}")
-    return ", ".join(said)
+            unit = "" if counted else " instructions"
+            counted.append(f"{span}{unit} on {_rows(len(counts), judged)}")
+    return ", ".join(counted)
 
 
 def _cycles(judgement: Judgement, judged: int) -> str:
-    """Say on how many rows the cycles are worse, better, and perhaps worse."""
+    """Count the rows whose cycles are worse, better or perhaps worse."""
     doubtful = [row for row in judgement.rows_with(Verdict.UNSURE) if row.in_doubt]
-    said = [
-        f"{words} on {_rows(len(rows), judged)}{_behind(rows, '(', ')')}"
+    counted = [
+        f"{words} on {_rows(len(rows), judged)}{_format_span(rows, '(', ')')}"
         for words, rows in (
             ("worse", judgement.rows_with(Verdict.WORSE)),
             ("better", judgement.rows_with(Verdict.BETTER)),
@@ -90,7 +94,7 @@ def _cycles(judgement: Judgement, judged: int) -> str:
         )
         if rows
     ]
-    return f"cycles {', '.join(said)}" if said else ""
+    return f"cycles {', '.join(counted)}" if counted else ""
 
 
 def _rows(count: int, judged: int = 0) -> str:
@@ -100,50 +104,53 @@ def _rows(count: int, judged: int = 0) -> str:
 
 
 def limits_line(judgement: Judgement) -> str:
-    """Count the figures that are beyond each limit."""
+    """Count the rows beyond each limit, in cycles and in instructions."""
     counts = Counter((row.limit, "cycles") for row in judgement.rows_with(Verdict.WORSE))
     counts += Counter(
         (row.instructions.limit, "instret") for row in judgement.rows if row.instructions
     )
-    said = []
+    counted = []
     for limit in (Limit.HARD, Limit.SOFT):
-        found = [
-            f"{counts[limit, series]} of {word}"
+        counts_text = [
+            f"{_rows(counts[limit, series])} in {word}"
             for series, word in SERIES_WORDS.items()
             if counts[limit, series]
         ]
-        if found:
-            said.append(f"beyond the {limit.word} limit: {', '.join(found)}")
-    return f"figures {'; '.join(said)}." if said else "no figure is beyond a limit."
+        if counts_text:
+            counted.append(f"beyond the {limit.word} limit: {', '.join(counts_text)}")
+    return f"{'; '.join(counted)}." if counted else "no row is beyond a limit."
 
 
 @dataclass(frozen=True)
 class GroupShown:
-    """What a table shows of a group: rows with a line of their own, and all others in one line."""
+    """The rows of a group: those with their own line in the table, and those that share one."""
 
     shown: list[RowVerdict]
     folded: list[RowVerdict]
 
 
-def parts(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
-    """Divide the lines by group so that at most so many are shown, folded ones included; None:
-    all, and none is folded. Each group has its worst before any has its second."""
+def rows_by_group(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
+    """Return the rows of each group so that the table has at most `most` lines, shared ones
+    included; None: every row has its own line. The groups' worst rows come before second-worst
+    ones."""
     if most is None:
         return {group: GroupShown(lines, []) for group, lines in judgement.groups.items()}
     news = sorted(
-        (rank, line.place, group)
+        (rank, line.sort_key, group)
         for group, lines in judgement.groups.items()
         for rank, line in enumerate(line for line in lines if line.is_news)
     )
     for count in range(len(news), -1, -1):
         taken = Counter(group for _, _, group in news[:count])
-        found = {
-            group: GroupShown(*_split([one for one in lines if one.is_news], taken[group], lines))
+        by_group = {
+            group: GroupShown(
+                *_split([line for line in lines if line.is_news], taken[group], lines)
+            )
             for group, lines in judgement.groups.items()
         }
-        if sum(len(one.shown) + bool(one.folded) for one in found.values()) <= most:
+        if sum(len(part.shown) + bool(part.folded) for part in by_group.values()) <= most:
             break
-    return found
+    return by_group
 
 
 def _split(
@@ -153,36 +160,36 @@ def _split(
     return news[:count], [line for line in lines if id(line) not in shown]
 
 
-def lines_of(judgement: Judgement, width: int, every: bool = False) -> list[str]:
-    """Return the table as lines of text of at most so many columns."""
+def table_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
+    """Return the table as lines of text, at most `width` columns wide."""
     if every:
-        return _lines(parts(judgement, None), judgement, width)
-    for most in range(MOST, 0, -1):  # a folded line may be too long for one
-        lines = _lines(parts(judgement, most), judgement, width)
+        return _lines(rows_by_group(judgement, None), judgement, width)
+    for most in range(MOST, 0, -1):  # a shared line may wrap
+        lines = _lines(rows_by_group(judgement, most), judgement, width)
         if len(lines) <= MOST:
             break
     return lines
 
 
-def _lines(found: Mapping[str, GroupShown], judgement: Judgement, width: int) -> list[str]:
-    shown = [line for part in found.values() for line in part.shown]
+def _lines(by_group: Mapping[str, GroupShown], judgement: Judgement, width: int) -> list[str]:
+    shown = [line for part in by_group.values() for line in part.shown]
     table = _table(shown, width)
     lines = table.heading() if shown else []
-    for group, part in found.items():
+    for group, part in by_group.items():
         lines += [_line(line, table, width) for line in part.shown]
         if part.folded:
-            lines += text.wrap(f"  {_in_one(group, part)}", width=width)
-    if count := sum(len(part.folded) for part in found.values()):
+            lines += text.wrap(f"  {_shared_line(group, part)}", width=width)
+    if count := sum(len(part.folded) for part in by_group.values()):
         lines.append(f"{count} of {len(judgement.rows)} rows are folded; --all shows them")
     return lines
 
 
-def screen(judgement: Judgement, width: int, every: bool = False) -> list[str]:
-    """Return the verdict, the table, and how to read it, as lines of text."""
+def screen_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
+    """Return the outcome, the table and its legend, as lines of text."""
     lines = [
         *text.wrap(first_line(judgement), width=width),
         "",
-        *lines_of(judgement, width, every),
+        *table_lines(judgement, width, every),
         "",
     ]
     lines += text.wrap(text.sentence(limits_line(judgement)), width=width)
@@ -191,37 +198,37 @@ def screen(judgement: Judgement, width: int, every: bool = False) -> list[str]:
     return [*lines, ""]
 
 
-def _in_one(group: str, part: GroupShown) -> str:
-    """Say of a group in one line what has no line of its own."""
-    said = []
+def _shared_line(group: str, part: GroupShown) -> str:
+    """Return the line that the folded rows of a group share."""
+    counted = []
     for verdict in Verdict:
-        found = [line for line in part.folded if line.verdict is verdict]
-        if found:
-            said.append(f"{len(found)} {verdict}{_behind(found)}")
-    return f"{'further rows of ' if part.shown else ''}{group}: {', '.join(said)}"
+        lines = [line for line in part.folded if line.verdict is verdict]
+        if lines:
+            counted.append(f"{len(lines)} {verdict}{_format_span(lines)}")
+    return f"{'further rows of ' if part.shown else ''}{group}: {', '.join(counted)}"
 
 
-def _behind(lines: Sequence[RowVerdict], left: str = "", right: str = "") -> str:
+def _format_span(lines: Sequence[RowVerdict], left: str = "", right: str = "") -> str:
     span = _span(lines)
     return f" {left}{span}{right}" if span else ""
 
 
 def _span(lines: Sequence[RowVerdict]) -> str:
-    """Say from where to where estimates go."""
-    known = [line.estimate for line in lines if line.estimate is not None]
-    if not known:
+    """Return the span of the rows' estimates."""
+    estimates = [line.estimate for line in lines if line.estimate is not None]
+    if not estimates:
         return ""
-    low, high = _points(min(known)), _points(max(known))
+    low, high = _points(min(estimates)), _points(max(estimates))
     return f"{high} %" if low == high else f"{low} … {high} %"
 
 
 def _points(share: float) -> str:
-    """Write a share in percent, without its unit: with two digits where it is below one."""
-    said = text.percentage(share, "+", 2 if abs(share) < 0.00995 else 1)
-    return "0" if not float(said) else said
+    """Format a share in percent, without the sign: two decimals below 1 %, else one."""
+    percent = text.percentage(share, "+", 2 if abs(share) < 0.00995 else 1)
+    return "0" if not float(percent) else percent
 
 
-# The cells of a line, wherever it is shown.
+# The cells of a line, in text and Markdown.
 
 HEADS = (
     "cycles of one operation",
@@ -235,40 +242,40 @@ HEADS = (
 )
 
 
-def from_to(line: RowVerdict) -> str:
-    """Write the cycles of both sides: whole ones from 100 up, unless these are equal."""
+def format_sides(line: RowVerdict) -> str:
+    """Format the cycles of both sides, rounded from 100 up unless this makes them equal."""
     if line.before is None or line.after is None:
         return text.NONE
-    ends = (line.before, line.after)
-    said = [f"{end:.0f}" if end >= 100 else text.number(end) for end in ends]
-    if said[0] == said[1] and line.before != line.after:
-        said = [text.number(end) for end in ends]
-    return " → ".join(said)
+    sides = (line.before, line.after)
+    cycles = [f"{side:.0f}" if side >= 100 else text.number(side) for side in sides]
+    if cycles[0] == cycles[1] and line.before != line.after:
+        cycles = [text.number(side) for side in sides]
+    return " → ".join(cycles)
 
 
-def estimate(line: RowVerdict) -> tuple[str, str]:
-    """Write by how much the cycles changed, and in which range this may lie."""
+def format_estimate(line: RowVerdict) -> tuple[str, str]:
+    """Format the estimated change of the cycles, and its range."""
     if line.estimate is None:
         return text.NONE if line.before is None else "no ratio", ""
-    said = f"{_points(line.estimate)} %"
+    percent = f"{_points(line.estimate)} %"
     if line.range is None or line.range == (line.estimate, line.estimate):
-        return said, ""
+        return percent, ""
     low, high = line.range
     if not math.isfinite(high):
-        return said, "(range unknown)"
+        return percent, "(range unknown)"
     if high + 1 > WIDE:
-        return said, "(range too wide)"
-    return said, f"({_points(low)} … {_points(high)})"
+        return percent, "(range too wide)"
+    return percent, f"({_points(low)} … {_points(high)})"
 
 
-def operation(line: RowVerdict) -> str:
-    """Return what a row is called, without its cache setting."""
+def operation_name(line: RowVerdict) -> str:
+    """Return a row's name without its cache setting."""
     lang = "" if line.row.lang == "c" else f" {LANGS[line.row.lang]}"
     return line.row.label + lang
 
 
 def cells(line: RowVerdict) -> tuple[str, ...]:
-    """Write a line by the columns of HEADS."""
+    """Return the cells of a row, by the columns of HEADS."""
     verdict = f"{line.verdict} {BEYOND[line.limit]}".rstrip()
     count = line.instructions
     more = text.NONE
@@ -276,15 +283,23 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
         more = f"{count.moved:+.0f}{BEYOND[count.limit]}" if count.moved else "0"
     cache = "" if line.row.icache is None else ICACHE[line.row.icache]
     behind = "; ".join(filter(None, (line.where, line.why)))
-    return operation(line), cache, from_to(line), *estimate(line), verdict, more, behind
+    return (
+        operation_name(line),
+        cache,
+        format_sides(line),
+        *format_estimate(line),
+        verdict,
+        more,
+        behind,
+    )
 
 
 def _table(lines: Sequence[RowVerdict], width: int) -> Table:
-    """Make a table whose columns are as wide as these lines need; the operation takes what is left,
-    and so does where, if that is enough."""
+    """Return an empty table whose columns fit these lines. The operation and `where` share the
+    remaining width; `where` is left out if it does not fit."""
     there = [cells(line) for line in lines if line.before is not None]
     wide = [max(map(len, column)) for column in zip(*there, strict=True)] or [0] * len(HEADS)
-    wide[0] = max((len(operation(line)) for line in lines), default=0)
+    wide[0] = max((len(operation_name(line)) for line in lines), default=0)
     wide[1:-1] = [max(a, len(b)) for a, b in zip(wide[1:-1], HEADS[1:-1], strict=True)]
     gaps = len(HEADS) - 2
     left = width - sum(wide[1:-1]) - gaps
@@ -307,26 +322,28 @@ def _table(lines: Sequence[RowVerdict], width: int) -> Table:
 
 
 def _line(line: RowVerdict, table: Table, width: int) -> str:
-    """Write a line in the columns of a table of text, coloured by its limits. A row without figures
-    has the reason in their place."""
+    """Format a row for the table, coloured by its limits. A row without figures shows its verdict
+    and the reason instead."""
     if line.before is None:
         name, cache, *_, verdict, _, why = cells(line)
         first, second = table.columns[:2]
-        known = first.padded(text.shortened(name, first.width)) + second.padded(cache)
-        said = f"{verdict}: {why}" if why else verdict
-        return f"{known} {TONES[line.limit](text.shortened(said, width - len(known) - 1))}"
-    found = [
+        left_cells = first.padded(text.shortened(name, first.width)) + second.padded(cache)
+        reason = text.shortened(
+            f"{verdict}: {why}" if why else verdict, width - len(left_cells) - 1
+        )
+        return f"{left_cells} {TONES[line.limit](reason)}"
+    line_cells = [
         SHORTENED[n](cell, column.width) if n in SHORTENED else cell
         for n, (cell, column) in enumerate(zip(cells(line), table.columns, strict=False))
     ]
     counted = line.instructions.limit if line.instructions else Limit.NONE
     for at, limit in ((3, line.limit), (5, line.limit), (6, counted)):
-        found[at] = TONES[limit](found[at])
-    return table.line(found)
+        line_cells[at] = TONES[limit](line_cells[at])
+    return table.line(line_cells)
 
 
 def _first_of(names: str, width: int) -> str:
-    """Return the first of several names, as many as there is room for."""
+    """Return as many of the first names as fit."""
     first = names
     while len(first) > width and ", " in first.removesuffix(", …"):
         first = f"{first.removesuffix(', …').rpartition(', ')[0]}, …"
@@ -341,20 +358,20 @@ def heading(judgement: Judgement) -> str:
     return f"### {SIGNS[judgement.limit]} tockmark: {text.prose(first_line(judgement))}"
 
 
-def comment(judgement: Judgement) -> list[str]:
-    """Return the table in Markdown for a comment: all rows are folded if not all are shown."""
-    found = parts(judgement, MOST_IN_COMMENT)
-    lines = _markdown([line for part in found.values() for line in part.shown])
-    rest = [text.prose(_in_one(name, part)) for name, part in found.items() if part.folded]
-    lines += [*(f"- {one}" for one in rest), *([""] if rest else [])]
+def comment_lines(judgement: Judgement) -> list[str]:
+    """Return the table in Markdown for a comment; if it leaves rows out, a folded table has all."""
+    by_group = rows_by_group(judgement, MOST_IN_COMMENT)
+    lines = _markdown([line for part in by_group.values() for line in part.shown])
+    rest = [text.prose(_shared_line(name, part)) for name, part in by_group.items() if part.folded]
+    lines += [*(f"- {entry}" for entry in rest), *([""] if rest else [])]
     lines += [f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(LEGEND)}", ""]
     if rest:
-        lines += folded(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
+        lines += folded_section(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
     return lines
 
 
-def folded(summary: str, lines: list[str]) -> list[str]:
-    """Fold lines, so that they are shown when somebody asks for them."""
+def folded_section(summary: str, lines: list[str]) -> list[str]:
+    """Fold lines of Markdown below a summary."""
     end = [] if lines and not lines[-1] else [""]
     return ["<details>", f"<summary>{summary}</summary>", "", *lines, *end, "</details>", ""]
 
@@ -366,7 +383,7 @@ def _markdown(lines: Sequence[RowVerdict]) -> list[str]:
 
 
 def judgement_json(judgement: Judgement) -> dict[str, object]:
-    """Return a judgement for other programs, as docs/command-line.md has it."""
+    """Return a judgement as JSON; docs/command-line.md explains the keys."""
     return {
         "told": headline(judgement),
         "limit": judgement.limit.word,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the verbs `list`, `fit` and `history` show: the catalogue with what each benchmark means,
-straight lines through sweeps, and rows run by run.
+"""The output of the verbs `list` and `fit`: the catalogue with the meaning of each benchmark, and
+straight lines through sweeps.
 """
 
 import textwrap
@@ -17,19 +17,20 @@ LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples
 
 
 def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
-    """Show benchmarks as text; of all, what a run of them takes."""
+    """Return benchmarks as text; for the whole catalogue, also the cost of a run."""
     lines: list[str] = []
     for section, benchmarks in _in_sections(catalogue, ids):
         lines += [section, "-" * len(section)]
-        for one in benchmarks:
+        for benchmark in benchmarks:
             params = "; ".join(
-                f"{name} = {', '.join(map(str, values))}" for name, values in one.params.items()
+                f"{name} = {', '.join(map(str, values))}"
+                for name, values in benchmark.params.items()
             )
-            lines.append(f"{one.id}{f'  ({params})' if params else ''}")
-            samples = f"{one.samples} samples"
-            samples += f" of {one.inner} x {one.unit}" if one.inner > 1 else ""
-            samples += f"; at most {one.budget:g} M cycles of the simulator"
-            for part in (one.what, f"Counted: {one.counts}", samples):
+            lines.append(f"{benchmark.id}{f'  ({params})' if params else ''}")
+            samples = f"{benchmark.samples} samples"
+            samples += f" of {benchmark.inner} x {benchmark.unit}" if benchmark.inner > 1 else ""
+            samples += f"; at most {benchmark.budget:g} M simulated cycles"
+            for part in (benchmark.what, f"Counted: {benchmark.counts}", samples):
                 lines += textwrap.wrap(part, 100, initial_indent="    ", subsequent_indent="      ")
         lines.append("")
     if len(ids) < len(catalogue.benchmarks):
@@ -40,58 +41,57 @@ def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
 
 
 def _run_of(catalogue: Catalogue) -> list[str]:
-    """Say what a run of all takes."""
+    """Return what a run of the whole catalogue costs."""
     boots = 2 * len(catalogue.boots())
     if catalogue.name is not None:
-        return [f"A run of the catalogue {catalogue.name} is up to {boots} boots in a language."]
-    minutes = catalogue.budget / CORES / 60  # a core simulates a million cycles a second
+        return [f"A run of the catalogue {catalogue.name} is at most {boots} boots per language."]
+    minutes = catalogue.budget / CORES / 60  # a core simulates a million cycles per second
     return [
-        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator"
-        f" on the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles"
-        " a second."
-        " A kernel that takes longer for its work takes longer here, Tock about four times as long."
-        " Samples beyond 64 are taken with --all-samples only.",
+        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M simulated cycles on the"
+        f" baseline kernel: about {minutes:.0f} min on {CORES} cores that simulate a million cycles"
+        " per second each. Slower kernels take longer, Tock about four times as long. Without"
+        " --all-samples, a run takes at most 64 samples per row.",
     ]
 
 
 def list_json(catalogue: Catalogue, ids: Collection[str]) -> list[dict[str, object]]:
-    """Return benchmarks as JSON has them, in the catalogue's order."""
+    """Return benchmarks as JSON, in the catalogue's order."""
     return [
         {
             "section": section,
-            **{name: getattr(one, name) for name in LISTED},
-            "budget_mcycles": one.budget,
+            **{name: getattr(benchmark, name) for name in LISTED},
+            "budget_mcycles": benchmark.budget,
         }
         for section, some in _in_sections(catalogue, ids)
-        for one in some
+        for benchmark in some
     ]
 
 
 def _in_sections(catalogue: Catalogue, ids: Collection[str]) -> list[tuple[str, list[Benchmark]]]:
-    some = [one for id_, one in catalogue.benchmarks.items() if id_ in ids]
-    return catalogue.in_sections(some, lambda one: one.id)
+    some = [benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids]
+    return catalogue.in_sections(some, lambda benchmark: benchmark.id)
 
 
-# How the lines through sweeps are shown.
+# Lines through sweeps.
 
 
 LEGEND = [
-    "net cycles of one operation = intercept + slope x size. One size is held out of the fit:",
-    "off is what was measured there less what the line says. sd: of the residuals. bend: the",
-    "size from which on another slope fits much better, and the slopes before and behind it.",
-    f"Sizes of what is moved count from {FROM} bytes up.",
+    "net cycles of one operation = intercept + slope x size. The size `held` is not part of the",
+    "fit; off: measured minus fitted at that size. sd: standard deviation of the residuals. bend:",
+    "size at which the slope changes, if two slopes fit much better, and the slopes before and",
+    f"after it. Fits of bytes moved use sizes from {FROM} bytes up.",
 ]
 
 
-def fit_text(found: list[Sweep]) -> str:
-    """Show the lines as tables, one a section."""
+def fit_text(all_sweeps: list[Sweep]) -> str:
+    """Return a table of lines for each section."""
     columns = [
         TableColumn("", 34, 0, left=True),
         *figures({"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}),
         TableColumn("bend", 0, 2, left=True),
     ]
     out = [*LEGEND]
-    for section, sweeps in groupby(found, lambda sweep: sweep.section):
+    for section, sweeps in groupby(all_sweeps, lambda sweep: sweep.section):
         table = Table(columns, rule=text.LINE)
         for sweep in sweeps:
             line, bend = sweep.line, text.NONE
@@ -106,11 +106,11 @@ def fit_text(found: list[Sweep]) -> str:
 
 
 def equation(sweep: Sweep) -> str:
-    """Write the line as one does: 3.33 n + 12.1."""
+    """Format a line as an equation, such as 3.33 n + 12.1."""
     slope, intercept = _line_figures(sweep)
     return f"{slope} {sweep.parameter} + {intercept}".replace("+ -", "- ")
 
 
 def _line_figures(sweep: Sweep) -> tuple[str, str]:
-    """Write slope and intercept as the table and the pictures have them."""
+    """Format slope and intercept."""
     return f"{sweep.line.slope:.4g}", f"{sweep.line.intercept:.1f}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows of results as text. The first screen, in lmbench's manner, has what the operations cost that
-people ask for first, the kernels side by side; further tables have every row of one result or of
-several, and the events of the core.
+"""Show the rows of results as text. The first screen compares kernels by the most common
+operations, in the style of lmbench; other tables show every row of one or several results, and the
+core's events.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ from tockmark.suite.selection import Blocks, Selection, screen
 
 @dataclass(frozen=True)
 class TableLine:
-    """One benchmark with one set of parameters, and what each result has for it."""
+    """One benchmark with its parameters, and its row in each result."""
 
     id: str
     params: Params
@@ -47,14 +47,14 @@ class TableLine:
         return label(self.id, self.params)
 
 
-RowsByKey = Mapping[RowKey, Row]  # of a result, with one cache setting and in one language
+RowsByKey = Mapping[RowKey, Row]  # of one result, cache setting and language
 
 
 def sections(
     columns: Sequence[RowsByKey], catalogue: Catalogue
 ) -> list[tuple[str, list[TableLine]]]:
-    """Put rows of several columns side by side: by section, in the catalogue's order, strangers at
-    the end."""
+    """Return the rows of several columns side by side, by section in the catalogue's order. Rows
+    that the catalogue does not have come last."""
     order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
     order |= {key: (row.id, row.params) for column in columns for key, row in column.items()}
     lines = []
@@ -65,7 +65,7 @@ def sections(
 
 
 class Named(NamedTuple):
-    """A result and what it is called in a legend."""
+    """A result and its name in a legend."""
 
     name: str
     result: Result
@@ -74,8 +74,8 @@ class Named(NamedTuple):
 def split_by_language(
     named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None
 ) -> list[Named]:
-    """Name results; one of several languages becomes several, of one language each: of all that it
-    has, or of these."""
+    """Split each result by language, and add the language to its name if it has several. `langs`
+    selects languages; default: all."""
     return [
         Named(f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
         for name, result in named
@@ -87,21 +87,19 @@ def split_by_language(
 # The first screen.
 
 
-# What a column's figures are, by its head.
-COUNTED = {"cycles": "Cycles", "instrs": "instructions"}
-RAN = "ran"  # where nothing is counted
-LABEL = 26  # at least
-CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
-# And of the one behind the cycles: the same in µs, or their range over layouts, in cycles or as the
-# share that the farthest is off.
+COUNTED = {"cycles": "Cycles", "instrs": "instructions"}  # by the column's heading
+RAN = "ran"  # the heading if nothing is counted
+LABEL = 26  # least width of a row's name
+CYCLES, RATIO = 10, 6  # widths of a kernel's columns, with a blank before each
+# Widths of the column after the cycles: µs, range over layouts, or the largest deviation in %.
 TIME, RANGE, SHARE = 9, 14, 6
-BUILT = 40  # characters of how a kernel was built; --all shows the rest
-NOTHING = "None of the rows of this screen is here; --all shows every row that is."
+BUILT = 40  # characters of a kernel's build options; --all shows the rest
+NOTHING = "There are no rows of the first screen; use --all for every row."
 
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """A result of one language as a column: under which name, and with which cache setting."""
+    """A result in one language and cache setting, as a column of a table."""
 
     name: str
     result: Result
@@ -109,12 +107,12 @@ class ResultColumn:
 
     @property
     def timed(self) -> bool:
-        """Tell whether there are cycles in it."""
+        """Whether it has cycles."""
         return self.result.provenance.board.counts_cycles
 
     @property
     def counted(self) -> str:
-        """Name what its figures are of; where there are none: whether rows ran."""
+        """The heading of its figures; RAN if it has none."""
         if self.timed:
             return "cycles"
         return "instrs" if self.result.provenance.has_figures else RAN
@@ -125,7 +123,7 @@ class ResultColumn:
 
 
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
-    """Return the rows that are meant, by section, in place of those of the first screen."""
+    """Return the selected rows by section, to show in the style of the first screen."""
     rows = {
         row.key[:2]: row
         for result in results
@@ -145,13 +143,14 @@ def first_screen(
     blocks: Blocks | None = None,
     langs: Sequence[Lang] | None = None,
 ) -> str:
-    """Show the screen, or other rows in its manner, in at most `width` columns: of each result in
-    its leading language, or in these. Our own kernel stands last: it is no measure of others."""
+    """Return the first screen, at most `width` columns wide. `blocks` replaces its rows; `langs`
+    selects languages (default: the leading one of each result). Our own kernel comes last."""
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
     named = sorted(
-        split_by_language(named, langs), key=lambda one: one[1].provenance.kernel.is_baseline
+        split_by_language(named, langs),
+        key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
     columns = _columns([result for _, result in named])
     there = {key for column in columns for key in column.rows}
@@ -173,14 +172,14 @@ def first_screen(
         names = short_names(named, CYCLES + second + RATIO - 1)
         columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
         columns = _with_levels(columns, CYCLES + second + RATIO - 1)
-    # Without times, two kernels fit at least.
+    # At least two kernels fit without the second column.
     fit = len(columns) if second else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
     out = _headline(columns, width)
     if blocks:
         for at in range(1, max(2, len(columns)), max(1, fit - 1)):
             some = [columns[0], *columns[at : at + max(1, fit - 1)]]
             out += _block(some, catalogue, second, blocks, label)
-        also = [f"--lang: {', '.join(LANGS[lang] for lang in several)}, too."]
+        also = [f"--lang also shows {', '.join(LANGS[lang] for lang in several)}."]
         legend = [*_screen_legend(columns, second), *also * (langs is None and bool(several))]
         out += text.wrap(" ".join(legend), "", width)
     else:
@@ -195,33 +194,35 @@ def first_screen(
 
 
 def _columns(results: list[Result]) -> list[ResultColumn]:
-    """Make a column a result, with one cache setting if they have one in common, else each with
-    its own first. One result alone has a column for each of its settings."""
+    """Return one column per result, with the first cache setting that all have, else each with its
+    own first. A single result has a column for each cache setting."""
     if len(results) == 1:
-        of_one = results[0].icaches[:2]
-        return [ResultColumn(f"i-cache {ICACHE[icache]}", results[0], icache) for icache in of_one]
+        settings = results[0].icaches[:2]
+        return [
+            ResultColumn(f"i-cache {ICACHE[icache]}", results[0], icache) for icache in settings
+        ]
     common = common_icaches(results)
     icaches = [[*common, *result.icaches][0] for result in results]
     return [ResultColumn("", *c) for c in zip(results, icaches, strict=True)]
 
 
 def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
-    """Return what tells results apart in so many letters: the kernels' names, if need be with the
-    language, the version of the interface, in full, or with the machine; or the files' names, or
+    """Return distinct names of at most `room` characters: the kernels' short names, if necessary
+    with the language, the interface version or the machine, or in full; else the files' names; else
     letters."""
-    said = [result.provenance for _, result in named]
-    titles = [one.kernel.title for one in said]
-    own = [one.kernel.is_baseline for one in said]
-    short = [_short(one.kernel) for one in said]
+    provenances = [result.provenance for _, result in named]
+    titles = [provenance.kernel.title for provenance in provenances]
+    own = [provenance.kernel.is_baseline for provenance in provenances]
+    short = [_short(provenance.kernel) for provenance in provenances]
     langs = [LANGS[result.langs[0]] for _, result in named]
     kernels = Counter(short)
     for names in (
         short,
         langs if len(kernels) == 1 else [],
         [f"{k} {lang}" if kernels[k] > 1 else k for k, lang in zip(short, langs, strict=True)],
-        [f"{k} v{one.abi}" for k, one in zip(short, said, strict=True)],
+        [f"{k} v{provenance.abi}" for k, provenance in zip(short, provenances, strict=True)],
         [k if is_own else title for k, title, is_own in zip(short, titles, own, strict=True)],
-        [f"{k} {one.board.chip}" for k, one in zip(short, said, strict=True)],
+        [f"{k} {provenance.board.chip}" for k, provenance in zip(short, provenances, strict=True)],
         [name.rpartition("/")[2].replace(".json", "") for name, _ in named],
     ):
         if len(set(names)) == len(named) and max(map(len, names)) <= room:
@@ -230,40 +231,40 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
 
 
 def _with_levels(columns: list[ResultColumn], room: int) -> list[ResultColumn]:
-    """Put the opt-levels behind the kernels' names, where they are unlike and there is room."""
+    """Append the opt-levels to the kernels' names if they differ and fit."""
     levels = [column.result.provenance.kernel.opt_level or "?" for column in columns]
-    names = [f"{one.name} ({level})" for one, level in zip(columns, levels, strict=True)]
+    names = [f"{column.name} ({level})" for column, level in zip(columns, levels, strict=True)]
     if len(set(levels)) == 1 or max(map(len, names)) > room:
         return columns
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
 
 def _headline(columns: list[ResultColumn], width: int) -> list[str]:
-    """Say what the figures are, and under which conditions all of them hold."""
+    """Return the title: what the figures are, and the conditions that all columns share."""
     alone = len({id(column.result) for column in columns}) == 1
     provenances = [column.result.provenance for column in columns]
     counted = {column.counted for column in columns}
-    what = " or ".join(words for head, words in COUNTED.items() if head in counted)
-    what = f"{what[:1].upper()}{what[1:]} of one operation" if what else "What ran, without figures"
-    levels = [one.kernel.opt_level for one in provenances]
+    units = " or ".join(words for head, words in COUNTED.items() if head in counted)
+    title = f"{text.sentence(units)} of one operation" if units else "Rows that ran (no figures)"
+    levels = [provenance.kernel.opt_level for provenance in provenances]
     conditions = [
-        [_short(one.kernel) for one in provenances] if alone else [],
+        [_short(provenance.kernel) for provenance in provenances] if alone else [],
         [f"opt-level {level or 'unknown'}" for level in levels],
         *zip(*(_conditions(column)[:ABOVE] for column in columns), strict=True),
     ]
-    same = [said[0] for said in conditions if said and len(set(said)) == 1]
+    same = [values[0] for values in conditions if values and len(set(values)) == 1]
     names = " ".join(column.name for column in columns)
     same += ["(opt-level)"] if len(set(levels)) > 1 and f"({levels[0]})" in names else []
-    return text.wrap(f"{what}: {', '.join(same)}", "", width)
+    return text.wrap(f"{title}: {', '.join(same)}", "", width)
 
 
 def _short(kernel: Kernel) -> str:
-    """Name a kernel in a word or two."""
+    """Return a kernel's short name."""
     return "baseline" if kernel.is_baseline else kernel.title.partition(",")[0].partition(" (")[0]
 
 
 def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
-    """Say of each kernel where its figures come from, and what they have in common."""
+    """Return the provenance of each kernel, and then the conditions that all share."""
     results = {id(column.result): column for column in columns}
     alone = len(results) == 1
     indent = 0 if alone else max(len(column.name) for column in columns) + 2
@@ -277,8 +278,8 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
         title = kernel.title if alone else kernel.title.removeprefix(_short(kernel)).lstrip(", ")
-        said = ", ".join(filter(None, [title, built]))
-        notes = ["the same kernel" if again else f"{said}{sha}"]
+        kernel_line = ", ".join(filter(None, [title, built]))
+        notes = ["the same kernel" if again else f"{kernel_line}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
         notes += [kernel.own] if kernel.own and not again else []
         notes += overhead_notes(column.result, column.result.icaches if alone else [column.icache])
@@ -289,11 +290,11 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
     return [*out, *text.wrap(", ".join(below), "", width), ""]
 
 
-ABOVE = 3  # of the conditions stand above the figures: board, clock and cache
+ABOVE = 3  # conditions in the title: board, clock and cache
 
 
 def _conditions(column: ResultColumn) -> list[str]:
-    """Say under which conditions the figures hold."""
+    """Return the conditions of a column's figures."""
     provenance = column.result.provenance
     board, abi, compilers = provenance.board, provenance.abi, provenance.app_values("cc")
     return [
@@ -314,17 +315,19 @@ def _wide(label: int, columns: list[ResultColumn], second: int) -> int:
 def _block(
     columns: list[ResultColumn], catalogue: Catalogue, second: int, blocks: Blocks, label: int
 ) -> list[str]:
-    """Show all rows for some of the columns, below the kernels' names and what the columns are."""
+    """Return all rows for some of the columns, below the kernels' names and the headings."""
     keys = [key for rows in blocks.values() for key in rows.values()]
     first = [columns[0].rows.get(key) for key in keys]
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
-    unlike: list[str] = []  # means over builds of two opt-levels, each in a line that says both
+    unlike: list[str] = []  # lines of means over builds with different opt-levels
     for i, column in enumerate(columns):
         mine = [column.rows.get(key) for key in keys]
-        found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
-        costs = [text.three_digits(series.per_op if series else None) for series in found]
+        series_list = [
+            (row.cycles if column.timed else row.instret) if row else None for row in mine
+        ]
+        costs = [text.three_digits(series.per_op if series else None) for series in series_list]
         marked = _marked(text.aligned(costs, marks=[*map(error_mark, mine)]), mine)
         if column.counted == RAN:
             marked = [f"yes{error_mark(row)}" if row else text.NONE for row in mine]
@@ -338,7 +341,7 @@ def _block(
                 [format_range(row, row.inner) if row else text.NONE for row in mine],
             )
         elif second == SHARE:
-            parts["±%"] = SHARE, [_farthest(row) for row in mine]
+            parts["±%"] = SHARE, [_format_deviation(row) for row in mine]
         means += [""] * len(parts)
         if i:
             mean = text.ratio(kernel_mean(columns[0].rows, column.rows, catalogue))
@@ -353,7 +356,7 @@ def _block(
                 means.append(text.coloured_ratio(mean))
         heads += figures({head: width for head, (width, _) in parts.items()}, gap=0)
         grid += [cells for _, cells in parts.values()]
-        # The first kernel's columns may be narrower than its name.
+        # The first kernel's name may be wider than its columns.
         start = sum(head.width for head in heads) - len(column.name)
         names = f"{names[:start]:{start}}{column.name}"
     table, rows = Table(heads), zip(*grid, strict=True)
@@ -368,8 +371,8 @@ def _block(
 
 
 def unlike_levels(result: Result, base: Result) -> str:
-    """Say the opt-levels of two kernels that were built at different ones; nothing else."""
-    levels = [one.provenance.kernel.opt_level for one in (result, base)]
+    """Return the opt-levels of two kernels if they are known and differ, else nothing."""
+    levels = [side.provenance.kernel.opt_level for side in (result, base)]
     same = levels[0] == levels[1] or None in levels
     return "" if same else "opt-level {} by {}".format(*levels)
 
@@ -377,7 +380,7 @@ def unlike_levels(result: Result, base: Result) -> str:
 def _values(
     rows: Sequence[Row | None], figure: Callable[[Row], float | None]
 ) -> list[float | None]:
-    """Return a figure of each row that is there."""
+    """Return a figure of each row; None for an absent row."""
     return [figure(row) if row else None for row in rows]
 
 
@@ -386,59 +389,61 @@ def _ratio(base: Row | None, row: Row | None) -> str:
 
 
 def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
-    """Say how to read the columns."""
-    notes = ["Median, measurement overhead subtracted; lower is better."]
+    """Return the legend of the columns."""
+    notes = ["Medians without measurement overhead; lower is better."]
     if second == RANGE:
-        notes += ["Range: over links and layouts."]
+        notes += ["Range: least to most over links and layouts."]
     elif second == SHARE:
-        notes += ["±%: how far the farthest link or layout is from the median."]
+        notes += ["±%: the largest deviation of a link or layout from the median."]
     if len(columns) > 1:
         notes += [
-            f"Ratio: to {columns[0].name}. Mean: of what touches the kernel; each benchmark counts"
-            " once."
+            f"Ratio: to {columns[0].name}. Geometric mean: over the benchmarks that touch the"
+            " kernel, each counted once."
         ]
     counted = {column.counted for column in columns}
     if "instrs" in counted:
-        notes += ["instrs: instructions, where the target counts no cycles."]
+        notes += ["instrs: instructions, because the target counts no cycles."]
     if counted == {RAN}:
-        return ["ran: it did what it should; nothing counts here. -: not measured."]
-    return [*notes, "-: not measured. !: an error. --all: every row."]
+        return [
+            "ran: the row ran without an error; this target counts nothing. - means not measured."
+        ]
+    return [*notes, "- means not measured, ! an error. Use --all for every row."]
 
 
 # Every row of one result or of several.
 
 
 NAME = TableColumn("", 35, 0, left=True)
-REASONS = 10  # of an incomplete result; the file has them all
-CHUNK = 3  # as many results go beside the first in one table
+REASONS = 10  # at most this many reasons of an incomplete result
+CHUNK = 3  # at most this many results next to the first in one table
 
 COLUMNS = {"net cyc": 8, "net ins": 7, "per op": 9, "µs/op": 8, "MB/s": 5, "steady": 6}
-RANGE_COLUMN = {"range": 13}  # behind the net, in several layouts
-RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
-OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
+RANGE_COLUMN = {"range": 13}  # after the net, if there are several layouts
+RAW = {"cycles": 8, "instr": 6}  # at the end, with one cache setting
+OTHER = {"off: net": 8, "off/on": 6}  # at the end, with both cache settings
 
 LEGEND = """\
-net cyc, ins   median of the steady samples, less time.read of the same boot; the cold first sample
-               is not among them. "!": an error, named below. time.read itself: as measured
-per op         net cycles for one inner operation, named below each section
-µs/op          the same in microseconds, at the clock above; MB/s = 10^6 bytes/s
-steady         "=" all steady samples equal; "p2" to "p4" they repeat with that period;
-               "~5" they vary until sample 5 and repeat from there; "~" they vary;
-               "w" they wander: the end is not as the beginning; "1" there is only one.
-               Below a section: least, median and most of rows that no one figure stands for"""
+net cyc, ins   median of the steady samples minus time.read of the same boot; the cold first sample
+               does not count. time.read itself is as measured. "!": an error, named below
+per op         net cycles of one inner operation; the line below a section names the operation
+µs/op          the same in microseconds at the clock above. MB/s: 10^6 bytes per second
+steady         "=" all steady samples are equal; "p2" to "p4" they repeat with this period;
+               "~5" they repeat from sample 5 on; "~" they vary; "1" there is only one;
+               "w" they wander: the end differs from the beginning. Below a section: least, median
+               and most of the rows that no single figure represents"""
 RANGES = """\
-range          least and most net cycles of the layouts, of which net cyc, ins are the median;
-               "-": in one layout only. "steady" tells of the first layout"""
+range          least and most net cycles over the layouts; net cyc and ins are their medians.
+               "-": one layout only. "steady" is of the first layout"""
 OFF = """\
-off: net       net cycles with the i-cache off; all columns before are with the cache on"""
-LAST = 'Lower is better in every column but MB/s. "-": not measured.'
+off: net       net cycles with the i-cache off; the columns to the left are with the i-cache on"""
+LAST = 'Lower is better in every column except MB/s. "-": not measured.'
 
 SIDE_BY_SIDE = (
-    "Net cycles of one operation (median, less time.read of the same boot; time.read as measured),"
-    ' and its ratio to A. Lower is better. "-": not measured. "!": an error; it has no ratio.'
+    "Net cycles of one operation (median minus time.read of the same boot; time.read as measured)"
+    ' and their ratio to A. Lower is better. "-": not measured. "!": an error, so no ratio.'
 )
 
-EVENTS = {  # Ibex's hardware event counters, by the number of the counter (its documentation)
+EVENTS = {  # Ibex's event counters, by the counter's number in its documentation
     3: "ld/st",
     4: "fetch",
     5: "loads",
@@ -450,17 +455,17 @@ EVENTS = {  # Ibex's hardware event counters, by the number of the counter (its 
     11: "mul",
     12: "div",
 }
-EVENT_WIDTH = 5  # at least
+EVENT_WIDTH = 5  # least width of a column
 EVENTS_LEGEND = """\
-Events of one sample (median, less those of the readings; time.read as measured). "!" behind a row:
-it has an error, named below.
-ld/st, fetch   cycles that the core waited for data memory, for an instruction
-mul, div       cycles that it waited for the multiplier, for the divider
-loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): how many"""
+Events of one sample: median minus those of the counter reads; time.read as measured. "!": the row
+has an error, named below.
+ld/st, fetch   cycles of waiting for data memory, for an instruction
+mul, div       cycles of waiting for the multiplier, for the divider
+loads, stores, jumps, branch (conditional), taken (branches), 16-bit (instructions): counts"""
 
 
 def every_row(result: Result, catalogue: Catalogue) -> str:
-    """Show all rows of one result with all columns."""
+    """Return all rows of one result with all columns."""
     caches = result.icaches[:2]
     several = result.layouts > 1
     both = len(caches) > 1 and not several
@@ -482,7 +487,8 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
 
 
 def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> list[str]:
-    """Show rows with one cache setting, or two beside each other; `several`: in several layouts."""
+    """Return rows of one cache setting, or of two side by side; `several`: with ranges over
+    layouts."""
     both = len(shown) > 1
     net, *rest = COLUMNS.items()
     widths = dict([net, *RANGE_COLUMN.items(), *rest]) if several else dict(COLUMNS)
@@ -517,7 +523,7 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
 def side_by_side(
     named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
 ) -> str:
-    """Show net cycles of one operation in several results, and their ratios to the first."""
+    """Return net cycles of one operation in several results, and their ratios to the first."""
     named = split_by_language(named)
     letters = text.letters(len(named))
     out: list[str] = []
@@ -559,12 +565,12 @@ def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str
 
 
 def event_counts(result: Result, catalogue: Catalogue) -> str:
-    """Show what the core's event counters say of each row, net of the readings'."""
+    """Return the event counts of each row, without those of the counter reads."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     columns = [NAME, *figures({name: max(EVENT_WIDTH, len(name)) for name in EVENTS.values()})]
     counted = replace(result, rows=tuple(row for row in result.rows if row.events))
     if not counted.table:
-        out.append("No row has events: this kernel's Perf driver does not count them.")
+        out.append("No row has events, because this kernel's Perf driver does not count them.")
     for lang, icache in product(result.langs, result.icaches) if counted.table else []:
         title = [LANGS[lang]] * (len(result.langs) > 1) + [f"i-cache {ICACHE[icache]}"]
         out += [text.sentence(", ".join(title)), ""]
@@ -574,7 +580,7 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
                 (row,) = line.rows
                 events = row.events if row else {}
                 counts = [events[n].net if n in events else None for n in EVENTS]
-                # Half an event is of interest only where there are few.
+                # Decimals matter only in small counts.
                 cells = [number(n, 0 if n is not None and abs(n) >= 1000 else 1) for n in counts]
                 table.add(line.label + error_mark(row), *cells)
             out += [*table.text(section), ""]
@@ -583,7 +589,7 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
 
 
 def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, object]]:
-    """Return the rows as JSON has them: one entry a row, the results in the order given."""
+    """Return the rows as JSON: one entry per row, with the results in their order."""
     return [
         {
             "icache": icache,
@@ -601,7 +607,7 @@ def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, objec
 
 
 def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
-    """Return the figures of a row, per operation where their names say so."""
+    """Return the figures of a row."""
     return {
         "boot": row.boot,
         "inner": row.inner,
@@ -616,11 +622,11 @@ def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
     }
 
 
-# What stands above and below the rows.
+# The text above and below the rows.
 
 
 def header(result: Result) -> list[str]:
-    """Say where the figures come from."""
+    """Return the provenance of a result, above its rows."""
     provenance = result.provenance
     kernel, board = provenance.kernel, provenance.board
     sha = f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
@@ -632,30 +638,36 @@ def header(result: Result) -> list[str]:
         f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
         f"        {format_layouts(result)}",
         f"timing  {board.validity}",
-        *(line for one in overhead_notes(result) for line in text.wrap(f"reading {one}", " " * 8)),
+        *(
+            line
+            for note in overhead_notes(result)
+            for line in text.wrap(f"reads   {note}", " " * 8)
+        ),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
 
 def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None) -> list[str]:
-    """Say what comes off, and how far off rows are that measure nothing, with these cache settings
-    or all; nothing where only other rows are shown."""
+    """Return a note on the overhead and the largest offset of the controls, with these cache
+    settings or all; nothing if the result has no overhead rows."""
     notes = []
     for lang, icache in product(result.langs, result.icaches if icaches is None else icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.control_error(icache, lang)
         if row is not None and row.net is not None:
-            off = "no null controls" if error is None else f"null controls within {number(error)}"
-            of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
-            notes.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
+            error_text = "no null controls" if error is None else f"null controls ±{number(error)}"
+            in_lang = f" in {LANGS[lang]}" * (len(result.langs) > 1)
+            notes.append(
+                f"{number(row.net)} with the i-cache {ICACHE[icache]}{in_lang} ({error_text})"
+            )
     counter = result.provenance.counter
     by = f" by {COUNTERS[counter]}" if counter != PERF else ""
-    by += ", which counts no instructions:" if counter == CYCLECOUNT else ""
-    return [f"{OVERHEAD}{by} {', '.join(notes)}"] if notes else []
+    by += ", which counts no instructions" if counter == CYCLECOUNT else ""
+    return [f"{OVERHEAD}{by}: {', '.join(notes)}"] if notes else []
 
 
 def format_layouts(result: Result) -> str:
-    """Say in how many layouts of kernel and apps a result was measured."""
+    """Format the number of layouts and links."""
     if result.layouts == 1:
         return "one layout"
     links = f" of {result.links} links of the kernel" if result.links > 1 else ", of the apps alone"
@@ -663,14 +675,15 @@ def format_layouts(result: Result) -> str:
 
 
 def layout_nets(row: Row | None) -> list[float]:
-    """Return the net cycles of one operation in each layout, if the row is there and sound."""
+    """Return the net cycles of one operation in each layout; nothing if the row is absent or
+    unsound."""
     if row is None or row.cycles is None or not row.sound:
         return []
     return [net / row.inner for net in row.cycles.nets]
 
 
 def format_range(row: Row, inner: int = 1) -> str:
-    """Write the least and the most net cycles over the layouts, of one of `inner` operations."""
+    """Format the least and the most net cycles over the layouts, divided by `inner`."""
     nets = row.cycles.nets if row.cycles else ()
     if len(nets) < 2:
         return text.NONE
@@ -678,8 +691,8 @@ def format_range(row: Row, inner: int = 1) -> str:
     return least if least == most else f"{least}–{most}"
 
 
-def _farthest(row: Row | None) -> str:
-    """Write how far the net of the farthest layout is from the median, in percent."""
+def _format_deviation(row: Row | None) -> str:
+    """Format the largest deviation of a layout's net from the median, in percent."""
     nets = row.cycles.nets if row is not None and row.cycles is not None else ()
     if len(nets) < 2 or row is None or not row.net or row.net <= 0:
         return text.NONE
@@ -687,9 +700,9 @@ def _farthest(row: Row | None) -> str:
 
 
 def skipped_lines(result: Result) -> list[str]:
-    """Say what was not tried, and why: once for all parameters and cache settings."""
-    whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
-    return [f"skipped {id_}{lang_suffix(lang)}: {why}" for id_, lang, why in whys]
+    """Return a line for each benchmark that was skipped, with the reason."""
+    reasons = dict.fromkeys((absent.id, absent.lang, absent.why) for absent in result.skipped)
+    return [f"skipped {id_}{lang_suffix(lang)}: {why}" for id_, lang, why in reasons]
 
 
 def _errors(rows: Iterable[Row]) -> list[str]:
@@ -702,55 +715,58 @@ def _errors(rows: Iterable[Row]) -> list[str]:
 
 
 def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
-    """Say what one inner operation is, where a sample holds several."""
+    """Return a line that names the inner operations of samples with several."""
     units: dict[str, list[str]] = {}
     for id_ in dict.fromkeys(ids):
         benchmark = catalogue.benchmarks.get(id_)
         if benchmark and benchmark.inner > 1:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
-    return _said("op", [f"{unit} in {', '.join(found)}" for unit, found in units.items()])
+    return _note(
+        "op", [f"{unit} in {', '.join(ids_of_unit)}" for unit, ids_of_unit in units.items()]
+    )
 
 
 def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
-    """Say the least, the median and the most of rows that are distributions."""
+    """Return a line with the least, the median and the most of rows that are distributions."""
     notes = []
     for row in rows:
         if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):
             continue
         if row.cycles and (net_range := row.cycles.net_range):
             notes.append(f"{row.label} {'–'.join(map(number, net_range))}")
-    return _said("net cyc", notes)
+    return _note("net cyc", notes)
 
 
 def _raw(row: Row | None) -> list[str]:
-    """Write cycles and instructions as they were measured."""
+    """Format cycles and instructions as measured."""
     both = (row.cycles, row.instret) if row else (None, None)
     return [number(series.median if series else None) for series in both]
 
 
 def _marked(figures_: Sequence[str], rows: Sequence[Row | None]) -> list[str]:
-    """Colour the figures of rows with an error."""
+    """Return the figures, coloured if their row has an error."""
     return [
-        text.bad(one) if error_mark(row) else one for one, row in zip(figures_, rows, strict=True)
+        text.bad(figure) if error_mark(row) else figure
+        for figure, row in zip(figures_, rows, strict=True)
     ]
 
 
 def error_mark(row: Row | None) -> str:
-    """Return what stands behind a figure of a row with an error."""
+    """Return the mark behind a figure: "!" if its row has an error."""
     return "!" if row is not None and row.errors else ""
 
 
 def _overheads(result: Result) -> list[str]:
-    """Say the read overhead that was taken off; boots that agree are named together."""
+    """Return a line with the overheads that were subtracted, grouped by boots with equal ones."""
     boots: dict[str, list[str]] = {}
     for row in result.rows:
         if row.id == OVERHEAD:
             cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{lang_suffix(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
-    said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
-    return _said("Overhead (time.read) by boot, cycles/instr", said)
+    costs = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
+    return _note("Overhead (time.read) by boot, cycles/instr", costs)
 
 
-def _said(what: str, parts: list[str]) -> list[str]:
-    """Write parts of one kind as prose; nothing if there are none."""
-    return text.wrap(f"{what}: {'; '.join(parts)}", "") if parts else []
+def _note(title: str, parts: list[str]) -> list[str]:
+    """Return a titled note, wrapped; nothing without parts."""
+    return text.wrap(f"{title}: {'; '.join(parts)}", "") if parts else []

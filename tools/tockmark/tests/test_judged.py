@@ -21,7 +21,7 @@ from tockmark.profile.diff import Growth, SymbolSize, diff_profiles
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
-from tockmark.show.judgement import MOST, first_line, headline, lines_of
+from tockmark.show.judgement import MOST, first_line, headline, table_lines
 from tockmark.show.text import escaped
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.of_samples import made, of_links, spread, steady
@@ -143,7 +143,7 @@ def told(found: JudgeRun) -> str:
 @pytest.mark.parametrize(("of", "width"), [("cost", 80), ("save", 120), ("lay1", 80)])
 def test_the_table_has_40_lines_and_every_row_is_in_it(of: str, width: int) -> None:
     found = full_report(judged(of)).judgement
-    lines = lines_of(found, width)
+    lines = table_lines(found, width)
     assert len(lines) <= MOST
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
@@ -151,7 +151,7 @@ def test_the_table_has_40_lines_and_every_row_is_in_it(of: str, width: int) -> N
     (folded,) = (int(line.split()[0]) for line in lines if "rows are folded; --all" in line)
     assert sum(counted) == folded
     assert len(found.rows) - folded == sum("→" in line for line in lines[1:])
-    every = lines_of(found, width, every=True)
+    every = table_lines(found, width, every=True)
     assert sum("→" in line for line in every[1:]) == len(found.rows) == 134
     assert not any("folded" in line for line in every)
     groups = [row.group for row in found.rows]

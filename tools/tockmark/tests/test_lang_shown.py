@@ -51,10 +51,10 @@ def test_the_first_screen_has_a_column_for_each_language(both: Result) -> None:
     told = " ".join(text.split())
     assert "Geometric mean 1.30" in told
     assert "i-cache off" not in told
-    assert "--lang: Rust, too." not in told
+    assert "--lang also shows Rust" not in told
     alone = table.first_screen([("x/both.json", both)], KNOWN)
     assert "sbrk" not in alone
-    assert "--lang: Rust, too." in alone
+    assert "--lang also shows Rust" in alone
     assert f"sha256 {'a' * 12}; apps by" in told
     assert f"apps by {CC['rust']}; time.read 179" in told
     assert f"apps by {CC['c']}; " in told

@@ -263,7 +263,7 @@ def test_the_verb_and_its_exit_codes(
     assert code == 3
     told = "Regression: cycles worse on 1 row (+20.0 %); 2 rows, 1 link a side"
     assert text.startswith(f"{told}\n")
-    assert "Figures" in text
+    assert "eyond the hard limit: 1 row in cycles" in text
     assert max(map(len, text.splitlines())) <= 100 + len(str(tmp_path))
     page = (tmp_path / "out.md").read_text()
     assert page.startswith(f"### ❌ tockmark: {told}\n")

@@ -13,7 +13,7 @@ from tockmark.judge.report import Report, Sizes
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import text
-from tockmark.show.judgement import first_line, lines_of
+from tockmark.show.judgement import first_line, table_lines
 from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
@@ -60,7 +60,7 @@ def test_the_example_is_the_answer() -> None:
     said = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
     lines = [line.removeprefix("    ") for line in said.partition("\n    …")[0].splitlines()]
     judgement = judged(4717).judgement
-    told = [*text.wrap(first_line(judgement)), "", *lines_of(judgement, text.LINE)]
+    told = [*text.wrap(first_line(judgement)), "", *table_lines(judgement, text.LINE)]
     heads = 5  # lines, of which two have a column more
     assert lines[:3] == told[:3]
     assert len(lines) > heads + 8
