@@ -77,9 +77,7 @@ def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> lis
         if (through := fit_line(xs, ys)) is not None:
             bend, slopes = _bend(xs, ys)
             icache = rows[0].icache
-            lines.append(
-                Sweep(section, name, icache, parameter, len(xs), through, bend, slopes)
-            )
+            lines.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
     return lines
 
 
