@@ -87,7 +87,7 @@ def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
 def held(*lines: AnyLine) -> commits.CampaignData:
     data = commits.CampaignData()
     for record in lines:
-        data.take(record)
+        data.add(record)
     return data
 
 
@@ -124,7 +124,7 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     commits.append_line(path, gap(commit(3, 7)))
     data, problems = commits.load_campaign(path)
     assert [problem.rpartition("tock.jsonl")[2] for problem in problems] == [
-        ": line 2 is torn; skipped"
+        ": line 2 is incomplete; skipped"
     ]
     assert list(data.measured) == [sha(1)]
     assert list(data.gaps) == [sha(3)]
@@ -133,7 +133,7 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"kind": "other"}, "a line of the kind 'other' is not known"),
+        ({"kind": "other"}, "unknown kind of line 'other'"),
         ({"version": 2}, "is no tockmark-commits of version 1"),
         ({"cause": 3}, "Expected `str`"),
         ({"more": 1}, "unknown field `more`"),
@@ -152,7 +152,7 @@ def test_what_is_whole_but_not_as_it_should_be_is_refused(
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
-    with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
+    with pytest.raises(TockmarkError, match="is a history of runs, not the file of a campaign"):
         commits.load_campaign(path)
 
 
@@ -169,7 +169,7 @@ def test_commits_stand_by_their_place_and_those_beside_the_line_by_their_date() 
     data = held(
         line(commit(5, 8), row(1)), line(release, row(1)), line(late, row(1)), line(commit(3, 2))
     )
-    assert [measured.commit.sha for measured in data.every] == [sha(n) for n in (3, 9, 2, 5)]
+    assert [measured.commit.sha for measured in data.all_commits] == [sha(n) for n in (3, 9, 2, 5)]
     assert [measured.commit.sha for measured in data.line] == [sha(n) for n in (3, 9, 5)]
 
 

@@ -179,7 +179,7 @@ def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path
     shas = line(user, "1", *["asleep"] * 9, "2")
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "5", "--tries", "3")
-    assert f"none of 3 commits beside {shas[5][:9]} can be measured, either" in done.output
+    assert f"none of 3 commits next to {shas[5][:9]} can be measured" in done.output
     assert set(held(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
 
 
@@ -213,7 +213,7 @@ def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_
     path.write_bytes(path.read_bytes()[:-40])
     done = called(user, path)
     assert done.exit_code == 1
-    assert "line 2 is torn; skipped" in done.output
+    assert "line 2 is incomplete; skipped" in done.output
     assert list(costs(load_campaign(path)[0])) == shas
 
 
@@ -300,4 +300,4 @@ def test_a_file_of_another_line_is_refused(user: User, tmp_path: Path) -> None:
     line(user, "1", "2", "3", "4", "5")
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
-    assert "holds commits of another line" in str(done.exception)
+    assert "is of another line" in str(done.exception)

@@ -96,7 +96,7 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut:
     history.add(path, run(catalogue, 3, 102))
     runs, problems = history.load(path)
     assert [r.rows[1].cycles for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
-    assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
+    assert problems == ([] if cut == 1 else [f"{path}: line 2 is incomplete; skipped"])
 
 
 def test_a_full_disk_leaves_the_old_file(
@@ -115,7 +115,7 @@ def test_a_full_disk_leaves_the_old_file(
 
     monkeypatch.setattr(os, "write", write)
     monkeypatch.setattr(os, "fsync", no_sync)
-    with pytest.raises(TockmarkError, match="it holds what it held before"):
+    with pytest.raises(TockmarkError, match="the file is unchanged"):
         history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
@@ -126,9 +126,9 @@ LINE = '{"format": "tockmark-history", "version": 2'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no run"),
-        ('{"format":"tock', "holds no run"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history. Give a file"),
+        ("", "has no runs"),
+        ('{"format":"tock', "has no runs"),  # torn while the first run was written
+        ("\x00\n", "is another file, not a history; give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
         (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
@@ -169,7 +169,7 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         ({"rows": [{"id": "a.x", "cycles": 9, "instret": 1e308}]}, r"row 1 \(a.x\)\.instret: "),
         ({"rows": [{"id": "a.x", "cycles": 9, "instret": None}]}, r"\.instret: .* got `null`"),
         ({"rows": [{"id": "a.x", "cycles": 9, "span": [5, 1]}]}, "span of the row a.x ends before"),
-        ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "the row a.x stands twice"),
+        ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "two rows are named a.x"),
         ({"rows": [{"id": "a.x", "cycles": 9, "more": 9}]}, "unknown field `more`"),
     ],
 )

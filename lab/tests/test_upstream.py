@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tockmark_lab import reproduce
-from tockmark_lab.reproduce import Seen
+from tockmark_lab.reproduce import BootOutput
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "lab" / "upstream"
@@ -39,9 +39,9 @@ LENT_ON = "the first of them is now 1\nthe first of them is now 2"
 
 def seen(
     text: str = "", panicked: bool = False, cycles: int = 0, stored: Sequence[int] = ()
-) -> Seen:
+) -> BootOutput:
     """What a boot gave."""
-    return Seen(text, panicked, cycles, list(stored))
+    return BootOutput(text, panicked, cycles, list(stored))
 
 
 def parts(text: str) -> dict[str, str]:
@@ -214,7 +214,7 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
         ("yield-number", seen("returned"), seen("yield number 3 ...")),
     ],
 )
-def test_a_verdict_hangs_on_what_was_seen(case: str, good: Seen, bad: Seen) -> None:
+def test_a_verdict_hangs_on_what_was_seen(case: str, good: BootOutput, bad: BootOutput) -> None:
     shown = reproduce.CASES[case].shown
     assert (shown(good), shown(bad)) == (False, True)
 

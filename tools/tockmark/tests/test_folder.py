@@ -77,6 +77,6 @@ def test_a_language_that_was_not_laid_is_named(
 def test_a_board_needs_a_folder_and_a_simulator_none() -> None:
     for name in ("cw310", "nexysvideo"):
         with pytest.raises(TockmarkError, match=f"tockmark board image --board {name} -o DIR"):
-            RunPlace(board=name).loaded(None, {})
+            RunPlace(board=name).load_board(None, {})
     for name in ("earlgrey-sim", "sim-pty"):
-        assert RunPlace(board=name).loaded(None, {}) == boards.load(name)
+        assert RunPlace(board=name).load_board(None, {}) == boards.load(name)
