@@ -40,8 +40,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("laid") / "out"
     done = tockmark("board", "image", "--board", "cw310", "--only", ONLY, "-o", folder)
     assert done.stdout == (
-        "left out 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
-        f" interrupts: only the simulator's can time it\n3 images, each one flashing: {folder}/\n"
+        "omitted 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
+        f" interrupts: only the simulator's can time it\n3 images, each to be flashed once: {folder}/\n"
     )
     return folder
 
