@@ -138,7 +138,7 @@ def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch)
     for words, says in (
         (["--by", "abi", str(path)], "there is no by 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),
-        (["--by", "lang", str(alone)], "has rows in C alone"),
+        (["--by", "lang", str(alone)], "rows only in C"),
         ([str(path)], "or --by lang"),
     ):
         failed = run(app, ["compare", *words])
