@@ -91,7 +91,7 @@ def of_programs() -> Sheet:
             found = {
                 len(shown) - place + 0.25 * (1 - index): ratios
                 for place, key in enumerate(shown)
-                if (ratios := one.by(bare, key, beside, True)) is not None
+                if (ratios := one.ratios(bare, key, beside, True)) is not None
             }
             ends = [(min(ratios.by_layout), max(ratios.by_layout)) for ratios in found.values()]
             _ranges(

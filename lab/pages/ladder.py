@@ -231,7 +231,7 @@ def instances() -> str:
             name = short(found.kernel.title) + ", for eight apps" * (EIGHT in found.kernel.title)
             why = "none was refused"
             if end is not None:
-                said = f" ({end.said})" if end.said else ""
+                said = f" ({end.message})" if end.message else ""
                 why = f"{end.full}, by {end.by}{said}"
             lines.append(
                 [

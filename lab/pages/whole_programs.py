@@ -54,7 +54,7 @@ def table(icache: bool) -> str:
     lines = []
     shown = [(one, beside) for one in others for beside in (ALONE, WITH_ALARM)]
     keys = [key for key in programs.programs(kernels(), KNOWN) if bare.nets(key, ALONE, icache)]
-    columns = [[one.by(bare, key, beside, icache) for key in keys] for one, beside in shown]
+    columns = [[one.ratios(bare, key, beside, icache) for key in keys] for one, beside in shown]
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
         lines.append([key.label, cycles, *(cell(column[i]) for column in columns)])
@@ -84,7 +84,7 @@ def mean(name: str, beside: str, icache: bool) -> str:
     bare, *others = kernels()
     (one,) = (one for one in others if one.name == name)
     keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, True) > 1]
-    found = programs.mean([one.by(bare, key, beside, icache) for key in keys])
+    found = programs.mean([one.ratios(bare, key, beside, icache) for key in keys])
     if found is None:
         return text.NONE
     return between([100 * (value - 1) for value in found.by_layout], "{:.1f} %".format)

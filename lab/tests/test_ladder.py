@@ -101,7 +101,7 @@ def test_the_baseline_refuses_the_instance_for_which_it_has_no_slot() -> None:
     assert [one.number for one in found.instances] == [1, 2, 3, 4]
     assert found.refused is not None
     assert (found.refused.instance, found.refused.full) == (SLOTS + 1, "process slots")
-    assert (found.refused.by, found.refused.said) == ("the kernel", "the kernel takes 4 apps")
+    assert (found.refused.by, found.refused.message) == ("the kernel", "the kernel takes 4 apps")
     for one in found.instances:
         assert one.began < one.first < one.last
     # They have the core in turn, so each run takes as long as one of each.
@@ -113,7 +113,7 @@ def test_large_instances_run_out_of_ram_before() -> None:
     found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
     assert found.refused is not None
     assert (found.refused.instance, found.refused.full) == (3, "RAM")
-    assert "does not fit in the RAM" in found.refused.said
+    assert "does not fit in the RAM" in found.refused.message
     assert found.refused.ram_left < 40960
 
 
