@@ -232,8 +232,8 @@ def instances() -> str:
             name = short(report.kernel.title) + ", for eight apps" * (EIGHT in report.kernel.title)
             why = "none was refused"
             if end is not None:
-                said = f" ({end.message})" if end.message else ""
-                why = f"{end.full}, by {end.by}{said}"
+                message = f" ({end.message})" if end.message else ""
+                why = f"{end.full}, by {end.by}{message}"
             lines.append(
                 [
                     name,

@@ -52,9 +52,9 @@ def table(icache: bool) -> str:
     """Return the table for one cache setting: by kernel, alone and with another app's alarm."""
     bare, *others = kernels()
     lines = []
-    shown = [(one, beside) for one in others for beside in (ALONE, WITH_ALARM)]
-    keys = [key for key in programs.programs(kernels(), KNOWN) if bare.nets(key, ALONE, icache)]
-    columns = [[one.ratios(bare, key, beside, icache) for key in keys] for one, beside in shown]
+    shown = [(kernel, load) for kernel in others for load in (ALONE, WITH_ALARM)]
+    keys = [key for key in programs.programs(kernels(), CATALOGUE) if bare.nets(key, ALONE, icache)]
+    columns = [[kernel.ratios(bare, key, load, icache) for key in keys] for kernel, load in shown]
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
         lines.append([key.label, cycles, *(format_ratio(column[i]) for column in columns)])
@@ -83,10 +83,10 @@ def mean(name: str, load: str, icache: bool) -> str:
     """Format the geometric mean over the programs with several layouts on one kernel, in percent
     above bare."""
     bare, *others = kernels()
-    (one,) = (one for one in others if one.name == name)
-    keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, True) > 1]
-    found = programs.mean([one.ratios(bare, key, beside, icache) for key in keys])
-    if found is None:
+    (kernel,) = (kernel for kernel in others if kernel.name == name)
+    keys = [key for key in programs.programs(kernels(), CATALOGUE) if layouts(key, True) > 1]
+    mean = programs.mean([kernel.ratios(bare, key, load, icache) for key in keys])
+    if mean is None:
         return text.NONE
     return between([100 * (value - 1) for value in mean.by_layout], "{:.1f} %".format)
 

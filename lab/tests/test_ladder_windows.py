@@ -88,14 +88,14 @@ def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
 def test_served_is_asked(
     requests: tuple[ServedRequest, ...], clients: int, says: str | None
 ) -> None:
-    found = check_requests(row(requests, clients))
-    assert found is None if says is None else says in str(found)
+    problem = check_requests(row(requests, clients))
+    assert problem is None if says is None else says in str(problem)
     assert check_requests(replace(row(requests), extra={})) == "there are no requests"
 
 
 def test_requests_that_are_none_are_refused() -> None:
     without = {name: own for name, own in row(CLOSED).extra.items() if name != "ready"}
-    assert "have not the series" in str(check_requests(replace(row(CLOSED), extra=without)))
+    assert "do not have the series" in str(check_requests(replace(row(CLOSED), extra=without)))
     still = (ServedRequest(0, 0, 0, 0, 0, 0, 0),)
     assert check_requests(row(still, clients=1)) == "its requests took no time"
 

@@ -125,7 +125,7 @@ def counts(core: str, features: Core | None) -> Iterator[BareCount]:
     sha256 = hashlib.sha256(simulator.read_bytes()).hexdigest()
     for name, isa in PROGRAMS.items():
         needed = {word for word in isa.split("_") if word.startswith("zb")}
-        if features is not None and not needed <= HAS[features.bitmanip]:
+        if features is not None and not needed <= EXTENSIONS[features.bitmanip]:
             continue
         output = f"cores/{name.lower().replace(', ', '-').replace(' ', '-')}.elf"
         if name.startswith("CoreMark"):
@@ -137,9 +137,9 @@ def counts(core: str, features: Core | None) -> Iterator[BareCount]:
             command += ["--mailbox", hex(programs.MAILBOX), "--max-cycles", "100000000"]
             done = processes.run(command, todo="run `make build`")
             numbers = [int(word) for word in done.text.split()]
-            retired = RETIRED.search(done.complaint)
+            retired = RETIRED.search(done.error_text)
             if done.code or len(numbers) != 2 or not retired:
-                raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.complaint.strip()}")
+                raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.error_text.strip()}")
             iterations, cycles = numbers
             yield BareCount(
                 *(name, isa, icache == "on", sha256),
@@ -180,7 +180,7 @@ def cores_verb(
     for core in cores or (OWN, *CONFIGURATIONS, *CHANGED):
         core = "" if core == "own" else core
         call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
-        features = core_beside(programs.simulator(machine_folder(core)))
+        features = read_core(programs.simulator(machine_folder(core)))
         if not only_programs:
             measure_kernel(core, features, kernels, name, manifest)
         bare_counts += counts(core, features) if not name else ()

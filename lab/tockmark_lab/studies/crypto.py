@@ -2,10 +2,9 @@
 """The study crypto: where cryptography should run. It shows what a cipher costs by size in the app
 itself, and how much more each other way costs.
 
-The cost of a way is a + b · size. The line of the app itself includes the work. The lines of the other
-ways are fitted to their extra cost only, since the work is the same. Two ways cross at the size at
-which their lines do.
-"""
+The cost of a way is a + b · size. The line of the app itself includes the work. The lines of the
+other ways are fitted to their extra cost only, since the work is the same. Two ways cross at the
+size at which their lines do."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,8 +19,8 @@ from tockmark.suite.catalogue import ICACHE
 
 SEAL, COMMAND, DECAPSULATE = "crypto.seal", "crypto.command", "crypto.decapsulate"
 APP = "app"
-# The ways by their names in the catalogue, with their names for readers. The last way has a row of its
-# own.
+# The ways by their names in the catalogue, with their names for readers. The last way has a row of
+# its own.
 WAYS = {
     APP: "in the app",
     "ipc": "old IPC",
@@ -32,9 +31,9 @@ WAYS = {
 
 
 LEGEND = (
-    "Net cycles, {}. + is the extra cost of another way over the app itself, with the same code, and"
-    " a + b · size is the line through it, fitted without the size at which its error is shown. If it"
-    " is negative, the same code has better addresses in flash: it retires more instructions."
+    "Net cycles, {}. + is the extra cost of another way over the app itself, with the same code,"
+    " and a + b · size is the line through it, fitted without the size at which its error is shown."
+    " If it is negative, the same code has better addresses in flash: it retires more instructions."
 )
 
 
@@ -47,7 +46,8 @@ class Ways:
     layout: int | None = None  # of the apps; None: the median over all
 
     def seal(self, way: str) -> dict[int, float]:
-        """Return the cost of the cipher by size, this way; sizes that were not measured are missing."""
+        """Return the cost of the cipher by size, this way; sizes that were not measured are
+        missing."""
         costs = {}
         for row in self.result.rows:
             own = row.id == COMMAND if way == "command" else row.params.get("way") == way
@@ -117,8 +117,8 @@ def ways(result: Result) -> list[Ways]:
 
 
 def table(costs: Ways) -> Table:
-    """Return a table of the cycles in the app and the extra cycles of other ways: by size, as a line,
-    and for ML-KEM."""
+    """Return a table of the cycles in the app and the extra cycles of other ways: by size, as a
+    line, and for ML-KEM."""
     shown = costs.measured
     heads = {APP: WAYS[APP]} | {way: f"+ {WAYS[way]}" for way in shown[1:]}
     widths = {head: max(12, len(head)) for head in heads.values()}
@@ -139,7 +139,9 @@ def table(costs: Ways) -> Table:
             break
         extra = [costs.decapsulate_more(way, counted) for way in shown[1:]]
         cost_table.add(
-            label, _cycles(costs.decapsulate(APP, counted)), *(_cycles(value, "+") for value in extra)
+            label,
+            _cycles(costs.decapsulate(APP, counted)),
+            *(_cycles(value, "+") for value in extra),
         )
     return cost_table
 
@@ -157,7 +159,11 @@ def crossing_lines(costs: Ways) -> list[str]:
     """Return a line for each two ways: where they cross."""
     return [
         f"{WAYS[first]} is cheaper than {WAYS[second]}"
-        + (" at every size" if at is None or at > max(costs.seal(APP)) else f" below {at:.0f} bytes")
+        + (
+            " at every size"
+            if at is None or at > max(costs.seal(APP))
+            else f" below {at:.0f} bytes"
+        )
         for (first, second), at in costs.crossings().items()
     ]
 

@@ -2,10 +2,10 @@
 """The study instances: how many instances of a small program a kernel runs, how fast each is, and
 what runs out first.
 
-Each boot has one instance more than the last, until one does not run. What ran out is reported by the
-image's build, by the kernel, or by the size of Tock's table of processes (from a symbol of the kernel
-or the name of its type). If none reports it, the record says so. It also has the flash and RAM that
-were left.
+Each boot has one instance more than the last, until one does not run. What ran out is reported by
+the image's build, by the kernel, or by the size of Tock's table of processes (from a symbol of the
+kernel or the name of its type). If none reports it, the record says so. It also has the flash and
+RAM that were left.
 
 Next to an alarm, instances run longer, and an app in the first slot prints how late its alarm was:
 this shows what a scheduler gives to each.
@@ -101,7 +101,8 @@ class Attempt(Part, frozen=True):
 
     @property
     def since(self) -> tuple[float, ...]:
-        """The cycles per run of each instance, from the start of the first instance to its own end."""
+        """The cycles per run of each instance, from the start of the first instance to its own
+        end."""
         begun = min(instance.began for instance in self.instances)
         return tuple((instance.last - begun) / instance.runs for instance in self.instances)
 
@@ -144,8 +145,8 @@ def attempts_with_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) ->
 def attempts(
     kernel: KernelElf, board: BoardProfile, icache: bool, stack: int = STACK
 ) -> list[Attempt]:
-    """Run one instance, two, … until one is refused. `stack` is in bytes per instance. TockmarkError
-    if an instance has a wrong answer, or none runs."""
+    """Run one instance, two, … until one is refused. `stack` is in bytes per instance.
+    TockmarkError if an instance has a wrong answer, or none runs."""
     boots: list[Attempt] = []
     while not boots or (boots[-1].refused is None and boots[-1].asked < MOST):
         boots.append(attempt(kernel, board, icache, len(boots) + 1, stack))
@@ -204,7 +205,7 @@ def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: 
         if match := _REFUSED.search(line):
             full: Full = "process slots" if "takes" in match[2] else "RAM"
             return Refusal(number, full, "the kernel", match[2], flash, ram)
-    slots = slots_of(kernel)
+    slots = app_capacity(kernel)
     if slots and slots.by != "its name" and slots.apps == number - 1:
         return Refusal(number, "process slots", slots.by, slots.evidence, flash, ram)
     return Refusal(number, "not said", "nobody", "", flash, ram)
@@ -257,7 +258,7 @@ def file_text(boots: list[Attempt], kernel: KernelElf, board: BoardProfile) -> s
         FORM,
         VERSION,
         # The attempts show how much flash and RAM the kernel leaves.
-        msgspec.structs.replace(kernel_of(kernel, None), flash_bytes=None),
+        msgspec.structs.replace(kernel_provenance(kernel, None), flash_bytes=None),
         board.name,
         simulator_provenance(board),
         paths.commit_of_checkout(),
@@ -324,13 +325,16 @@ def instances_verb(
         bool,
         Option(
             "--alarm",
-            help="Run one instance, then three, 64 times each, next to an app whose alarm is due every"
-            " 96,000 cycles. Shows what the scheduler gives to each, and how late the alarm is.",
+            help="Run one instance, then three, 64 times each, next to an app whose alarm is due"
+            " every 96,000 cycles. Shows what the scheduler gives to each, and how late the alarm"
+            " is.",
         ),
     ] = False,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Also store the attempts in a file.")] = None,
+    output: Annotated[
+        Path | None, options.output_option("Also store the attempts in a file.")
+    ] = None,
 ) -> None:
     """Run more and more instances of a small program until one is refused, and show what ran out.
 
@@ -345,7 +349,11 @@ def instances_verb(
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     boots = []
     for stack_bytes in stack or [STACK]:
-        tried = attempts_with_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, stack_bytes)
+        tried = (
+            attempts_with_alarm(elf, board, cached)
+            if alarm
+            else attempts(elf, board, cached, stack_bytes)
+        )
         boots += tried
         if not as_json:
             print(format_attempts(tried, cached), flush=True)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The study isolation: what a kernel does while a whole program runs, and who uses the cycles.
 
-It counts traps, process switches, upcalls and PMP writes in the instruction trace of one steady run,
-from the program's first instruction to its last, without the counter reads around it. Each cycle
-belongs to the instruction that left the decode stage at its end: the program's, another app's, or the
-kernel's. The three add up to the run.
-"""
+It counts traps, process switches, upcalls and PMP writes in the instruction trace of one steady
+run, from the program's first instruction to its last, without the counter reads around it. Each
+cycle belongs to the instruction that left the decode stage at its end: the program's, another
+app's, or the kernel's. The three add up to the run."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,8 +119,8 @@ class _Run:
         if not self.steps:
             return {}
         steps = [step for step, _ in self.steps]
-        codes.study((step.user, step.pc) for step in steps)
-        located = places(
+        codes.look_up((step.user, step.pc) for step in steps)
+        located = find_contexts(
             steps,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
@@ -201,7 +200,11 @@ def boots(selection: Selection, lang: Lang) -> list[Boot]:
     """Return the selected boots of whole programs, alone and next to an app's alarm."""
     benchmarks = selection.catalogue.benchmarks
     selected = selection.boots(lang)
-    return [boot for boot in selected if all("beside" in benchmarks[id_].params for id_ in boot.measures)]
+    return [
+        boot
+        for boot in selected
+        if all("beside" in benchmarks[id_].params for id_ in boot.measures)
+    ]
 
 
 def measure_activity(
@@ -227,12 +230,15 @@ def measure_activity(
     log = run_both(options, simulators(board), image.flash, watcher.watch, None)
     all_boots = assemble(decode(log.split("\n"))).each()
     rows, why = next(
-        ((booted.rows, booted.no_rows) for _, booted in all_boots if booted.name == boot.group), ((), ())
+        ((booted.rows, booted.absent_rows) for _, booted in all_boots if booted.name == boot.group),
+        ((), ()),
     )
     for at, row in enumerate(rows):
         if row.id in OF_BOOT:
             continue
-        steady = watcher.runs[runs_of(rows[: at + 1], [watched.cycles for watched in watcher.runs])][-1]
+        steady = watcher.runs[
+            runs_of(rows[: at + 1], [watched.cycles for watched in watcher.runs])
+        ][-1]
         phases = steady.phases(codes)
         yield ProgramActivity(
             row.id,
@@ -309,7 +315,7 @@ def isolation_verb(
     claims: KernelClaims,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_to("Also store the rows in a file.")] = None,
+    output: Annotated[Path | None, options.output_option("Also store the rows in a file.")] = None,
 ) -> None:
     """Count what a kernel does while a whole program runs, alone and next to an app's alarm.
 
@@ -327,7 +333,9 @@ def isolation_verb(
         for boot in boots(select(catalogue, only), lang):
             rows += measure_activity(elf, board, apps, cached, catalogue, boot)
     if not rows:
-        raise TockmarkError(f"no row of '{only}' is a whole program", "name a program, such as towers")
+        raise TockmarkError(
+            f"no row of '{only}' is a whole program", "name a program, such as towers"
+        )
     if as_json:
         options.show(msgspec.to_builtins(rows))
     else:

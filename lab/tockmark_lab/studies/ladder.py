@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The study ladder: what several clients get from one server, and how long they wait. It is computed
-from the counter reads of all their requests.
+"""The study ladder: what several clients get from one server, and how long they wait. It is
+computed from the counter reads of all their requests.
 
 A rung is one row of its catalogue. Its window is from the first request until the first client has
-all its answers: until then all clients ask. Each cycle in the window is between two reads, which show
-who used it:
+all its answers: until then all clients ask. Each cycle in the window is between two reads, which
+show who used it:
 
     server      from the taking of a request until it is done
     clients     from an answer until it is compared with the known one, and from there to the next
@@ -48,9 +48,9 @@ MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 class ServedRequest(NamedTuple):
     """One request: its client, and the times at which it was asked, taken by the server, done,
-    answered, and compared with the known answer (ready), in cycles since the first request. `due` is
-    the time of the client's alarm, including cycles asleep; 0 in a closed loop. A row has a series
-    for each field."""
+    answered, and compared with the known answer (ready), in cycles since the first request. `due`
+    is the time of the client's alarm, including cycles asleep; 0 in a closed loop. A row has a
+    series for each field."""
 
     client: int
     due: int
@@ -112,7 +112,9 @@ class Rung:
     def answers(self) -> tuple[int, ...]:
         """The number of answers of each client within the window."""
         within = [request.client for request in self.requests if request.answered <= self.end]
-        return tuple(within.count(client) for client in {request.client for request in self.requests})
+        return tuple(
+            within.count(client) for client in {request.client for request in self.requests}
+        )
 
     @property
     def per_answer(self) -> float:
@@ -146,7 +148,8 @@ class Rung:
         return {
             before.request
             for before, after in zip(self.readings, self.readings[1:], strict=False)
-            if before.moment == "taken" and after != TimedReading(before.request.done, "done", before.request)
+            if before.moment == "taken"
+            and after != TimedReading(before.request.done, "done", before.request)
         }
 
     @cached_property
@@ -231,7 +234,8 @@ def check_requests(row: Row) -> str | None:
 
 
 def rungs(rows: Sequence[Row]) -> list[tuple[Row, Rung]]:
-    """Return the rows with requests, and these. TockmarkError if the requests of a row are wrong."""
+    """Return the rows with requests, and these. TockmarkError if the requests of a row are
+    wrong."""
     found_rungs = []
     for row in rows:
         if row.extra:
@@ -259,11 +263,11 @@ COLUMNS = {
 WAYS = {"ladder": "old IPC", "ladder2": "new IPC"}
 WAYS |= {"eight": WAYS["ladder"], "eight2": WAYS["ladder2"]}
 LEGEND = (
-    "Cycles per answer while all clients ask; the wait of a request from asking to answer, without the"
-    " server's work: median, 90th percentile, worst; the share of the least served client, relative to"
-    " an even share; then who used the cycles, in per cent. crossing: IPC and kernel; lost: cycles that"
-    " no two reads explain (at most 2). 8 requests per client; open: each client asks by its alarm,"
-    " every 8 + size / 40 ticks of 9,600 cycles."
+    "Cycles per answer while all clients ask; the wait of a request from asking to answer, without"
+    " the server's work: median, 90th percentile, worst; the share of the least served client,"
+    " relative to an even share; then who used the cycles, in per cent. crossing: IPC and kernel;"
+    " lost: cycles that no two reads explain (at most 2). 8 requests per client; open: each client"
+    " asks by its alarm, every 8 + size / 40 ticks of 9,600 cycles."
 )
 
 

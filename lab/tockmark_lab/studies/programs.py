@@ -38,11 +38,11 @@ DIGITS = 3  # of a ratio, after the point
 STRAY = 3  # instructions by which a sample may count too few, with the cache on
 
 LEGEND = (
-    "Cycles of one whole run on the bare core; then, for each kernel, the ratio of the cycles as an app"
-    " to these, and the same next to an app whose alarm fires every 96,000 cycles. Median over layouts."
-    " Each answer was compared with the known one. -: not measured. ~: fewer cycles than bare with the"
-    " i-cache on, with as many instructions: other code left the cache's replacement in another state."
-    " !: fewer cycles than bare for another reason."
+    "Cycles of one whole run on the bare core; then, for each kernel, the ratio of the cycles as an"
+    " app to these, and the same next to an app whose alarm fires every 96,000 cycles. Median over"
+    " layouts. Each answer was compared with the known one. -: not measured. ~: fewer cycles than"
+    " bare with the i-cache on, with as many instructions: other code left the cache's replacement"
+    " in another state. !: fewer cycles than bare for another reason."
 )
 
 
@@ -104,9 +104,11 @@ class KernelResults:
         row = self.rows.get((key, neighbour, icache))
         return row.cycles.nets if row is not None and row.cycles is not None and row.sound else ()
 
-    def is_error(self, bare: "KernelResults", key: ProgramKey, neighbour: str, icache: bool | None) -> bool:
-        """Return whether a ratio below 1 is an error: fewer instructions were retired than bare, or no
-        cache can explain the fewer cycles."""
+    def is_error(
+        self, bare: "KernelResults", key: ProgramKey, neighbour: str, icache: bool | None
+    ) -> bool:
+        """Return whether a ratio below 1 is an error: fewer instructions were retired than bare, or
+        no cache can explain the fewer cycles."""
         own, base = self.rows.get((key, neighbour, icache)), bare.rows.get((key, ALONE, icache))
         if own is None or base is None or icache is not True:
             return True
@@ -161,7 +163,9 @@ def mean(ratios: Sequence[Ratios | None]) -> Ratios | None:
     if not measured:
         return None
     layouts = zip(*measured, strict=False)
-    return Ratios(tuple(exp(sum(map(log, layout_ratios)) / len(layout_ratios)) for layout_ratios in layouts))
+    return Ratios(
+        tuple(exp(sum(map(log, layout_ratios)) / len(layout_ratios)) for layout_ratios in layouts)
+    )
 
 
 def format_ratio(ratios: Ratios | None, below: str = "") -> str:
@@ -171,7 +175,9 @@ def format_ratio(ratios: Ratios | None, below: str = "") -> str:
     return f"{ratios.median:.{DIGITS}f}{below if ratios.below else ''}"
 
 
-def program_table(measured: Sequence[KernelResults], catalogue: Catalogue, icache: bool | None) -> Table:
+def program_table(
+    measured: Sequence[KernelResults], catalogue: Catalogue, icache: bool | None
+) -> Table:
     """Return the table of one cache setting: programs, bare cycles, ratios for each kernel."""
     bare = next((kernel for kernel in measured if kernel.is_bare), None)
     kernels = [kernel for kernel in measured if not kernel.is_bare]
@@ -184,12 +190,16 @@ def program_table(measured: Sequence[KernelResults], catalogue: Catalogue, icach
         name = kernel.name if neighbour == ALONE else "+ alarm"
         heads += figures({name: max(RATIO, len(name))})
     table = Table(heads)
-    columns = [[kernel.ratios(base, key, neighbour, icache) for key in keys] for kernel, neighbour in shown]
+    columns = [
+        [kernel.ratios(base, key, neighbour, icache) for key in keys] for kernel, neighbour in shown
+    ]
     for i, key in enumerate(keys):
         nets = base.nets(key, ALONE, icache)
         cycles = f"{median(nets):,.0f}" if nets else text.NONE
         cells = [
-            format_ratio(column[i], ERROR if kernel.is_error(base, key, neighbour, icache) else BY_CACHE)
+            format_ratio(
+                column[i], ERROR if kernel.is_error(base, key, neighbour, icache) else BY_CACHE
+            )
             for (kernel, neighbour), column in zip(shown, columns, strict=True)
         ]
         table.add(key.label, cycles, *cells)
@@ -198,8 +208,8 @@ def program_table(measured: Sequence[KernelResults], catalogue: Catalogue, icach
 
 
 def sizes(kernels: Sequence[KernelResults], catalogue: Catalogue) -> Table:
-    """Return the size of each program as an app: flash and RAM of its ELF, with the harness, and the
-    most stack that it used."""
+    """Return the size of each program as an app: flash and RAM of its ELF, with the harness, and
+    the most stack that it used."""
     table = Table(
         [
             TableColumn("program", LABEL, 0, left=True),
@@ -207,7 +217,12 @@ def sizes(kernels: Sequence[KernelResults], catalogue: Catalogue) -> Table:
         ]
     )
     for key in programs(kernels, catalogue):
-        rows = [row for kernel in kernels for (program, _, _), row in kernel.rows.items() if program == key]
+        rows = [
+            row
+            for kernel in kernels
+            for (program, _, _), row in kernel.rows.items()
+            if program == key
+        ]
         slots = [
             slot
             for kernel in kernels
@@ -236,8 +251,8 @@ def _by_size(result: Result, catalogue: Catalogue) -> list[str]:
 
 
 def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
-    """Format the screen of the study: a table for each cache setting, the sizes of the programs, and
-    what results have of crypto and of costs by size."""
+    """Format the screen of the study: a table for each cache setting, the sizes of the programs,
+    and what results have of crypto and of costs by size."""
     catalogue = catalogue_of(result for _, result in named)
     kernels = group_by_kernel(result for _, result in named)
     icaches = dict.fromkeys(icache for _, result in named for icache in result.icaches)
@@ -269,7 +284,8 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
     exits={INCOMPLETE: "a result is incomplete"},
 )
 def programs_verb(files: Annotated[list[Path], Argument(help="Result files.")]) -> None:
-    """Show what isolation costs whole programs, and what results have of crypto and of costs by size.
+    """Show what isolation costs whole programs, and what results have of crypto and of costs by
+    size.
 
     A result without a kernel comes first, and the others are compared with it."""
     named = [(paths.shown(path), load(path)) for path in files]
