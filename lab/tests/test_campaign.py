@@ -281,7 +281,7 @@ def test_nothing_is_built_for_what_cannot_be_meant(
 
 @pytest.mark.parametrize(
     ("span", "said"),
-    [("HEAD", "is no range"), ("HEAD..HEAD", "holds no commit"), ("HEAD...HEAD", "is no range")],
+    [("HEAD", "is not a range"), ("HEAD..HEAD", "no commit"), ("HEAD...HEAD", "not a range")],
 )
 def test_a_range_that_is_none_is_refused(user: User, tmp_path: Path, span: str, said: str) -> None:
     words = ["campaign", str(user.tree), span, "-f", str(tmp_path / "a"), "--build", "true"]
