@@ -156,7 +156,7 @@ def test_what_shows_nothing_is_refused(change: Callable[[], Result], said: str) 
 
 def test_another_link_is_indicative_only() -> None:
     relinked = run_of(NETS, BOARD, kernel=Kernel(KERNEL.name, KERNEL.file, "c" * 64))
-    assert held(run_of(NETS), relinked).layouts == "the kernels are two files"
+    assert held(run_of(NETS), relinked).layouts == "the kernels are two different files"
     slots = [(Slot("time", start, 0, 1024, "d" * 64),) for start in (0, 1024)]
     one, two = (
         with_provenance(run_of(NETS, board), boots=(BootRun("time", {}, own),))

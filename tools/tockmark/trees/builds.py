@@ -225,7 +225,7 @@ class GivenLinks:
     elves: tuple[Path, ...]
 
     def up_to(self, count: int) -> list[Path]:
-        """Return the first `count` ELF files, or as many as there are."""
+        """Return the first `count` ELF files; fewer if the user gave fewer."""
         return list(self.elves[:count])
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
@@ -366,7 +366,7 @@ Links = GivenLinks | BuiltLinks | PairedSide  # the links of one side
 
 
 def _with_origin(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
-    """Return a kernel with what is known of its origin beside what its ELF says."""
+    """Return a kernel with its origin; facts in its ELF take precedence."""
     return replace(kernel, **{**origin, **origin_facts(kernel)})  # type: ignore[arg-type]
 
 
@@ -467,7 +467,7 @@ class BuildCommand:
 
 
 def load_build_command(checkout: Path) -> BuildCommand | None:
-    """Return the stored build command of a checkout; None if there is none or it cannot be read."""
+    """Return the stored build command of a checkout; None if it is missing or unreadable."""
     stored = _stored_commands().get(str(checkout.resolve()))
     if not isinstance(stored, dict):
         return None

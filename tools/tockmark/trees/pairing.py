@@ -5,7 +5,7 @@ lld's --reproduce archives the inputs of a link. Both kernels are linked again f
 without the compiler, in a second. Their sections get one order, and each section gets a slot of the
 larger of its two sizes, with zeros after the smaller one. A section that exists on only one side
 leaves a hole on the other. The linker's relaxation changes sizes with distances, so both are linked
-again until all addresses agree. The remaining differences are those of the change; nothing moves by
+again until all addresses agree. The remaining differences come from the change; nothing moves by
 chance.
 
 The objects are read and rewritten for this. A section is identified by its content and its name,
@@ -229,8 +229,8 @@ def _hash(section: InputSection, of_other: "object") -> bytes:
 def match(
     base: Sequence[InputSection], head: Sequence[InputSection]
 ) -> list[tuple[InputSection, InputSection]]:
-    """Pair the sections of two links. Among sections of one name, those with the same content are
-    paired first, the rest in order; the same goes for unnamed sections."""
+    """Pair the sections of two links by name. Sections with the same content are paired first, the
+    others in their order; unnamed sections alike."""
     pairs: list[tuple[InputSection, InputSection]] = []
     by_name: dict[str, tuple[list[InputSection], list[InputSection]]] = {}
     for number, side in enumerate((base, head)):
@@ -268,7 +268,7 @@ _DROPPED = (
 
 
 class UnpairedError(TockmarkError):
-    """The two kernels cannot be linked in pairs, only compared as they are."""
+    """The two kernels cannot be linked in pairs, only compared as two builds."""
 
 
 @dataclass
@@ -403,7 +403,7 @@ def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
 
 
 def find_linkers() -> list[Path]:
-    """Return the linkers that may have made a kernel: those of all Rust toolchains and of the
+    """Return the linkers that may have made a kernel: from all Rust toolchains and from the
     PATH."""
     home = Path(os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"))
     tops = [*home.glob("toolchains/*")]

@@ -141,7 +141,7 @@ class Family(Part, frozen=True):
 
 @dataclass(frozen=True)
 class PatchResult:
-    """What happened to a tree, or with `check` would happen."""
+    """The changes to a tree; with `check`, the changes that would be made."""
 
     family: Family
     changed: bool
@@ -219,7 +219,7 @@ def board_names() -> list[str]:
 
 def find_family(tree: Path, board: str | None = None) -> Family:
     """Return the family of a tree: of this board, or by default of any with Earl Grey. Raise
-    TockmarkError if there is none."""
+    TockmarkError if no family matches."""
     families = [
         family for family in load_families() if (family.name == board if board else family.perf)
     ]

@@ -29,7 +29,7 @@ SHORT = 9  # characters of an abbreviated commit hash
 # Run no hooks of the user, and start no daemon that outlives us.
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 
-# Variables by which a hook or `git bisect run` selects another repository or index.
+# Variables with which a hook or `git bisect run` selects another repository or index.
 LEADING = [
     *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
     *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
@@ -105,7 +105,7 @@ class Repository:
         return git(self.tree, "rev-parse", "--is-shallow-repository") == "true"
 
     def commit(self, revision: str) -> Commit:
-        """Return the commit that a revision names. Raise TockmarkError if there is none, or if a
+        """Return the commit that a revision names. Raise TockmarkError if it names none, or if a
         worktree would not contain all of it."""
         name = f"{revision}^{{commit}}"
         done = run_git(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
@@ -138,8 +138,8 @@ class Repository:
         return [good, *between]
 
     def first_parents(self, span: str) -> list[Commit]:
-        """Return the commits of a range A..B by first parents, oldest first: those of B that A does
-        not have. Raise TockmarkError if it is not a range, or empty."""
+        """Return the commits of a range A..B by first parents, oldest first. Raise TockmarkError if
+        it is not a range, or empty."""
         old, dots, new = span.partition("..")
         if not (old and dots and new) or new.startswith("."):
             raise TockmarkError(f"'{quoted(span)}' is not a range", "give one like v1..main")
@@ -172,8 +172,8 @@ class Repository:
 
 
 def repository(tree: Path) -> Repository:
-    """Return the repository in a folder. Raise TockmarkError if there is none, or if it has
-    uncommitted changes, which would not be built."""
+    """Return the repository in a folder. Raise TockmarkError if the folder is not a checkout, or if
+    it has uncommitted changes, which would not be built."""
     if not tree.is_dir():
         raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
     done = run_git(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
