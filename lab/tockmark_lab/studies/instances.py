@@ -206,7 +206,7 @@ def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: 
             return Refusal(number, full, "the kernel", found[2], flash, ram)
     slots = app_capacity(kernel)
     if slots and slots.by != "its name" and slots.apps == number - 1:
-        return Refusal(number, "process slots", slots.by, slots.said, flash, ram)
+        return Refusal(number, "process slots", slots.by, slots.evidence, flash, ram)
     return Refusal(number, "not said", "nobody", "", flash, ram)
 
 

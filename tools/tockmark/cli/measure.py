@@ -200,9 +200,7 @@ class RunExtent:
     ] = False
     samples: Annotated[
         int | None,
-        Option(
-            min=9, help="Take at most N samples per row (default: enough for a stable median)."
-        ),
+        Option(min=9, help="Take at most N samples per row (default: enough for a stable median)."),
     ] = None
 
 

@@ -245,7 +245,7 @@ def opt_level(result: Result) -> str:
 
 def moved(rows: Iterable[RowVerdict]) -> list[RowVerdict]:
     """Return the rows of both sides by how far they moved, the worst first."""
-    return sorted((row for row in rows if row.before is not None), key=lambda row: row.place)
+    return sorted((row for row in rows if row.before is not None), key=lambda row: row.sort_key)
 
 
 # The section of a benchmark, on the page of its group.
