@@ -19,11 +19,11 @@ $(error apps/build.mk: there is no version $(ABI) of the system-call interface; 
 endif
 
 ifneq ($(filter-out perf cyclecount csr machine,$(COUNTER))$(if $(filter 1,$(ABI)),$(COUNTER:perf=)),)
-$(error apps/build.mk: no apps for version $(ABI) read by '$(COUNTER)'; use COUNTER=cyclecount or COUNTER=csr with ABI=2)
+$(error apps/build.mk: COUNTER=$(COUNTER) is not available for ABI=$(ABI); use COUNTER=cyclecount or COUNTER=csr with ABI=2)
 endif
 
 ifneq ($(filter-out cortex-m4,$(ARCH))$(if $(ARCH),$(filter-out 2,$(ABI))$(COUNTER)$(LIBTOCK_C)),)
-$(error apps/build.mk: ARCH=cortex-m4 is for ABI=2, with neither COUNTER nor LIBTOCK_C)
+$(error apps/build.mk: ARCH=$(ARCH) is not available here; use ARCH=cortex-m4 with ABI=2, without COUNTER and LIBTOCK_C)
 endif
 
 include apps/code.mk
@@ -49,7 +49,7 @@ ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) $(THUMB:%/=-Iapps/asm/%) -Iapps/asm -DTM_
 ifeq ($(ABI)$(if $(LIBTOCK_C),-libtock),2-libtock)
 LIBTOCK_A := $(LIBTOCK_C)/libtock/build/rv32imc/libtock.a
 ifeq ($(wildcard $(LIBTOCK_A)),)
-$(error apps/build.mk: $(LIBTOCK_A) is not there; build libtock-c for rv32imc, and give its folder)
+$(error apps/build.mk: $(LIBTOCK_A) does not exist; build libtock-c for rv32imc and set LIBTOCK_C to its folder)
 endif
 override OUT := $(OUT)-libtock
 CFLAGS += -DTM_LIBTOCK_C -isystem $(LIBTOCK_C)

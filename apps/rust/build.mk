@@ -13,10 +13,10 @@ OUT ?= build/apps/rust-abi$(ABI)
 C ?= build/apps/c-abi$(ABI)
 
 ifneq ($(filter-out tock,$(CALLS)),)
-$(error apps/rust/build.mk: there are no calls by '$(CALLS)'; use CALLS=tock, or LIBTOCK_RS=DIR)
+$(error apps/rust/build.mk: CALLS=$(CALLS) is not available; use CALLS=tock, or LIBTOCK_RS=DIR)
 endif
 ifneq ($(and $(CALLS),$(LIBTOCK_RS)),)
-$(error apps/rust/build.mk: the measured calls are by tock or by libtock-rs; use CALLS or LIBTOCK_RS)
+$(error apps/rust/build.mk: CALLS and LIBTOCK_RS exclude each other; use one of them)
 endif
 
 # ARCH=cortex-m4 builds for that core, as in apps/build.mk.                                  -cortex-m4
@@ -34,7 +34,7 @@ LIBRARY := libtock-rs
 VARIANT := -libtock
 WANTED := $(LIBTOCK_RS:%/=%)/platform/Cargo.toml $(LIBTOCK_RS:%/=%)/runtime/Cargo.toml
 ifneq ($(words $(wildcard $(WANTED))),2)
-$(error apps/rust/build.mk: $(LIBTOCK_RS) is no libtock-rs, which has platform/ and runtime/; give the folder of a checkout)
+$(error apps/rust/build.mk: $(LIBTOCK_RS) has no platform/ and runtime/ of libtock-rs; set LIBTOCK_RS to the folder of a checkout)
 endif
 else
 LIBRARY := $(CALLS)
