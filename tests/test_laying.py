@@ -41,7 +41,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = tockmark("board", "image", "--board", "cw310", "--only", ONLY, "-o", folder)
     assert done.stdout == (
         "omitted 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
-        f" interrupts: only the simulator's can time it\n3 images, each to be flashed once: {folder}/\n"
+        " interrupts: only the simulator's can time it\n"
+        f"3 images, each to be flashed once: {folder}/\n"
     )
     return folder
 
