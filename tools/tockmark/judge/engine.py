@@ -159,7 +159,7 @@ class Simulated:
         print(f"{self.name}: {rows}, {links}", file=sys.stderr, flush=True)
         results: list[list[Result]] = []
         for icaches, boots in boots_of(wanted, self.options):
-            suites = (replace(self.options.suites[0], boots=boots, further=boots),)
+            suites = (replace(self.options.suites[0], boots=boots, further_boots=boots),)
             options = replace(self.options, layouts=layouts, suites=suites, icaches=icaches)
             ran = run.run(options)
             jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
@@ -199,7 +199,7 @@ class Simulated:
                 INTERRUPTED,
             )
         for job in (job for jobs in ran.jobs for job in jobs):
-            if job.note is None or job.ending is None or not job.ending.panicked:
+            if job.problem is None or job.ending is None or not job.ending.panicked:
                 continue
             kernel = ran.layouts[job.layout].kernel
             raise TockmarkError(
