@@ -281,7 +281,7 @@ def test_nothing_is_built_for_what_cannot_be_meant(
 
 @pytest.mark.parametrize(
     ("span", "reason"),
-    [("HEAD", "is no range"), ("HEAD..HEAD", "holds no commit"), ("HEAD...HEAD", "is no range")],
+    [("HEAD", "is not a range"), ("HEAD..HEAD", "no commit"), ("HEAD...HEAD", "not a range")],
 )
 def test_a_range_that_is_none_is_refused(
     user: User, tmp_path: Path, span: str, reason: str

@@ -49,7 +49,7 @@ def result(
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
     """The cells of a table, by their program."""
     kernels = programs.group_by_kernel(results)
-    return {head: list(rest) for head, *rest in programs.table_of(kernels, KNOWN, icache).rows}
+    return {head: list(rest) for head, *rest in programs.program_table(kernels, KNOWN, icache).rows}
 
 
 def test_ratios_are_of_the_same_layout_and_their_median() -> None:
