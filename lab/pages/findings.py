@@ -49,7 +49,7 @@ PARTS = (
 )  # in this folder, in the order of the page
 HERE = Path(__file__).parent
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
-ANSWER = re.compile(r"^## Answer\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
+ANSWER = re.compile(r"^## Answer\n\n\*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)
 
 
 def made() -> dict[Path, bytes]:
@@ -67,10 +67,10 @@ def study(name: str) -> str:
 
 
 def answer(name: str) -> str:
-    """Return the answer section of a study's page, with a link to its figures."""
+    """Return the bold answer of a study's page, with a link to the page."""
     match = ANSWER.search(study(name))
     assert match, f"the page of {name} has no answer"
-    return f"{match[1]} ([figures](../lab/studies/{name}/README.md))"
+    return f"{match[1]} ([study](../lab/studies/{name}/README.md))"
 
 
 def _render(path: Path) -> str:

@@ -47,10 +47,10 @@ def test_what_did_not_hold_is_shown() -> None:
     good = robustness.render({"runs": PART})
     assert re.search(r"\| runs \| [^|]+ \| 0 \| 2026-11-22, cccccccccccc, 7 s on ", good)
     assert "| runs | lines | 5 | 3 | 4 good |" in good
-    assert "Did not hold" not in good
+    assert "**Failed, " not in good
     bad = robustness.render({"runs": PART | {"lost": ["run 3: torn"]}})
     assert re.search(r"\| runs \| [^|]+ \| 1 \|", bad)
-    assert "**Did not hold, runs:**\n\n- run 3: torn\n" in bad
+    assert "**Failed, runs:**\n\n- run 3: torn\n" in bad
     assert "| - | not run: `make robustness PARTS=logs` |" in bad
 
 

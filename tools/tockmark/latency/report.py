@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `tockmark latency` found: the file that keeps it, and the text for its reader, the answer
-first; and which waits of one kernel are longer than another's.
+"""The result of `tockmark latency`: its file, its text, and which waits of one kernel are longer
+than another's.
 
-Two kernels are compared by two rows beside each load, of the worst alarm and of the time that 99 %
-of them stay within. Each is one of the alarms that came at the same phases: on one kernel it comes
-out the same each time, so there is no chance to reckon with. What differs from kernel to kernel
-without anybody's doing is the layout of the code, for which there is a margin (docs/method.md). A
-wait that is longer by more is beyond a hard limit.
+Two kernels are compared by two rows per load: the worst alarm and the 99th percentile. Both kernels
+get the same alarms at the same phases, and a repetition gives the same cycles, so there is no
+random error. But the layout of the code differs from kernel to kernel, so there is a margin
+(docs/method.md). A wait that is longer by more exceeds a hard limit.
 """
 
 from collections import Counter
@@ -31,8 +30,8 @@ from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 FORM, VERSION = "tockmark-latency", 1
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
-QUIET = "nothing"  # the load that is none
-NOUN = {ALARM: "alarm", UART: "sent line"}  # what waits, by chain
+QUIET = "nothing"  # the name of the empty load
+NOUN = {ALARM: "alarm", UART: "sent line"}  # by chain
 FROM = {ALARM: "an alarm is due", UART: "a line is sent"}
 OFF, LOOK, CALL, CORE = (
     "interrupts off",
@@ -42,29 +41,29 @@ OFF, LOOK, CALL, CORE = (
 )
 KINDS = {
     OFF: "interrupts are off",
-    LOOK: "the kernel runs and does not ask what is pending",
-    CALL: "a deferred call waits until it is served",
-    CORE: "one process runs, the kernel for it, and nobody else",
+    LOOK: "the kernel runs and does not check for pending interrupts",
+    CALL: "a deferred call waits",
+    CORE: "one process runs, or the kernel for it",
 }
-ELSEWHERE = ("elsewhere",)  # the stack of all that is left
-MARGIN = 0.05  # a wait that is longer by so much of it is a finding
-LEAST = 200  # and by so many cycles
+OTHER_STACKS = ("elsewhere",)  # the stack of the remaining cycles
+MARGIN = 0.05  # a wait is a finding if it is longer by this share
+LEAST = 200  # and by this number of cycles
 WORST, MOST = "worst", "99%"
 WHICH: dict[str, Callable[[WaitSpread], int]] = {
-    WORST: lambda one: one.worst,
-    MOST: lambda one: one.most_of,
+    WORST: lambda waits: waits.worst,
+    MOST: lambda waits: waits.most_of,
 }
 
 
 class StackPart(Part, frozen=True):
-    """Part of a stretch: its innermost functions, callers first, and their cycles."""
+    """A part of a stretch: its innermost functions, callers first, and their cycles."""
 
     stack: tuple[str, ...]
     cycles: Count
 
 
 class LongestStretch(Part, frozen=True):
-    """The longest of a kind: in cycles, beside which load, and where they went, most first."""
+    """The longest stretch of its kind: its cycles, its load, and its parts, largest first."""
 
     kind: str
     cycles: Count
@@ -73,7 +72,7 @@ class LongestStretch(Part, frozen=True):
 
 
 class LoadWaits(Part, frozen=True):
-    """The alarms beside a load: the whole, and each stage by its name, in order."""
+    """The alarms under a load: the whole wait, and each stage by name, in order."""
 
     name: str
     what: str
@@ -82,7 +81,7 @@ class LoadWaits(Part, frozen=True):
 
 
 class WorstAlarm(Part, frozen=True):
-    """The alarm that took longest: beside which load, its stages, and where its cycles went."""
+    """The alarm with the longest wait: its load, its stages, and its parts, largest first."""
 
     load: str
     cycles: Count
@@ -91,8 +90,8 @@ class WorstAlarm(Part, frozen=True):
 
 
 class NeverCame(Part, frozen=True):
-    """A load beside which an alarm did not come while the boot ran: so many cycles it waited, and
-    which was the last stage that ended."""
+    """A load whose boot ended without the last alarm: how many cycles it waited, and the last stage
+    that ended."""
 
     name: str
     what: str
@@ -101,7 +100,7 @@ class NeverCame(Part, frozen=True):
 
 
 class StoredLatency(Part, frozen=True):
-    """The file: on one kernel."""
+    """The file of a measurement of one kernel."""
 
     format: str
     version: int
@@ -112,49 +111,49 @@ class StoredLatency(Part, frozen=True):
     icache: bool
     simulator: dict[str, str]
     family: str
-    cycles: Count  # that were simulated
-    stages: dict[str, str]  # what each is
+    cycles: Count  # simulated in total
+    stages: dict[str, str]  # a description of each
     loads: tuple[LoadWaits, ...]
     worst: WorstAlarm
     stretches: tuple[LongestStretch, ...]
-    tool: str | None = None  # the commit of the checkout
+    tool: str | None = None  # the commit of tockmark
     never: tuple[NeverCame, ...] = ()
     chain: str = ALARM
 
     @property
     def longest_stage(self) -> str:
-        """The stage that took most of the worst alarm."""
+        """The stage with most cycles of the worst alarm."""
         return max(self.worst.stages, key=self.worst.stages.__getitem__)
 
 
-def format_file(found: StoredLatency) -> str:
-    """Return the file."""
-    return documents.text_of(found, ("loads", "stretches"))
+def format_file(latency: StoredLatency) -> str:
+    """Return a measurement as the text of its file."""
+    return documents.text_of(latency, ("loads", "stretches"))
 
 
 def load(path: Path) -> StoredLatency:
-    """Read such a file. TockmarkError if it is none."""
+    """Read a file. Raise TockmarkError if it is not a measurement."""
     return documents.read(path, StoredLatency, FORM, VERSION, TODO)
 
 
-def format_answer(found: StoredLatency) -> str:
-    """Return the answer in words."""
-    worst, by, noun = found.worst, found.longest_stage, NOUN[found.chain]
-    beside = {one.name: one for one in found.loads}
+def format_answer(latency: StoredLatency) -> str:
+    """Return the main result in words."""
+    worst, stage, noun = latency.worst, latency.longest_stage, NOUN[latency.chain]
+    loads = {load_waits.name: load_waits for load_waits in latency.loads}
     never = "; ".join(
-        f"beside {one.what} its upcall never came within {_time(one.cycles, found.clock_hz)}, the"
-        f" stage '{one.ended}' was over"
-        for one in found.never
+        f"with {lost.what} its upcall did not come within {_time(lost.cycles, latency.clock_hz)};"
+        f" the last stage that ended is '{lost.ended}'"
+        for lost in latency.never
     )
     words = f"An app may keep another's {noun} waiting for ever: {never}.\n" if never else ""
-    words += "Where it comes, an" if never else "An"
+    words += "Otherwise, an" if never else "An"
     words += (
-        f" app may keep another's {noun} waiting {_time(worst.cycles, found.clock_hz)}: beside"
-        f" {beside[worst.load].what}, {worst.stages[by]:,} of it in the stage '{by}'"
-        f" ({found.stages[by]})."
+        f" app may keep another's {noun} waiting {_time(worst.cycles, latency.clock_hz)}: with"
+        f" {loads[worst.load].what}, {worst.stages[stage]:,} of them in the stage '{stage}'"
+        f" ({latency.stages[stage]})."
     )
-    if (alone := beside.get(QUIET)) is not None:
-        words += f" Beside nothing it takes {alone.whole.worst:,} at most."
+    if (alone := loads.get(QUIET)) is not None:
+        words += f" Without load it takes at most {alone.whole.worst:,}."
     return words
 
 
@@ -162,43 +161,43 @@ def _time(cycles: int, clock_hz: int) -> str:
     return f"{cycles:,} cycles ({cycles * 1e6 / clock_hz:,.0f} µs)"
 
 
-def format_report(found: StoredLatency) -> str:
-    """Return all of it for its reader."""
-    about = f"{found.kernel.title}, {found.board}, i-cache {ICACHE[found.icache]}"
+def format_report(latency: StoredLatency) -> str:
+    """Return the whole measurement as text."""
+    about = f"{latency.kernel.title}, {latency.board}, i-cache {ICACHE[latency.icache]}"
     lines = [
-        format_answer(found),
+        format_answer(latency),
         "",
         f"kernel  {about}",
-        f"took    {found.cycles:,} simulated cycles",
+        f"took    {latency.cycles:,} simulated cycles",
         "",
     ]
     columns = {"median": 9, "99 %": 9, "worst": 9, "seen": 7}
-    table = Table([TableColumn("beside, stage", 26, 0, left=True), *figures(columns)])
-    for one in found.loads:
-        table.add(one.name, *_cells(one.whole))
-        for name, stage in one.stages.items():
+    table = Table([TableColumn("load, stage", 26, 0, left=True), *figures(columns)])
+    for load_waits in latency.loads:
+        table.add(load_waits.name, *_cells(load_waits.whole))
+        for name, stage in load_waits.stages.items():
             table.add(f"  {name}", *_cells(stage))
-    for lost in found.never:
+    for lost in latency.never:
         table.add(lost.name, "", "", "never", "")
-    lines += table.text(f"From when {FROM[found.chain]} to its upcall; cycles", "")
-    lines += ["", f"The worst {NOUN[found.chain]}'s stages, and where its cycles went:"]
-    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in found.worst.stages.items())
-    lines += [f"  {stages}", *_parts(found.worst.parts), ""]
-    if found.stretches:
-        lines.append("The longest stretches while some alarms came, and where their cycles went:")
-    for stretch in found.stretches:
-        what = f"{KINDS[stretch.kind]}, beside {stretch.load}"
-        lines += [f"  {stretch.cycles:8,}  {what}", *_parts(stretch.parts)]
+    lines += table.text(f"From when {FROM[latency.chain]} to its upcall; cycles", "")
+    lines += ["", f"The worst {NOUN[latency.chain]}'s stages, and where its cycles went:"]
+    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in latency.worst.stages.items())
+    lines += [f"  {stages}", *_parts(latency.worst.parts), ""]
+    if latency.stretches:
+        lines.append("The longest stretches during some alarms, and where their cycles went:")
+    for stretch in latency.stretches:
+        title = f"{KINDS[stretch.kind]}; load: {stretch.load}"
+        lines += [f"  {stretch.cycles:8,}  {title}", *_parts(stretch.parts)]
     return "\n".join(lines) + "\n"
 
 
-def as_json(found: StoredLatency) -> object:
-    """Return all of it as records."""
-    return msgspec.to_builtins(found)
+def as_json(latency: StoredLatency) -> object:
+    """Return the whole measurement as JSON values."""
+    return msgspec.to_builtins(latency)
 
 
-def _cells(one: WaitSpread) -> Iterable[str]:
-    return (f"{one.median:,}", f"{one.most_of:,}", f"{one.worst:,}", f"{one.count:,}")
+def _cells(waits: WaitSpread) -> Iterable[str]:
+    return (f"{waits.median:,}", f"{waits.most_of:,}", f"{waits.worst:,}", f"{waits.count:,}")
 
 
 def _parts(parts: Iterable[StackPart]) -> list[str]:
@@ -207,7 +206,7 @@ def _parts(parts: Iterable[StackPart]) -> list[str]:
 
 @dataclass(frozen=True)
 class WaitName(RowName):
-    """What a wait is called: `wait.alarm load=console of=worst`."""
+    """The name of a wait: `wait.alarm load=console of=worst`."""
 
     id: str
     params: Params
@@ -216,31 +215,34 @@ class WaitName(RowName):
 
 
 def wait_verdicts(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
-    """Return what is said of the waits beside each load. TockmarkError if the files are not of the
-    same machine, stages and alarms."""
-    for what, one, other in (
-        ("kernels with other stages", base.family, new.family),
-        ("other chains", base.chain, new.chain),
-        ("other boards", base.board, new.board),
-        ("other settings of the cache", base.icache, new.icache),
-        ("other simulators", base.simulator, new.simulator),
-        ("other loads", _names(base), _names(new)),
-        ("other numbers of alarms", _counts(base, new), _counts(new, base)),
+    """Return the verdicts on the waits under each load. Raise TockmarkError if the files differ in
+    machine, stages, loads or alarms."""
+    for subject, base_value, new_value in (
+        ("stages", base.family, new.family),
+        ("chains", base.chain, new.chain),
+        ("boards", base.board, new.board),
+        ("cache settings", base.icache, new.icache),
+        ("simulators", base.simulator, new.simulator),
+        ("loads", _names(base), _names(new)),
+        ("numbers of alarms", _counts(base, new), _counts(new, base)),
     ):
-        if one != other:
-            raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
+        if base_value != new_value:
+            raise TockmarkError(
+                f"the two measurements have different {subject}",
+                "measure both with the same options, on one machine",
+            )
     return list(_verdicts(base, new))
 
 
 def _verdicts(base: StoredLatency, new: StoredLatency) -> Iterator[RowVerdict]:
-    known = {load.name: load for load in base.loads}
+    base_loads = {load.name: load for load in base.loads}
     for lost in new.never:
-        if lost.name in known:
-            why = f"never comes within {lost.cycles:,} cycles, the stage {lost.ended} was over"
+        if lost.name in base_loads:
+            why = f"did not come within {lost.cycles:,} cycles; last stage: {lost.ended}"
             name = _name(new, lost.name, WORST)
             yield RowVerdict(name, Verdict.GONE, limit=Limit.HARD, why=why)
     for load in new.loads:
-        if (old := known.get(load.name)) is not None:  # else it never came on the other
+        if (old := base_loads.get(load.name)) is not None:  # else it never came on the base
             for of, value in WHICH.items():
                 traced = base.worst.load == new.worst.load == load.name and of == WORST
                 worst = (base.worst, new.worst) if traced else None
@@ -254,14 +256,15 @@ def judge_wait(
     value: Callable[[WaitSpread], int],
     worst: tuple[WorstAlarm, WorstAlarm] | None = None,
 ) -> RowVerdict:
-    """Judge one wait, and name the stage that changed most the same way: grew, or shrank where it
-    waits no longer than before. `worst` alarms that were traced on both kernels name the function,
-    too."""
+    """Judge one wait and name the stage that changed most in the same direction, if the wait
+    changed.
+
+    `worst` has alarms that were traced on both kernels; with them, also name the function."""
     before, after = value(old.whole), value(new.whole)
     verdict = Verdict.SAME
     if abs(after - before) > max(LEAST, before * MARGIN):
         verdict = Verdict.WORSE if after > before else Verdict.BETTER
-    grown = {name: value(one) - value(old.stages[name]) for name, one in new.stages.items()}
+    grown = {name: value(waits) - value(old.stages[name]) for name, waits in new.stages.items()}
     stage = (max if before < after else min)(grown, key=grown.__getitem__)
     where = f"{stage} {grown[stage]:+,}"
     if worst and (function := _function(*worst if before < after else reversed(worst))):
@@ -279,26 +282,26 @@ def judge_wait(
     )
 
 
-def _name(found: StoredLatency, load: str, of: str) -> WaitName:
-    return WaitName(f"wait.{found.chain}", {"load": load, "of": of}, found.icache)
+def _name(latency: StoredLatency, load: str, of: str) -> WaitName:
+    return WaitName(f"wait.{latency.chain}", {"load": load, "of": of}, latency.icache)
 
 
 def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
-    """Return the function that took most cycles more, whoever called it; None if none did."""
+    """Return the function whose cycles grew most, over all callers; None if none grew."""
     grown = Counter[str]()
     for alarm, sign in ((new, 1), (base, -1)):
         for part in alarm.parts:
-            if part.stack != ELSEWHERE:
+            if part.stack != OTHER_STACKS:
                 grown[part.stack[-1]] += sign * part.cycles
     most = max(grown, key=grown.__getitem__, default=None)
     return most if most is not None and grown[most] > 0 else None
 
 
-def _names(one: StoredLatency) -> set[str]:
-    return {load.name for load in one.loads} | {load.name for load in one.never}
+def _names(latency: StoredLatency) -> set[str]:
+    return {load.name for load in latency.loads} | {load.name for load in latency.never}
 
 
-def _counts(one: StoredLatency, other: StoredLatency) -> dict[str, int]:
-    """Return how many alarms came beside each load, of those beside which they come on both."""
+def _counts(latency: StoredLatency, other: StoredLatency) -> dict[str, int]:
+    """Return the number of alarms under each load that `other` also has."""
     both = {load.name for load in other.loads}
-    return {load.name: load.whole.count for load in one.loads if load.name in both}
+    return {load.name: load.whole.count for load in latency.loads if load.name in both}

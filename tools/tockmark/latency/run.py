@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This runs an app that waits (apps/latency) beside each load, and finds what its alarms, or its
-lines, went through.
+"""Run an app that waits (apps/latency) under each load, and find the stages of its alarms or of its
+sent lines.
 
-Of each load there are boots whose alarms all count, by marks; then, on the simulator with the
-retirement port, the start of the first again, for the longest stretches in which something does not
-come to its turn: interrupts are off, the kernel does not ask what is pending, a deferred call
-waits, one process keeps the core. A sleep (`wfi`) ends a stretch: an interrupt ends the sleep, be
-they off or on. The worst alarm of all is traced, too, from when it is due to its upcall. Cycles of
-a stretch are shown by the stacks that they went to.
+Each load has boots in which marks time all alarms. Then the start of the first boot runs again, on
+the simulator with the retirement port, to find the longest stretches in which something waits:
+interrupts are off, the kernel does not check for pending interrupts, a deferred call waits, or one
+process keeps the core. A sleep (`wfi`) ends a stretch, since any interrupt ends the sleep, even
+with interrupts off. The worst alarm is also traced, from its due time to its upcall. The cycles of
+a stretch are shown by stack.
 """
 
 import bisect
@@ -43,12 +43,12 @@ from tockmark.latency.chain import (
 from tockmark.latency.report import (
     CALL,
     CORE,
-    ELSEWHERE,
     FORM,
     KINDS,
     LOOK,
     NOUN,
     OFF,
+    OTHER_STACKS,
     VERSION,
     LoadWaits,
     LongestStretch,
@@ -84,21 +84,20 @@ from tockmark.wire.records import ARM
 LOADS = Path(__file__).with_name("loads.toml")
 APPS = paths.APPS / "latency-abi2"
 DISTURBER, HASTY = "disturber", "hasty"
-WAITS = {ALARM: "sleeper", UART: "writer"}  # which app
+WAITS = {ALARM: "sleeper", UART: "writer"}  # the app of each chain
 LINE = 8  # bytes: apps/latency/writer.c
-# Cycles that a byte takes, at 460,800 baud. In less the driver might not have given the UART the
-# next byte when one is sent.
+# Cycles per byte at 460,800 baud. With fewer, the driver might be late with the next byte.
 PACE = 521
-SILENCE = 5_000_000  # cycles without a byte of any line: no line comes any more
-ALARMS = 100  # beside each load: with all loads some 25 million cycles on the baseline
+SILENCE = 5_000_000  # cycles without a byte, after which no line is expected
+ALARMS = 100  # per load: with all loads some 25 million cycles on the baseline
 MOST_ALARMS = 10_000
-NAME = 10  # letters of a load that a boot's name has room for
-A_BOOT = 200  # alarms: of more the simulator would not print all marks
-MOST_CYCLES = 200_000_000  # of a boot
-TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stretches
-NO_END = 0xFFFF_FFFF  # of starting again after a fault
+NAME = 10  # letters of a load's name in a boot's name
+A_BOOT = 200  # alarms per boot; the simulator could not print the marks of more
+MOST_CYCLES = 200_000_000  # per boot
+TRACED_ALARMS = 8  # per boot, to find its stretches
+NO_END = 0xFFFF_FFFF  # restarts after a fault: unlimited
 MSTATUS, MIE = 0x300, 1 << 3
-WRITES, CLEARS = 1, 3  # functions of CSR instructions, less 4 for a number
+WRITES, CLEARS = 1, 3  # funct3 of CSR instructions, without the bit for an immediate
 EFFECTS = HEADING.index("effects") - 1  # the space before them
 MOST_STACKS = 6
 SHOWN_FRAMES = 6
@@ -113,7 +112,7 @@ Owner = Callable[[Step], int]
 
 
 class RunLoad(Part, frozen=True):
-    """What runs beside: see loads.toml."""
+    """A load; see loads.toml."""
 
     name: str
     what: str
@@ -129,7 +128,7 @@ class RunLoad(Part, frozen=True):
 
 @dataclass(frozen=True)
 class LatencyOptions:
-    """What the user asked for."""
+    """The options of the user."""
 
     kernel: KernelElf
     board: BoardProfile
@@ -142,7 +141,7 @@ class LatencyOptions:
 
 @dataclass(frozen=True)
 class RanBoot:
-    """A boot, and what its alarms went through; or that it came to none."""
+    """A boot and its alarms, or the one that never came."""
 
     load: RunLoad
     image: Image
@@ -159,30 +158,30 @@ def read_loads() -> list[RunLoad]:
 def loads_for(
     kernel: KernelElf, names: Iterable[str] | None, chain: str = ALARM
 ) -> tuple[RunLoad, ...]:
-    """Return the loads of these names, or all of a chain's that a kernel can bear. TockmarkError if
-    there is no such load, or the kernel cannot bear it."""
-    known = {load.name: load for load in read_loads()}
+    """Return the loads of these names, or all loads of a chain that a kernel supports. Raise
+    TockmarkError if a name is unknown or the kernel does not support the load."""
+    loads = {load.name: load for load in read_loads()}
     functions = load_kernel_program(kernel).code_names().values()
 
-    def bears(load: RunLoad) -> bool:
+    def is_supported(load: RunLoad) -> bool:
         return load.needs is None or any(re.fullmatch(load.needs, name) for name in functions)
 
     if names is None:
-        own = (load for load in known.values() if load.uart or chain != UART)
-        return tuple(filter(bears, own))
-    found = []
+        own = (load for load in loads.values() if load.uart or chain != UART)
+        return tuple(filter(is_supported, own))
+    chosen = []
     for name in names:
-        if (load := known.get(name)) is None:
-            raise TockmarkError(f"there is no load '{name}'", f"choose from: {', '.join(known)}")
-        if not bears(load):
-            raise TockmarkError(f"no load '{name}' here: {load.without}", "leave it out")
-        found.append(load)
-    return tuple(found)
+        if (load := loads.get(name)) is None:
+            raise TockmarkError(f"no load is called '{name}'", f"choose from: {', '.join(loads)}")
+        if not is_supported(load):
+            raise TockmarkError(f"the load '{name}' cannot run: {load.without}", "omit it")
+        chosen.append(load)
+    return tuple(chosen)
 
 
 def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatency:
-    """Run all; `say` is told what is done. TockmarkError if an alarm did not come, or a point of
-    the kernel is gone."""
+    """Measure all loads; `say` receives a line per load. Raise TockmarkError if no alarm comes, or
+    a point of the kernel is missing."""
     measurement = _Measurement(options)
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
@@ -190,22 +189,25 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         boots = measurement.boots(load)
         if (lost := boots[-1].never) is not None:
             never.append(lost)
-            say(f"{load.name}: an upcall never came within {lost.cycles:,} cycles")
+            say(f"{load.name}: an upcall did not come within {lost.cycles:,} cycles")
             continue
-        one = [alarm for boot in boots for alarm in boot.alarms]
-        whole = spread(alarm.whole for alarm in one)
-        stages = dict(stage_spreads(measurement.family, one))
+        load_alarms = [alarm for boot in boots for alarm in boot.alarms]
+        whole = spread(alarm.whole for alarm in load_alarms)
+        stages = dict(stage_spreads(measurement.family, load_alarms))
         loads.append(LoadWaits(load.name, load.what, whole, stages))
-        say(f"{load.name}: {len(one)} {NOUN[options.chain]}s, the worst {whole.worst:,} cycles")
+        say(
+            f"{load.name}: {len(load_alarms)} {NOUN[options.chain]}s,"
+            f" the worst {whole.worst:,} cycles"
+        )
         ran += boots
-        if options.chain != ALARM:  # stretches are the same, whatever waits
+        if options.chain != ALARM:  # the stretches do not depend on the chain
             continue
         for stretch in measurement.stretches(boots[0]):
-            kept = longest_.get(stretch.kind)
-            if kept is None or stretch.cycles > kept.cycles:
+            best = longest_.get(stretch.kind)
+            if best is None or stretch.cycles > best.cycles:
                 longest_[stretch.kind] = stretch
     if not ran:
-        raise TockmarkError("no alarm came at all", "name further --loads", INCOMPLETE)
+        raise TockmarkError("no alarm came under any load", "give more --loads", INCOMPLETE)
     worst = measurement.worst(ran)
     return StoredLatency(
         FORM,
@@ -229,11 +231,10 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
 
 
 class _Measurement:
-    """The boots of a kernel, and how many cycles were simulated: those of boots from the cache
-    count, too."""
+    """The boots of a kernel and the number of simulated cycles, including cached boots."""
 
     def __init__(self, options: LatencyOptions) -> None:
-        """TockmarkError if a simulator is not built, or the kernel's stages are not known."""
+        """Raise TockmarkError if a simulator is not built or the kernel's stages are unknown."""
         self.options = options
         _, self._tracing = simulators(options.board)
         self.kernel = load_kernel_program(options.kernel)
@@ -241,27 +242,26 @@ class _Measurement:
         self.cycles = 0
 
     def boots(self, load: RunLoad) -> list[RanBoot]:
-        """Run the boots of a load, and find their alarms, as far as there is none that never
-        comes."""
-        found: list[RanBoot] = []
+        """Run the boots of a load and find their alarms; stop at an alarm that never comes."""
+        boots: list[RanBoot] = []
         for first in range(0, self.options.alarms, A_BOOT):
-            found.append(self._run(load, first, min(A_BOOT, self.options.alarms - first)))
-            if found[-1].never is not None:
+            boots.append(self._run(load, first, min(A_BOOT, self.options.alarms - first)))
+            if boots[-1].never is not None:
                 break
-        return found
+        return boots
 
     def worst(self, ran: Iterable[RanBoot]) -> WorstAlarm:
         """Trace the worst alarm of all boots."""
-        boot = max(ran, key=lambda one: max(alarm.whole for alarm in one.alarms))
-        alarm = max(boot.alarms, key=lambda one: one.whole)
+        boot = max(ran, key=lambda ran_boot: max(alarm.whole for alarm in ran_boot.alarms))
+        alarm = max(boot.alarms, key=lambda boot_alarm: boot_alarm.whole)
         lines = self._trace(boot.image, alarm.due, alarm.ends[-1])
         names = [stage.name for stage in self.family.stage]
-        took = dict(zip(names, alarm.stages, strict=True))
+        cycles = dict(zip(names, alarm.stages, strict=True))
         parts = _Codes(self.kernel, boot.image).stacks(lines)
-        return WorstAlarm(boot.load.name, alarm.whole, took, parts)
+        return WorstAlarm(boot.load.name, alarm.whole, cycles, parts)
 
     def stretches(self, ran: RanBoot) -> Iterable[LongestStretch]:
-        """Yield the longest stretches while the first alarms of a boot come."""
+        """Yield the longest stretches during the first alarms of a boot."""
         first = ran.alarms[0].due
         last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
         lines = self._trace(ran.image, first, last)
@@ -286,7 +286,7 @@ class _Measurement:
         return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
     def _run(self, load: RunLoad, first: int, count: int) -> RanBoot:
-        """Run a boot of a load, with `count` alarms from number `first` on."""
+        """Run a boot of a load with `count` alarms, from number `first` on."""
         options, image = self.options, self._image(load, first, count)
         app = image.slots[load.apps if load.behind else 0].symbols
         own = IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"
@@ -301,7 +301,7 @@ class _Measurement:
             lost = lost_alarm(self.family, lines, ending.cycles, load.name)
             return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
         if ending.why:
-            raise TockmarkError(f"{load.name}: {ending.why}", "ask for fewer --loads", INCOMPLETE)
+            raise TockmarkError(f"{load.name}: {ending.why}", "give fewer --loads", INCOMPLETE)
         if options.chain == UART:
             takes = range(LINE * PACE, (LINE + 1) * PACE)
             return RanBoot(load, image, lines_in_log(self.family, lines, load.name, count, takes))
@@ -329,18 +329,18 @@ class _Measurement:
 
 
 class _Codes:
-    """The code of a boot: the kernel's, and each app's."""
+    """The code of a boot: the kernel's and each app's."""
 
     def __init__(self, kernel: Program, image: Image) -> None:
         self._codes = Codes(kernel, image)
         self._starts = [slot.flash_start for slot in image.slots]
 
     def owner(self, address: int) -> int:
-        """Return the number of the app that an address in user mode is of."""
+        """Return the number of the app at an address in user mode."""
         return max(bisect.bisect_right(self._starts, address) - 1, 0)
 
     def stacks(self, lines: list[str]) -> tuple[StackPart, ...]:
-        """Return where the cycles of these lines went."""
+        """Return the cycles of trace lines by stack."""
         codes = self._codes
         codes.look_up((line[MODE] == "U", int(line[PC], 16)) for line in lines)
         return hottest_stacks(
@@ -352,7 +352,7 @@ class _Codes:
 
 @dataclass(frozen=True)
 class Span:
-    """Lines of a trace, from the first to the one behind the last, and how long they took."""
+    """A range of trace lines, the end excluded, and its cycles."""
 
     start: int
     end: int
@@ -361,7 +361,7 @@ class Span:
 
 @dataclass
 class LongestSoFar:
-    """The longest span so far of a kind, and the one that is open."""
+    """The longest span so far, and the open one."""
 
     best: Span = Span(0, 0, 0)
     since: tuple[int, int] | None = None  # line, cycle
@@ -371,7 +371,7 @@ class LongestSoFar:
             self.since = line, cycle
 
     def close(self, line: int, cycle: int) -> None:
-        """End what is open; lines up to this one, which is not in it."""
+        """End the open span before this line."""
         if self.since is not None:
             start, since = self.since
             if cycle - since > self.best.cycles:
@@ -381,11 +381,11 @@ class LongestSoFar:
 
 @dataclass
 class Follower:
-    """Follows the lines of a trace."""
+    """Finds the longest spans of each kind in the lines of a trace."""
 
-    looks: Set[int]
-    asks: Set[int]  # addresses that ask for a deferred call
-    serves: Set[int]
+    looks: Set[int]  # addresses that read the pending interrupts
+    requests: Set[int]  # addresses that request a deferred call
+    serves: Set[int]  # addresses that serve one
     owner: Callable[[int], int]  # of an address in user mode
     longest: dict[str, LongestSoFar] = field(
         default_factory=lambda: {kind: LongestSoFar() for kind in KINDS}
@@ -393,7 +393,7 @@ class Follower:
     _registers: list[int] = field(default_factory=lambda: [0] * 32)
 
     def follow(self, lines: Sequence[str]) -> dict[str, Span]:
-        """Return the longest span of each kind. What is under way at the end is not counted."""
+        """Return the longest span of each kind. A span that is open at the end does not count."""
         off, look, call, core = (self.longest[kind] for kind in (OFF, LOOK, CALL, CORE))
         user, running, asleep = False, None, False
         last = int(lines[0][:10]) if lines else 0
@@ -420,7 +420,7 @@ class Follower:
                 if pc in self.looks:
                     look.close(number, last)
                     look.open(number, last)
-                if pc in self.asks:
+                if pc in self.requests:
                     call.open(number, last)
                 if pc in self.serves:
                     call.close(number, last)
@@ -430,50 +430,51 @@ class Follower:
                 for register, value in _WRITTEN.findall(line, EFFECTS):
                     self._registers[int(register)] = int(value, 16)
             last = cycle
-        return {kind: one.best for kind, one in self.longest.items()}
+        return {kind: span.best for kind, span in self.longest.items()}
 
     def _system(self, insn: int, line: int, cycle: int) -> None:
-        """Follow what an instruction of the kernel does to interrupts, behind it."""
-        done = decode(insn)
-        if done.kind not in SYSTEM:
+        """Follow the effect of a kernel instruction on interrupts."""
+        instruction = decode(insn)
+        if instruction.kind not in SYSTEM:
             return
         off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
-        if done.kind == Kind.WAIT:
-            for one in (off, look, core):
-                one.close(line, cycle)
-        elif done.kind == Kind.RETURN:
+        if instruction.kind == Kind.WAIT:
+            for span in (off, look, core):
+                span.close(line, cycle)
+        elif instruction.kind == Kind.RETURN:
             off.close(line, cycle)
-        elif done.kind == Kind.CSR and done.imm == MSTATUS:
-            value = done.rs1 if done.function & 4 else self._registers[done.rs1]
-            how = done.function & 3
-            if (how == CLEARS and value & MIE) or (how == WRITES and not value & MIE):
+        elif instruction.kind == Kind.CSR and instruction.imm == MSTATUS:
+            source = instruction.rs1
+            value = source if instruction.function & 4 else self._registers[source]
+            operation = instruction.function & 3
+            if (operation == CLEARS and value & MIE) or (operation == WRITES and not value & MIE):
                 off.open(line, cycle)
-            elif how != CLEARS and value & MIE:
+            elif operation != CLEARS and value & MIE:
                 off.close(line, cycle)
 
 
 def longest_spans(
     family: KernelFamily, kernel: Program, owner: Callable[[int], int], lines: Sequence[str]
 ) -> dict[str, Span]:
-    """Return the longest span of each kind in a trace without its heading; `owner` tells whose an
-    address in user mode is."""
+    """Return the longest span of each kind in a trace without its heading. `owner` returns the app
+    at an address in user mode."""
     looks = {*stage_addresses(kernel, family.look_stage)}
-    asks, serves = set[int](), set[int]()
+    requests, serves = set[int](), set[int]()
     if (deferred := family.deferred) is not None:
         ran = {int(line[PC], 16) for line in lines if line[MODE] != "U"}
         kernel.look_up(ran)
         for at in ran:
             paths = [scope.path for scope in kernel.scopes(at)]
             if deferred.set in paths:
-                asks.add(at)
+                requests.add(at)
             if deferred.served in paths:
                 serves.add(at)
-    return Follower(looks, asks, serves, owner).follow(lines)
+    return Follower(looks, requests, serves, owner).follow(lines)
 
 
-def _shown(stack: Sequence[Frame]) -> tuple[str, ...]:
-    """Return the outer functions since the last trap, without those that only wrap others. Apps and
-    assembly have no files."""
+def _shorten(stack: Sequence[Frame]) -> tuple[str, ...]:
+    """Return the outer functions since the last trap, without mere wrappers. Apps and assembly have
+    no file."""
     bare = [at for at, frame in enumerate(stack) if not frame.file]
     own = stack
     if bare:
@@ -482,14 +483,14 @@ def _shown(stack: Sequence[Frame]) -> tuple[str, ...]:
 
 
 def hottest_stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart, ...]:
-    """Return where the cycles of some lines went, the stacks with most first; what is left of them
-    is under one name. They add up to the cycles of the lines."""
+    """Return the cycles of trace lines by stack, largest first; the last part has the cycles of all
+    other stacks. The parts add up to the cycles of the lines."""
     steps = [parse(line) for line in lines]
-    found: Counter[tuple[str, ...]] = Counter()
-    there = find_contexts(steps, where, owner)
-    for (_, charges), place in zip(charge_cycles(steps), there, strict=True):
-        found[_shown(place.stack)] += sum(cycles for _, cycles in charges)
-    most = found.most_common(MOST_STACKS)
-    rest = found.total() - sum(cycles for _, cycles in most)
+    cycles_by_stack: Counter[tuple[str, ...]] = Counter()
+    contexts = find_contexts(steps, where, owner)
+    for (_, charges), context in zip(charge_cycles(steps), contexts, strict=True):
+        cycles_by_stack[_shorten(context.stack)] += sum(cycles for _, cycles in charges)
+    most = cycles_by_stack.most_common(MOST_STACKS)
+    rest = cycles_by_stack.total() - sum(cycles for _, cycles in most)
     parts = [StackPart(stack, cycles) for stack, cycles in most]
-    return (*parts, *([StackPart(ELSEWHERE, rest)] if rest else []))
+    return (*parts, *([StackPart(OTHER_STACKS, rest)] if rest else []))
