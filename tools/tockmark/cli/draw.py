@@ -126,7 +126,7 @@ def make_site(
         found.results = [Named(*one) for one in zip(names, results, strict=True)]
     elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
-    for line in (*found.strangers, *found.problems):
+    for line in (*found.unknown_files, *found.problems):
         print_message(line)
     site = Site(found, known)
     files = render.site_pages(site, ProgressLine(QUIET, EVERY).count, chapters_of(site))

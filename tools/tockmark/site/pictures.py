@@ -69,7 +69,7 @@ class Curve:
 
 def procedure_calls(named: list[Named]) -> Sheet | None:
     """Draw the study's figure of procedure calls: cycles by the number of arguments."""
-    curves = [curve for one in _settings(named) for curve in one.curve("call.args", "n")]
+    curves = [curve for setting in _settings(named) for curve in setting.curve("call.args", "n")]
     if not curves:
         return None
     sheet = _sheet("Procedure calls by number of arguments", named, {"": curves})
@@ -83,15 +83,15 @@ def procedure_calls(named: list[Named]) -> Sheet | None:
 def memory_bandwidth(named: list[Named]) -> Sheet | None:
     """Draw the study's figure of RAM bandwidth by size, for all kinds of access."""
     drawn: dict[str, dict[str, list[Curve]]] = {}
-    for one in _settings(named):
+    for setting in _settings(named):
         for kind, ids in MEMORY.items():
             curves = [
                 replace(curve, label=id_.partition("_")[2])
                 for id_ in ids
-                for curve in one.curve(id_, "size", _bytes_a_cycle)
+                for curve in setting.curve(id_, "size", _bytes_a_cycle)
             ]
             if curves:
-                drawn.setdefault(one.label, {})[kind] = curves
+                drawn.setdefault(setting.label, {})[kind] = curves
     kinds = [kind for kind in MEMORY if any(kind in row for row in drawn.values())]
     if not drawn:
         return None
@@ -102,7 +102,7 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     for axes, ((label, kind), curves) in zip(sheet.panels, panels.items(), strict=True):
         axes.set_ylim(0, top)
         _sizes(axes)
-        if all(one.result.provenance.board.machine == LIMITED for one in named):
+        if all(entry.result.provenance.board.machine == LIMITED for entry in named):
             _ram_limit(axes, kind, max((max(curve.x) for curve in curves), default=0))
         if kind == kinds[0]:
             axes.set_ylabel(f"{label}\nbytes a cycle, net")
@@ -155,8 +155,8 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
     panels = {
         width: [
             replace(curve, x=[x / 1024 for x in curve.x])
-            for one in _settings(named)
-            for curve in one.curve("icache.nops", "size", width=width)
+            for setting in _settings(named)
+            for curve in setting.curve("icache.nops", "size", width=width)
         ]
         for width in (2, 4)
     }
@@ -177,12 +177,12 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
 def context_switch(named: list[Named]) -> Sheet | None:
     """Draw lmbench's figure of context switching: a hop by processes and working set."""
     panels: dict[str, list[Curve]] = {}
-    for one in _settings(named):
-        rings = [row.params.get("kib") for row in one.rows("ctx.ring")]
+    for setting in _settings(named):
+        rings = [row.params.get("kib") for row in setting.rows("ctx.ring")]
         for kib in sorted({kib for kib in rings if isinstance(kib, int)}):
-            for curve in one.curve("ctx.ring", "processes", kib=kib):
+            for curve in setting.curve("ctx.ring", "processes", kib=kib):
                 own = replace(curve, label=f"working set {kib} KiB")
-                panels.setdefault(one.label, []).append(own)
+                panels.setdefault(setting.label, []).append(own)
     if not panels:
         return None
     sheet = _sheet("A token passed round by IPC", named, panels, min(2, len(panels)), 2.6)
@@ -197,21 +197,21 @@ def context_switch(named: list[Named]) -> Sheet | None:
 
 def sweeps(named: list[Named]) -> Sheet | None:
     """Draw the cost of an operation by its parameter, for every other benchmark that has one."""
-    found: dict[tuple[str, str], list[Curve]] = {}
+    curves_by_sweep: dict[tuple[str, str], list[Curve]] = {}
     fits: dict[tuple[str, str], Sweep] = {}  # by benchmark and curve
-    known = catalogue.load()
-    for one in _settings(named):
-        fitted = {(s.label, s.icache): s for s in lines_through(one.result, known)}
-        for id_, x in _swept(one.result):
-            for curve in one.curve(id_, x):
+    known_catalogue = catalogue.load()
+    for setting in _settings(named):
+        fitted = {(s.label, s.icache): s for s in lines_through(setting.result, known_catalogue)}
+        for id_, x in _swept(setting.result):
+            for curve in setting.curve(id_, x):
                 if len(curve.x) >= LEAST:
-                    found.setdefault((id_, x), []).append(curve)
-                    if (id_, one.icache) in fitted:
-                        fits[id_, curve.label] = fitted[id_, one.icache]
-    if not found:
+                    curves_by_sweep.setdefault((id_, x), []).append(curve)
+                    if (id_, setting.icache) in fitted:
+                        fits[id_, curve.label] = fitted[id_, setting.icache]
+    if not curves_by_sweep:
         return None
-    sheet = _sheet("Cost by parameter", named, found, min(3, len(found)), 2.5)
-    for axes, ((id_, x), curves) in zip(sheet.panels, found.items(), strict=False):
+    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(3, len(curves_by_sweep)), 2.5)
+    for axes, ((id_, x), curves) in zip(sheet.panels, curves_by_sweep.items(), strict=False):
         axes.set_title(id_)
         axes.set_ylim(0, _top([curves]) * 1.08)
         _fitted(axes, [(c, fits[id_, c.label]) for c in curves if (id_, c.label) in fits])
@@ -230,12 +230,12 @@ def sweeps(named: list[Named]) -> Sheet | None:
 
 def _swept(result: Result) -> list[tuple[str, str]]:
     """Return the benchmarks with one number as their only parameter, and what it is called."""
-    found = [
+    swept = [
         (row.id, next(iter(row.params)))
         for row in result.table.values()
         if len(row.params) == 1 and not row.id.startswith(OWN)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(swept))
 
 
 def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
@@ -283,10 +283,10 @@ def distributions(named: list[Named]) -> Sheet | None:
     """Draw rows of sched.* and irq.* that vary: what share of samples is not above a value. All
     results stand in one panel; the mark at the half is the table's median."""
     panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
-    for place, one in enumerate(named):
-        for row in one.result.table.values():
-            if row.id.startswith(SPREAD) and (found := _spread(place, row)):
-                panels.setdefault((row.id, row.icache), []).append(found)
+    for place, entry in enumerate(named):
+        for row in entry.result.table.values():
+            if row.id.startswith(SPREAD) and (samples := _spread(place, row)):
+                panels.setdefault((row.id, row.icache), []).append(samples)
     varied = {
         where: shown
         for where, shown in sorted(panels.items(), key=lambda item: item[0][0])
@@ -324,15 +324,17 @@ def _spread(place: int, row: Row) -> SampleSpread | None:
     return SampleSpread(place, case, row, values, unit)
 
 
-def _steps(axes: Axes, one: SampleSpread, name: str, style: dict[str, Any]) -> None:
+def _steps(axes: Axes, spread: SampleSpread, name: str, style: dict[str, Any]) -> None:
     """Draw one line, and name it with the median and the worst."""
-    shown = ", ".join(text.trimmed(text.rounded(v) or 0) for v in (one.middle, one.values[-1]))
-    share = [100 * place / len(one.values) for place in range(len(one.values) + 1)]
+    shown = ", ".join(
+        text.trimmed(text.rounded(v) or 0) for v in (spread.middle, spread.values[-1])
+    )
+    share = [100 * place / len(spread.values) for place in range(len(spread.values) + 1)]
     marker = style.pop("marker")
-    steps = [one.values[0], *one.values]
+    steps = [spread.values[0], *spread.values]
     axes.plot(steps, share, drawstyle="steps-post", label="_line", **style)
     label = in_legend(f"{name}: {shown}" if name else shown)
-    axes.plot([one.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
+    axes.plot([spread.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
 
 
 Ratios = dict[bool | None, list[float]]  # of one benchmark, by the cache setting
@@ -343,17 +345,21 @@ def before_after(named: list[Named]) -> Sheet | None:
     cycles with the cache on and off, of C and Rust, below each other. A benchmark with parameters
     is a line from its least to its greatest ratio, with their geometric mean."""
     first = named[0].result.table
-    several = any(len(one.result.langs) > 1 for one in named)
+    several = any(len(entry.result.langs) > 1 for entry in named)
     blocks: dict[str, dict[tuple[int, str], Ratios]] = {}
-    for place, one in enumerate(named[1:]):
-        for key, row in one.result.table.items():
+    for place, entry in enumerate(named[1:]):
+        for key, row in entry.result.table.items():
             if (times := ratio(first.get(key), row)) is not None:
-                which = place, f"{one.name}, {LANGS[row.lang]}" if several else one.name
+                which = place, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
                 cached = blocks.setdefault(row.id, {}).setdefault(which, {})
                 cached.setdefault(row.icache, []).append(times)
     if not blocks:
         return None
-    moved = {id_: found for id_, found in blocks.items() if _farthest(found) > np.log(1 + NEAR)}
+    moved = {
+        id_: by_result
+        for id_, by_result in blocks.items()
+        if _farthest(by_result) > np.log(1 + NEAR)
+    }
     subs = max(map(len, blocks.values()))
     kept = sorted(moved, key=lambda id_: -_farthest(moved[id_]))[: max(1, MOST // subs)]
     # The dearest on top.
@@ -382,17 +388,19 @@ def before_after(named: list[Named]) -> Sheet | None:
     return sheet
 
 
-def _every_ratio(found: dict[tuple[int, str], Ratios]) -> list[float]:
-    return [one for cached in found.values() for values in cached.values() for one in values]
+def _every_ratio(by_result: dict[tuple[int, str], Ratios]) -> list[float]:
+    return [
+        value for cached in by_result.values() for values in cached.values() for value in values
+    ]
 
 
 def _geometric_mean(values: list[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def _farthest(found: dict[tuple[int, str], Ratios]) -> float:
+def _farthest(by_result: dict[tuple[int, str], Ratios]) -> float:
     """Return how far from 1 the farthest ratio is, as a logarithm."""
-    return float(np.max(np.abs(np.log(_every_ratio(found)))))
+    return float(np.max(np.abs(np.log(_every_ratio(by_result)))))
 
 
 def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> None:
@@ -413,8 +421,8 @@ def _name_ratios(
     """Name each result with each cache setting for the legend."""
     for which in names:
         style = STYLES[which[0] % len(STYLES)]
-        there = {icache for found in blocks.values() for icache in found.get(which, {})}
-        for icache in (one for one in (True, False, None) if one in there):
+        there = {icache for by_result in blocks.values() for icache in by_result.get(which, {})}
+        for icache in [setting for setting in (True, False, None) if setting in there]:
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
             marker, color = style["marker"], style["color"]
@@ -425,34 +433,38 @@ def _name_ratios(
 def kernels(named: list[Named]) -> Sheet | None:
     """Draw the first screen over two kernels or more: net cycles of one operation, and the
     ratio to the first."""
-    common = common_icaches([one.result for one in named])
+    common = common_icaches([entry.result for entry in named])
     if len(named) < 2 or not common:
         return None
     icache = common[0]
-    columns = [one.result.column(icache, one.result.langs[0]) for one in named]
+    columns = [entry.result.column(icache, entry.result.langs[0]) for entry in named]
     rows = {
-        words: found
+        words: cells
         for words, key in _first_screen().items()
-        if any(found := [_costly(column.get(key)) for column in columns])
+        if any(cells := [_costly(column.get(key)) for column in columns])
     }
     if not rows:
         return None
-    built = [f"opt-level {one.result.provenance.kernel.opt_level or 'unknown'}" for one in named]
-    spoken = " and ".join(dict.fromkeys(LANGS[one.result.langs[0]] for one in named))
+    built = [
+        f"opt-level {entry.result.provenance.kernel.opt_level or 'unknown'}" for entry in named
+    ]
+    spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
     title = f"What the kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
     sheet = Sheet(title, named, height=1.0 + 0.23 * len(rows), conditions=built)
     (axes,) = sheet.panels
     heights = {words: len(rows) - place for place, words in enumerate(rows)}
-    for index, one in enumerate(named):
+    for index, entry in enumerate(named):
         style = STYLES[index % len(STYLES)]
-        there = {words: row for words, found in rows.items() if (row := found[index]) is not None}
+        there = {words: row for words, cells in rows.items() if (row := cells[index]) is not None}
         x = [float(row.per_op or 0) for row in there.values()]
         y = [heights[words] for words in there]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
-        axes.plot(x, y, style["marker"], color=style["color"], label=in_legend(one.name), **hollow)
+        axes.plot(
+            x, y, style["marker"], color=style["color"], label=in_legend(entry.name), **hollow
+        )
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    for words, found in rows.items():
-        ratios = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
+    for words, cells in rows.items():
+        ratios = " ".join(f"{text.ratio(ratio(cells[0], row)):>6}" for row in cells[1:])
         axes.text(1.01, heights[words], ratios, **beside)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **beside)
     axes.set_xscale("log")
@@ -479,19 +491,19 @@ def _costly(row: Row | None) -> Row | None:
 
 def layouts(named: list[Named]) -> Sheet | None:
     """Draw each row's range of net cycles by its median, for results in several layouts."""
-    there = [one for one in named if one.result.layouts > 1]
-    caches = list(dict.fromkeys(icache for one in there for icache in one.result.icaches))
+    there = [entry for entry in named if entry.result.layouts > 1]
+    caches = list(dict.fromkeys(icache for entry in there for icache in entry.result.icaches))
     chosen = _chosen(there)
     if not chosen:
         return None
     height = 1.1 + 0.11 * (len(there) + 1) * len(chosen)
-    many = [f"{one.result.layouts} layouts" for one in there]
+    many = [f"{entry.result.layouts} layouts" for entry in there]
     sheet = Sheet("Ranges over layouts", there, 1, len(caches), height, many)
     for axes, icache in zip(sheet.panels, caches, strict=True):
-        for index, one in enumerate(there):
-            column = one.result.column(icache, one.result.langs[0])
+        for index, entry in enumerate(there):
+            column = entry.result.column(icache, entry.result.langs[0])
             rows = [column.get(key) for key in chosen.values()]
-            _bars(axes, rows, index, len(there), one.name)
+            _bars(axes, rows, index, len(there), entry.name)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set(
             title=f"least to greatest{_cache_setting(icache)}",
@@ -510,14 +522,14 @@ def layouts(named: list[Named]) -> Sheet | None:
 
 def _chosen(there: list[Named]) -> dict[str, RowKey]:
     """Return the rows of the first screen, or if none of them is there, the first that are."""
-    found = {
+    labels = {
         row.key[:2]: row.label
-        for one in there
-        for row in one.result.table.values()
+        for entry in there
+        for row in entry.result.table.values()
         if len(layout_nets(row)) > 1
     }
-    first = {words: key for words, key in _first_screen().items() if key in found}
-    return first or {label: key for key, label in list(found.items())[:ROWS]}
+    first = {words: key for words, key in _first_screen().items() if key in labels}
+    return first or {label: key for key, label in list(labels.items())[:ROWS]}
 
 
 def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
@@ -529,10 +541,10 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         "hatch": HATCHES[index % len(HATCHES)],
     }
     for place, row in enumerate(rows):
-        found = layout_nets(row)
-        if row is None or row.per_op is None or row.per_op <= 0 or not found:
+        nets = layout_nets(row)
+        if row is None or row.per_op is None or row.per_op <= 0 or not nets:
             continue
-        low, high = (100 * (net / row.per_op - 1) for net in (min(found), max(found)))
+        low, high = (100 * (net / row.per_op - 1) for net in (min(nets), max(nets)))
         y = len(rows) - place + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
@@ -552,9 +564,9 @@ SEVERAL = ("before-after", "kernels")  # hold whole results against each other
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
     """Draw what there is of one benchmark alone: its sweep, its distribution."""
     there = []
-    for one in named:
-        if rows := tuple(row for row in one.result.rows if row.id == id_):
-            there.append(Named(one.name, replace(one.result, rows=rows)))
+    for entry in named:
+        if rows := tuple(row for row in entry.result.rows if row.id == id_):
+            there.append(Named(entry.name, replace(entry.result, rows=rows)))
     return (
         draw(there, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
         if there
@@ -606,14 +618,14 @@ class Setting:
 
 def _settings(named: list[Named]) -> list[Setting]:
     """Return every result with every cache setting that it has rows of."""
-    several = len({icache for one in named for icache in one.result.icaches}) > 1
-    found = []
-    for one in named:
-        for icache in one.result.icaches:
-            parts = [one.name] if len(named) > 1 else []
+    several = len({icache for entry in named for icache in entry.result.icaches}) > 1
+    settings = []
+    for entry in named:
+        for icache in entry.result.icaches:
+            parts = [entry.name] if len(named) > 1 else []
             parts += [f"i-cache {ICACHE[icache]}"] if several or not parts else []
-            found.append(Setting(", ".join(parts), one.result, icache))
-    return found
+            settings.append(Setting(", ".join(parts), entry.result, icache))
+    return settings
 
 
 def _sheet(
@@ -672,7 +684,7 @@ def _clock_scale(
     axes: Axes, named: list[Named], unit: str, factor_at: Callable[[int], float]
 ) -> None:
     """Show the values in a unit of time on the right, if all results have the same clock."""
-    boards = [one.result.provenance.board for one in named]
+    boards = [entry.result.provenance.board for entry in named]
     if boards[0].clock_hz and len({board.clock_hz for board in boards}) == 1:
         factor = factor_at(boards[0].clock_hz)
         there_and_back: Any = (lambda value: value * factor, lambda value: value / factor)
@@ -692,9 +704,9 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
         every = [(*column.wider, column.result)[0] for column in group.columns]
-        touching = [one.only(cache).only(kernel) for one in every]
+        touching = [result.only(cache).only(kernel) for result in every]
         for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
-            named = [Named(*one) for one in zip(group.names, results, strict=True)]
+            named = [Named(*pair) for pair in zip(group.names, results, strict=True)]
             drawn = _inline(draw(named, wanted)) if wanted is None or len(named) > 1 else []
             if drawn:
                 return drawn[0]
@@ -714,8 +726,8 @@ def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
 
 def _inline(sheets: dict[str, Sheet], of: str = "") -> list[tuple[str, Markup]]:
     """Return drawings by their names, which stand on a page beside those of other things."""
-    found = [(f"{name}-{of}" if of else name, one) for name, one in sheets.items()]
-    return [(name, inline(rendered(one.figure, "svg"), name)) for name, one in found]
+    named_sheets = [(f"{name}-{of}" if of else name, sheet) for name, sheet in sheets.items()]
+    return [(name, inline(rendered(sheet.figure, "svg"), name)) for name, sheet in named_sheets]
 
 
 def inline(picture: bytes, name: str) -> Markup:
@@ -734,5 +746,5 @@ def inline(picture: bytes, name: str) -> Markup:
 
 
 def _attributes(style: str) -> str:
-    pairs = (one.split(":", 1) for one in style.split(";") if one.strip())
+    pairs = (declaration.split(":", 1) for declaration in style.split(";") if declaration.strip())
     return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)

@@ -56,11 +56,11 @@ STYLE: Any = {
 }
 
 
-def source(one: Named | str, several: bool) -> str:
+def source(named: Named | str, several: bool) -> str:
     """Say in one line where numbers come from: what a result says, or words."""
-    if isinstance(one, str):
-        return one
-    return (f"{one.name}: " if several else "") + one.result.provenance.line
+    if isinstance(named, str):
+        return named
+    return (f"{named.name}: " if several else "") + named.result.provenance.line
 
 
 class Sheet:
@@ -83,10 +83,10 @@ class Sheet:
         parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
-        for place, one in enumerate(named):
+        for place, entry in enumerate(named):
             more = f" · {conditions[place]}" if conditions else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1) + more),
+                *(0.012, 1 - (place + 0.5) / len(named), source(entry, len(named) > 1) + more),
                 **{"fontsize": 6.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -108,7 +108,7 @@ def rendered(figure: Figure, form: str) -> bytes:
     svg = out.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
     # The ids are counted up: matplotlib makes them from places, whose last digits the layout leaves
     # to chance.
-    ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
+    ids = {id_: b"i%d" % place for place, id_ in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
 
 

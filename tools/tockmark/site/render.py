@@ -85,8 +85,14 @@ def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict
         files[name] = (resources.files("tockmark.site") / "static" / name).read_text("utf-8")
     # A script and no data: a page from a folder may not fetch one.
     index = [
-        {"t": one.title, "k": one.kind, "u": one.address, "w": one.words, "a": one.aliases}
-        for one in _search(site, todo)
+        {
+            "t": entry.title,
+            "k": entry.kind,
+            "u": entry.address,
+            "w": entry.words,
+            "a": entry.aliases,
+        }
+        for entry in _search(site, todo)
     ]
     held = json.dumps(index, ensure_ascii=True, separators=(",", ":"))
     files["search-index.js"] = f"var TOCKMARK_PAGES = {held};\n".replace("<", "\\u003c")
@@ -94,18 +100,18 @@ def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict
 
 
 def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
-    found = site.found
+    sources = site.sources
     costs = pages.cost_sentence(site)
-    told: list[tuple[SitePair | None, pages.Sentence]] = [(None, [costs])] if costs else []
-    told += [(pair, pages.sentence(pair)) for pair in site.pairs]
+    sentences: list[tuple[SitePair | None, pages.Sentence]] = [(None, [costs])] if costs else []
+    sentences += [(pair, pages.sentence(pair)) for pair in site.pairs]
     first = {
-        "told": told[:SENTENCES],
+        "told": sentences[:SENTENCES],
         "compared": site.pairs,
         "screens": [group for group in site.groups if group.blocks(site.catalogue)],
         "picture": pictures.first_picture(site),
-        "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
-        "has_baseline": any(is_baseline(one) for one in found.every),
-        "incomplete": [one for one in found.results if one.result.uncorrected],
+        "timing": dict.fromkeys(named.result.provenance.board.timing for named in sources.every),
+        "has_baseline": any(is_baseline(named) for named in sources.every),
+        "incomplete": [named for named in sources.results if named.result.uncorrected],
     }
     yield Page("index.html", "index.html", pages.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
@@ -126,7 +132,7 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
     for pair in site.pairs:
         words = f"{pair.new.name} against {pair.base.name}"
         yield Page(str(pair.page), "pair.html", pair.title, "comparison", {"pair": pair}, words)
-    for place, study in enumerate(found.studies):
+    for place, study in enumerate(sources.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
     for chapter in chapters:
@@ -135,9 +141,9 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
 
 def _search(site: Site, made: list[Page]) -> Iterator[Found]:
     """Yield what the search goes through: benchmarks, by all that they are called, and pages."""
-    known, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
+    benchmarks, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
     for id_ in site.ids:
-        words = known[id_].what if id_ in known else ""
+        words = benchmarks[id_].what if id_ in benchmarks else ""
         aliases = [label for key, label in labels.items() if key[0] == id_]
         aliases += choices().aliases.get(id_, ())
         yield Found(id_, "benchmark", site.address(id_), words, tuple(aliases))
@@ -173,7 +179,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "sentence": text.sentence,
         "times": text.ratio,
     }
-    environment.tests["measured_alike"] = pages.measured_alike
+    environment.tests["same_setup"] = pages.same_setup
     public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
     environment.globals |= public | {
         "chapters": chapters,

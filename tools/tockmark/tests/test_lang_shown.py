@@ -92,7 +92,7 @@ def test_a_page_holds_each_language_against_the_same_of_the_baseline(both: Resul
     named = Named("both", both)
     beside = {
         (title.rpartition(", ")[2], ratio(base, row))
-        for title, rows in pages.tables(named, KNOWN, Named("base", both.leading))
+        for title, rows in pages.row_tables(named, KNOWN, Named("base", both.leading))
         for row, base in rows
         if row.id == COMMAND and row.icache
     }

@@ -29,7 +29,7 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     assert [one.name for one in found.studies] == ["paper-2021"]
     assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
     assert found.problems == []
-    assert found.strangers == []
+    assert found.unknown_files == []
     site = Site(found, catalogue.load())
     assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
 
