@@ -56,7 +56,7 @@ def test_the_first_screen_has_a_column_for_each_language(both: Result) -> None:
     assert "sbrk" not in alone
     assert "--lang also shows Rust" in alone
     assert f"sha256 {'a' * 12}; apps by" in told
-    assert f"apps by {CC['rust']}; time.read 179" in told
+    assert f"apps by {CC['rust']}; time.read: 179" in told
     assert f"apps by {CC['c']}; " in told
 
 
