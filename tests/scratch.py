@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A copy of the checkout for tests that change sources: what it takes to build apps and to run
-them; simulators and kernels are the checkout's own."""
+"""A copy of the checkout for tests that change sources. It has everything that is needed to build
+and run apps; simulators and kernels are links to the checkout's own."""
 
 import os
 import re
@@ -16,11 +16,11 @@ from tockmark.base import paths
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
 FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")
 LINKED = (".tools", "build/sim", "build/cargo")
-# What a reader's clone has besides.
+# The rest of a reader's clone.
 WHOLE = (".cargo", "Makefile", "constraints.txt", "lab", "pyproject.toml", "results")
 KERNELS = ("cargo", "cargo-v1")
 IMAGES = Path("riscv32imc-unknown-none-elf")
-# How a page tells its reader to edit a file: which, before which line if not at its end, and what.
+# An edit in a page: the file, the line to insert before (if not at the end), and the text.
 EDIT = re.compile(
     r"^(?:Append to|In) `([^`]+)`(?:, before `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.M | re.S
 )
@@ -39,9 +39,9 @@ def copy_to(root: Path) -> None:
 
 
 def clone_to(root: Path) -> None:
-    """Make in an empty folder what a reader has after `make build profile`: a clone without
-    changes, an environment that says that it was made there, simulators, apps, and kernels of its
-    own, so that nothing that is built there reaches this checkout."""
+    """Make, in an empty folder, the clone of a reader after `make build profile`: no changes, an
+    environment that seems to be made there, simulators, apps, and its own kernels. Builds in the
+    clone do not change this checkout."""
     make("sim-retire")
     if not (paths.ROOT / "build" / "cargo" / IMAGES / "profiling" / "tockmark-kernel").exists():
         make("profile")
@@ -63,7 +63,7 @@ def clone_to(root: Path) -> None:
     (root / ".venv").mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):
         (root / ".venv" / part).symlink_to(Path(sys.executable).parents[1] / part)
-    (root / ".venv" / ".installed").write_text(f"{root}\n")  # tools/setup.sh looks there
+    (root / ".venv" / ".installed").write_text(f"{root}\n")  # tools/setup.sh checks it
     (root / ".gitignore").write_text("/build\n/.venv\n/.tools\n__pycache__/\n")
     by = ("-c", "user.name=reader", "-c", "user.email=reader@localhost")
     for command in (("init", "-q"), ("add", "-A"), (*by, "commit", "-q", "-m", "A fresh clone")):
@@ -71,20 +71,21 @@ def clone_to(root: Path) -> None:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return the environment of somebody who stands in a clone: without an outer make's variables
-    and the width of this terminal. Boots are kept as they are for a reader, in the clone."""
+    """Return the environment of a reader in a clone: without an outer make's variables and without
+    the width of this terminal. Boots are cached in the clone, as for a reader."""
     outer = ("MAKE", "MFLAGS", "CARGO", "TOCKMARK_CACHE")
     own = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
     return own | {"PYTHONPATH": str(root / "tools"), "COLUMNS": "100"}
 
 
 def edit(root: Path, file: str, before: str, text: str) -> None:
-    """Put text at the end of a file, or before the one line that is `before`, indented or not."""
+    """Insert text at the end of a file, or before the only line that equals `before` (indented or
+    not)."""
     path = root / file
     lines = path.read_text().splitlines(keepends=True)
-    found = [number for number, line in enumerate(lines) if line.strip() == before]
-    assert not before or len(found) == 1, f"{file} has {len(found)} lines '{before}'"
-    at = found[0] if before else len(lines)
+    line_numbers = [number for number, line in enumerate(lines) if line.strip() == before]
+    assert not before or len(line_numbers) == 1, f"{file} has {len(line_numbers)} lines '{before}'"
+    at = line_numbers[0] if before else len(lines)
     path.write_text("".join([*lines[:at], text, *lines[at:]]))
 
 
@@ -97,7 +98,7 @@ def build(root: Path, abi: int) -> None:
 def run(
     root: Path, *command: str | Path, code: int = 0, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a module of a checkout's own tools, a copy's or this one's."""
+    """Run a module from the tools of the checkout in `root`."""
     environment = os.environ | {"PYTHONPATH": str(root / "tools")} | variables
     done = subprocess.run(
         [sys.executable, "-m", *map(str, command)],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Adds a benchmark to a copy of the checkout by doing what docs/contributing.md says.
+"""Adding a benchmark to a copy of the checkout, with the edits of docs/contributing.md.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 from itertools import product
@@ -20,7 +20,7 @@ PAGE = paths.ROOT / "docs" / "contributing.md"
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the checkout after the page's edits, its apps built."""
+    """A copy of the checkout after the page's edits, with its apps built."""
     root = tmp_path_factory.mktemp("scratch")
     scratch.copy_to(root)
     edits = scratch.EDIT.findall(PAGE.read_text())
@@ -42,11 +42,11 @@ def rows(path: Path) -> list[Row]:
     return [row for row in load(path).rows if row.id == "loop.divide"]
 
 
-def test_the_new_benchmark_retires_what_the_page_says(copy: Path) -> None:
+def test_the_new_benchmark_retires_the_instructions_of_the_page(copy: Path) -> None:
     out = copy / "result.json"
-    asked = ["--only", "loop.divide", "-o", str(out)]
-    said = scratch.run(copy, "tockmark", "run", "--lang", "c,rust", *asked).stdout
-    assert "loop.divide" in said
+    options = ["--only", "loop.divide", "-o", str(out)]
+    output = scratch.run(copy, "tockmark", "run", "--lang", "c,rust", *options).stdout
+    assert "loop.divide" in output
     measured = rows(out)
     assert {(row.icache, row.lang) for row in measured} == set(product((True, False), LANGS))
     for row in measured:
@@ -55,8 +55,8 @@ def test_the_new_benchmark_retires_what_the_page_says(copy: Path) -> None:
         assert row.net > 37 * 1000, "a division takes 37 cycles"
 
 
-def test_the_new_benchmark_comes_onto_the_page(copy: Path) -> None:
-    """By the part of `make tables` that needs no results, which are not in the copy."""
+def test_the_new_benchmark_appears_in_the_list_of_benchmarks(copy: Path) -> None:
+    """Run only the part of `make tables` that needs no results: the copy has none."""
     page = copy / "docs" / "benchmarks.md"
     assert "loop.divide" not in page.read_text()
     program = (

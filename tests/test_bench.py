@@ -236,12 +236,12 @@ def test_an_unchanged_run_simulates_nothing(
     first, again, fresh = (
         run_bench(tmp_path, "--only", "upcall", *more) for more in ((), (), ("--fresh",))
     )
-    said = "cache   2 of 2 boots were simulated before (--fresh ignores that), and nothing was"
+    said = "cache   2 of 2 boots were simulated before (--fresh repeats them); nothing was"
     assert [said in one.said for one in (first, again, fresh)] == [False, True, False]
     assert [one.whole.provenance.cached for one in (first, again, fresh)] == [0, 2, 0]
     assert first.whole.rows == again.whole.rows == fresh.whole.rows
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
-    assert re.search(r"kept boots +2, ", tockmark("doctor").stdout)
+    assert re.search(r"cached boots +2, ", tockmark("doctor").stdout)
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:

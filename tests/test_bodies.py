@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The bodies that the site shows are those of the built apps. Needs what `make build` makes."""
+"""The site shows the bodies of the built apps. Needs the products of `make build`."""
 
 import pytest
 
@@ -8,21 +8,21 @@ from tockmark.site import pages
 from tockmark.suite import catalogue
 
 
-def test_the_file_is_what_the_apps_hold() -> None:
+def test_the_file_has_the_bodies_of_the_apps() -> None:
     assert {pages.BODIES: pages.BODIES.read_bytes()} == bodies.made()
 
 
-def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:
-    found = pages.load_bodies()
-    meant: dict[str, set[int]] = {}
+def test_every_body_of_the_catalogue_is_listed_for_each_interface() -> None:
+    bodies_by_name = pages.load_bodies()
+    expected: dict[str, set[int]] = {}
     for benchmark in catalogue.load().benchmarks.values():
         for name in benchmark.bodies:
-            meant.setdefault(name, set()).update({2} if benchmark.skip_v1 else {1, 2})
-    for name, abis in meant.items():
-        assert abis == {abi for body in found[name] for abi in body.abis}, name
+            expected.setdefault(name, set()).update({2} if benchmark.skip_v1 else {1, 2})
+    for name, abis in expected.items():
+        assert abis == {abi for body in bodies_by_name[name] for abi in body.abis}, name
 
 
-def test_a_body_is_listed_by_its_offsets() -> None:
+def test_a_listing_begins_each_line_with_the_offset() -> None:
     (body,) = pages.load_bodies()["tm_loop_alternating"]
     lines = body.listing.splitlines()
     assert lines[0].split() == ["0", "add", "sp,", "sp,", "-16"]
@@ -34,7 +34,7 @@ def test_a_body_is_listed_by_its_offsets() -> None:
 
 
 @pytest.mark.parametrize("name", ["tm_flash_chain", "tm_call_args_10"])
-def test_equal_instructions_are_told_and_calls_are_named(name: str) -> None:
+def test_equal_instructions_are_counted_and_calls_are_named(name: str) -> None:
     (body,) = pages.load_bodies()[name]
-    said = {"tm_flash_chain": "the same 63 times more", "tm_call_args_10": "tm_procedure_args_10"}
-    assert said[name] in body.listing
+    texts = {"tm_flash_chain": "the same 63 times more", "tm_call_args_10": "tm_procedure_args_10"}
+    assert texts[name] in body.listing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The baseline kernel on the simulated chip: what its unit tests, on a fake machine, cannot see.
+"""The baseline kernel on the simulated chip: tests that are impossible on a fake machine.
 
-Apps here are a few lines of assembly, and print by low-level debug.
+Apps here are a few lines of assembly, and print with low-level debug.
 """
 
 import struct
@@ -25,12 +25,12 @@ CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-re
 LINK = ["-nostdlib", "-nostartfiles", "-Wl,--omagic,--build-id=none,--no-warn-rwx-segments"]
 FLASH = 0x20000000
 APPS = 0x20030000
-LATE = 0x200F0000  # flash that no app has
+LATE = 0x200F0000  # flash that no app uses
 RAM = 0x10004000
-EACH = 0x1000  # bytes of flash, and of RAM, that an app has here
-ASLEEP, PANIC = 3, 7  # how the simulator ends when all apps have, and when the kernel panics
+EACH = 0x1000  # bytes of flash, and of RAM, per app
+ASLEEP, PANIC = 3, 7  # exit codes of the simulator: all apps have ended; the kernel panicked
 
-# System calls: the app's registers but a0 to a4 stay as they are.
+# System calls: they change only a0 to a4 of the app's registers.
 MACROS = """
     .option norelax
     .macro command driver, number, first=zero, second=zero
@@ -60,24 +60,24 @@ def entry(kind: int, *words: int) -> bytes:
 
 
 def assemble(folder: Path, name: str, source: str, start: int) -> Path:
-    """A program's bytes, for this address."""
+    """Assemble a program for this address, and return the file of its bytes."""
     program, elf, raw = (folder / f"{name}{suffix}" for suffix in (".S", ".elf", ".bin"))
     program.write_text(source)
-    place = f"-Wl,-Ttext={start:#x}"
-    subprocess.run([*CC, *LINK, place, str(program), "-o", str(elf)], check=True)
+    address = f"-Wl,-Ttext={start:#x}"
+    subprocess.run([*CC, *LINK, address, str(program), "-o", str(elf)], check=True)
     copy = ["riscv64-unknown-elf-objcopy", "-O", "binary", str(elf), str(raw)]
     subprocess.run(copy, check=True)
     return raw
 
 
 def app(folder: Path, source: str, index: int = 0) -> bytes:
-    """An app as it lies in flash, at its place by `index`."""
+    """Return the bytes of an app in flash, at the address for its index."""
     start, size = APPS + index * EACH, 0x80
     raw = assemble(folder, f"app{index}", MACROS + source, start + size)
     entries = entry(1, 0, 0, EACH) + entry(5, RAM + index * EACH, start + size) + entry(8, 2)
     header = struct.pack("<HHIII", 2, size, EACH, 1, 0) + entries
     header += struct.pack("<HH8s", 3, 7, f"{index}-small".encode())  # its name
-    header += struct.pack("<HH", 99, size - len(header) - 4)  # of no meaning: fills the header
+    header += struct.pack("<HH", 99, size - len(header) - 4)  # unknown entry: fills the header
     header = header.ljust(size, b"\0")
     checksum = reduce(xor, struct.unpack(f"<{size // 4}I", header))
     header = header[:12] + struct.pack("<I", checksum) + header[16:]
@@ -91,7 +91,7 @@ def boot(
     options: Sequence[str] = (),
     kernel: Path = KERNEL,
 ) -> subprocess.CompletedProcess[str]:
-    """Run apps on the kernel; `damage` names a function of it that flash has lost."""
+    """Run apps on the kernel. `damage` is the name of a kernel function that is zeroed in flash."""
     flash = bytearray(b"\xff" * (APPS - FLASH))
     with kernel.open("rb") as file:
         elf = ELFFile(file)
@@ -115,13 +115,13 @@ def boot(
 
 
 def shown(done: subprocess.CompletedProcess[str]) -> list[tuple[int, ...]]:
-    """The pairs that apps have shown, after a run that ended as it should."""
+    """Return the pairs that apps have shown; the run must have ended with all apps asleep."""
     assert done.returncode == ASLEEP, done.stdout + done.stderr
     lines = [line.split(" prints ") for line in done.stdout.splitlines()]
     return [tuple(int(word, 16) for word in line[1].split()) for line in lines if len(line) == 2]
 
 
-def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Path) -> None:
+def test_a_panic_of_the_kernel_prints_cause_and_position_and_ends_the_run(tmp_path: Path) -> None:
     done = boot(tmp_path, "show zero\nexit", damage="on_system_call")
     assert done.returncode == PANIC, done.stdout + done.stderr
     last = done.stdout.splitlines()[-1]
@@ -131,7 +131,7 @@ def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Pat
 
 
 def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> None:
-    """A ROM that locks a PMP entry which goes before all others would leave no isolation."""
+    """A ROM that locks a PMP entry before all others would leave no isolation."""
     source = "li t0, -1\ncsrw pmpaddr0, t0\nli t0, 0x9f\ncsrw pmpcfg0, t0\nli t0, 0x20000400\njr t0"
     rom = assemble(tmp_path, "rom", ".globl _start\n_start:\n" + source, LATE + 0x80)
     options = ["--load", f"{rom}@{LATE + 0x80:#x}", "--boot", hex(LATE)]
@@ -140,8 +140,8 @@ def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> Non
     assert "PMP entries" in done.stdout
 
 
-def test_what_a_boot_rom_left_in_the_pmp_opens_nothing(tmp_path: Path) -> None:
-    """A place that no window needs stays closed, whatever its address register holds."""
+def test_an_address_that_a_boot_rom_left_in_the_pmp_opens_nothing(tmp_path: Path) -> None:
+    """An entry that no window needs stays closed for any value of its address register."""
     source = "li t0, -1\ncsrw pmpaddr11, t0\nli t0, 0x20000400\njr t0"
     rom = assemble(tmp_path, "rom", ".globl _start\n_start:\n" + source, LATE + 0x80)
     options = ["--load", f"{rom}@{LATE + 0x80:#x}", "--boot", hex(LATE)]
@@ -150,7 +150,7 @@ def test_what_a_boot_rom_left_in_the_pmp_opens_nothing(tmp_path: Path) -> None:
     assert " prints " not in done.stdout
 
 
-# Every event that an app can cause at will, by Ibex's counter for it, and how often it does here.
+# The events that an app can cause: the code by Ibex's counter, and how many events it causes.
 EVENTS = {
     5: ("lw t0, 0(s0)\n" * 7 + "lw t0, 2(s0)\n", 8),
     6: ("sw t0, 0(s0)\n" * 9 + "sw t0, 2(s0)\n", 10),
@@ -164,7 +164,7 @@ PERF = "0x90010"
 
 @pytest.mark.parametrize("counter", EVENTS)
 def test_event_counters_count(counter: int, tmp_path: Path) -> None:
-    """What they count between command 7 and command 7, with and without the events."""
+    """Compare the counts between two commands 7, with and without the events."""
     body, times = EVENTS[counter]
     measure = f"""
     .balign 8
@@ -195,9 +195,9 @@ def test_event_counters_count(counter: int, tmp_path: Path) -> None:
 def test_event_counters_start_and_stop_but_never_the_clock(tmp_path: Path) -> None:
     source = f"""
     li   s1, 0x1fff
-    command {PERF}, 7, s1             # bits 0 to 2 are no event counters
+    command {PERF}, 7, s1             # bits 0 to 2 are not event counters
     show a0, a1
-    command {PERF}, 7                 # all stand still
+    command {PERF}, 7                 # all stop
     li   s2, 12
 1:  command {PERF}, 6, s2
     mv   s3, a1
@@ -207,7 +207,7 @@ def test_event_counters_start_and_stop_but_never_the_clock(tmp_path: Path) -> No
     addi s2, s2, -1
     li   t0, 2
     bne  s2, t0, 1b
-    command {PERF}, 6, s2             # 2 is minstret's
+    command {PERF}, 6, s2             # 2 is minstret
     show a0, a1
     command {PERF}, 3
     mv   s3, a1
@@ -223,7 +223,7 @@ def test_event_counters_start_and_stop_but_never_the_clock(tmp_path: Path) -> No
 
 
 PAGE = (paths.ROOT / "kernel" / "README.md").read_text(encoding="utf-8")
-CALLS = {  # rows of the page's table, and the commands that they are of
+CALLS = {  # rows of the page's table, and their commands
     "Perf command 3": f"{PERF}, 3",
     "Perf command 0": f"{PERF}, 0",
     "console command 0: a **null command**": "1, 0",
@@ -233,12 +233,12 @@ CALLS = {  # rows of the page's table, and the commands that they are of
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_takes_as_many_instructions_as_the_page_says(call: str, tmp_path: Path) -> None:
-    """What a call adds to two readings of minstret, less what loads its words."""
-    said = int(PAGE.split(f"\n| {call} | ")[1].split()[0])
-    assert said <= 150  # the goal for what does next to nothing
+def test_a_call_takes_the_number_of_instructions_in_the_page(call: str, tmp_path: Path) -> None:
+    """Count the instructions between two reads of minstret, without the loads of the words."""
+    instructions = int(PAGE.split(f"\n| {call} | ")[1].split()[0])
+    assert instructions <= 150  # the goal for a call that does almost nothing
     source = f"""
-    li   s0, 4                        # the last time round, all is in the cache
+    li   s0, 4                        # in the last iteration all code is in the cache
 1:  command {PERF}, 3
     mv   s1, a2
     command {PERF}, 3
@@ -255,10 +255,10 @@ def test_a_call_takes_as_many_instructions_as_the_page_says(call: str, tmp_path:
 """
     [(without, with_)] = shown(boot(tmp_path, source))
     loads = 5 + (PERF in CALLS[call])  # a large number takes two instructions
-    assert with_ - without - loads == said  # an ecall does not retire
+    assert with_ - without - loads == instructions  # an ecall does not retire
 
 
-def test_a_kernel_with_another_opt_level_says_so_and_runs(tmp_path: Path) -> None:
+def test_a_kernel_with_another_opt_level_names_it_and_runs(tmp_path: Path) -> None:
     make("kernel", "OPT=z")
     small = paths.ROOT / "build/cargo-z/riscv32imc-unknown-none-elf/release/tockmark-kernel"
     assert [read_kernel(path).opt_level for path in (KERNEL, small)] == ["3", "z"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Links of the baseline kernel that differ in layout only: `make kernel-layouts`, docs/method.md.
+"""Links of the baseline kernel that differ only in layout: `make kernel-layouts`, docs/method.md.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 import itertools
@@ -25,61 +25,61 @@ from tockmark.target.elf import read_elf
 
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 LAYOUTS = 4
-AT_PLACE = ("_start", "trap_vector")  # where reset and traps go: aligned, so never shifted
-PADDING = 6 + 2  # bytes, at most: before the first function, and behind the last, to a whole word
+FIXED = ("_start", "trap_vector")  # the targets of reset and traps: aligned, so never shifted
+PADDING = 6 + 2  # most bytes before the first function, and after the last one, to a whole word
 
 
 @dataclass(frozen=True)
 class Link:
-    """What one link says of itself."""
+    """The functions, symbols and sections of one link."""
 
     path: Path
     functions: tuple[tuple[str, int, int], ...]  # name, address, bytes
     symbols: dict[str, int]
-    sections: dict[str, int]  # bytes of those that are loaded
+    sections: dict[str, int]  # bytes of each loaded section
 
     @staticmethod
     def read(path: Path) -> "Link":
-        with path.open("rb") as opened:
-            elf = ELFFile(opened)
+        with path.open("rb") as elf_file:
+            elf = ELFFile(elf_file)
             table = elf.get_section_by_name(".symtab")
             assert isinstance(table, SymbolTableSection)
-            found = [(s.name, s["st_value"], s["st_size"], s) for s in table.iter_symbols()]
-            functions = [one[:3] for one in found if one[3]["st_info"]["type"] == "STT_FUNC"]
-            symbols = {name: address for name, address, *_ in found}
+            entries = [(s.name, s["st_value"], s["st_size"], s) for s in table.iter_symbols()]
+            functions = [e[:3] for e in entries if e[3]["st_info"]["type"] == "STT_FUNC"]
+            symbols = {name: address for name, address, *_ in entries}
             sections = {s.name: s["sh_size"] for s in elf.iter_sections() if s["sh_addr"]}
         return Link(path, tuple(sorted(functions)), symbols, sections)
 
 
 @pytest.fixture(scope="module")
 def links() -> list[Link]:
-    found = kernel_links()
-    assert [path.name for path in found] == [f"{i}.elf" for i in range(LAYOUTS)]
-    return [Link.read(path) for path in found]
+    link_paths = kernel_links()
+    assert [path.name for path in link_paths] == [f"{i}.elf" for i in range(LAYOUTS)]
+    return [Link.read(path) for path in link_paths]
 
 
 def test_the_first_is_the_kernel_that_is_measured_by_default(links: list[Link]) -> None:
     assert links[0].path.read_bytes() == KERNEL.read_bytes()
 
 
-def test_each_lays_its_functions_elsewhere(links: list[Link]) -> None:
+def test_each_link_has_its_functions_at_other_addresses(links: list[Link]) -> None:
     assert len({link.functions for link in links}) == LAYOUTS
-    for one, other in itertools.pairwise(links):
-        moved = [a for a, b in zip(one.functions, other.functions, strict=True) if a != b]
-        assert len(moved) > len(one.functions) / 2
+    for link, other in itertools.pairwise(links):
+        moved = [a for a, b in zip(link.functions, other.functions, strict=True) if a != b]
+        assert len(moved) > len(link.functions) / 2
 
 
 def test_nothing_else_differs(links: list[Link]) -> None:
     first = links[0]
     for link in links[1:]:
-        same = [Counter((name, size) for name, _, size in one.functions) for one in (first, link)]
+        same = [Counter((name, size) for name, _, size in each.functions) for each in (first, link)]
         assert same[0] == same[1]
         sizes = {name: size - first.sections[name] for name, size in link.sections.items()}
         assert 0 <= sizes.pop(".text") <= PADDING
-        # Its items move, too, and each that is aligned has up to 3 bytes before it.
+        # Its items also move, and each aligned item has up to 3 bytes of padding before it.
         assert abs(sizes.pop(".rodata")) < 16
         assert set(sizes.values()) == {0}
-        for name in AT_PLACE:
+        for name in FIXED:
             assert link.symbols[name] == first.symbols[name]
 
 
@@ -98,10 +98,10 @@ def test_one_changed_instruction_is_found_by_name(
     images: list[LinkedCode], links: list[Link], data: strategies.DataObject
 ) -> None:
     elf = read_elf(links[1].path)
-    unit = data.draw(strategies.sampled_from([one for one in images[1].units if one.is_code]))
+    unit = data.draw(strategies.sampled_from([unit for unit in images[1].units if unit.is_code]))
     step = data.draw(strategies.sampled_from(unit.steps))
     bit = data.draw(strategies.integers(0, 8 * min(step.insn.size, unit.end - step.at) - 1))
-    (section,) = (one for one in elf.sections if one.name == unit.section)
+    (section,) = (section for section in elf.sections if section.name == unit.section)
     changed = bytearray(elf.data)
     changed[section.start + step.at - section.address + bit // 8] ^= 1 << bit % 8
     assert unit.name in differences(images[0], LinkedCode(replace(elf, data=bytes(changed))))
@@ -110,11 +110,11 @@ def test_one_changed_instruction_is_found_by_name(
 def test_they_take_the_same_instructions(links: list[Link], tmp_path: Path) -> None:
     measured = [measure(link.path, tmp_path / f"{i}.json") for i, link in enumerate(links[:2])]
     assert measured[0]["instret"] == measured[1]["instret"]
-    assert measured[0]["cycles"] != measured[1]["cycles"]  # or the layout would not have moved
+    assert measured[0]["cycles"] != measured[1]["cycles"]  # else the layout would be the same
 
 
 def measure(kernel: Path, output: Path) -> dict[str, float | None]:
-    """The net of syscall.command with the cache off, in cycles and in instructions."""
+    """Return the net of syscall.command with the cache off, in cycles and in instructions."""
     command = [sys.executable, "-m", "tockmark", "run", "--kernel", str(kernel), "-o", str(output)]
     command += ["--only", "syscall.command", "--icache", "off"]
     done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)

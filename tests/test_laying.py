@@ -40,8 +40,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("laid") / "out"
     done = tockmark("board", "image", "--board", "cw310", "--only", ONLY, "-o", folder)
     assert done.stdout == (
-        "left out 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
-        f" interrupts: only the simulator's can time it\n3 images, each one flashing: {folder}/\n"
+        "omitted 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
+        " interrupts: only the simulator's can time it\n"
+        f"3 images, each to be flashed once: {folder}/\n"
     )
     return folder
 
@@ -121,7 +122,7 @@ def test_install_refuses_another_kernel(folder: ImageFolder, tmp_path: Path) -> 
     for content in (b"", b"\xff" * 0x40000, torn):
         other.write_bytes(content)
         done = tockmark(*install, "--flash-file", other, code=2)
-        assert "holds another kernel" in done.stderr
+        assert "has another kernel" in done.stderr
         assert other.read_bytes() == content
     endless = tockmark(*install, "--flash-file", Path("/dev/zero"), code=2)
     assert "/dev/zero" in endless.stderr
@@ -161,4 +162,7 @@ def test_a_captured_log_stands_in_for_the_board(folder: ImageFolder, tmp_path: P
     log.write_bytes(printed[: len(printed) // 2])
     assert "stops" in tockmark(*wanted, "--only", first.name, code=1).stderr
     other = tockmark("run", "--log", log, code=2).stderr
-    assert other == "tockmark: --log alone tells no boots. Give their --images, or use `parse`\n"
+    assert other == (
+        "tockmark: --log needs the images that were run."
+        " Add --images DIR, or use `tockmark board parse`.\n"
+    )

@@ -38,16 +38,16 @@ def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "options", "why"),
     [
-        (A + B, [], "other.elf has the layout of .*base.elf. Give links with another order"),
-        (B + A_BIT_LONGER, [], "other.elf is no link of the source of .*base.elf: `a` differs;"),
-        (B + B.replace("b", "c") + A, [], "`c` is in one of them only"),
-        (B, [], "`a` is in one of them only"),
-        (B + A, ["-s"], "other.elf has no symbols to tell by"),
+        (A + B, [], "other.elf has the same layout as .*base.elf. Give links with another order"),
+        (B + A_BIT_LONGER, [], "other.elf is not a link of the source of .*base.elf: `a` differs"),
+        (B + B.replace("b", "c") + A, [], "`c` is in only one of them"),
+        (B, [], "`a` is in only one of them"),
+        (B + A, ["-s"], "other.elf has no symbols to compare"),
         (B + A + ".data\n.zero 2000\n", [], r"section \.data has 2000 bytes, not 0"),
         (
             B + A + '.globl TOCKMARK_KERNEL\nTOCKMARK_KERNEL: .asciz "x 1"',
             [],
-            "it says that it is x 1",
+            "it is x 1",
         ),
     ],
 )

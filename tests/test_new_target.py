@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A new kind of target is one module and its name in KINDS, a new board one profile."""
+"""A new type of target needs one module and its name in KINDS; a new board needs one profile."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tockmark.result import file
 from tockmark.target import board as boards
 from tockmark.tests.of_samples import exit_code
 
-# The simulator once more, by the few words that a kind must have.
+# The simulator again, as a target with only the required functions.
 KIND = """
 import subprocess
 from pathlib import Path
@@ -67,11 +67,11 @@ TARGET = '[target]\nkind = "plain"\nprogram = "build/sim/cw310/earlgrey-sim"\n\n
 
 @pytest.fixture
 def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The board `plain`, of that kind."""
+    """Add the board `plain`, with this target."""
     (tmp_path / "plain.py").write_text(KIND)
     old = (paths.BOARDS / "earlgrey-sim.toml").read_text().replace("earlgrey-sim", "plain", 2)
-    before, _, behind = old.partition("[target]")
-    profile = before + TARGET + behind[behind.index("[memory]") :]
+    before, _, after = old.partition("[target]")
+    profile = before + TARGET + after[after.index("[memory]") :]
     (tmp_path / "plain.toml").write_text(profile)
     monkeypatch.setattr(paths, "BOARDS", tmp_path)
     monkeypatch.setattr(boards, "KINDS", (*boards.KINDS, "plain"))
@@ -79,20 +79,20 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("plain")
-def test_it_lays_runs_shows_and_refuses_what_it_cannot(tmp_path: Path) -> None:
+def test_a_new_target_makes_images_runs_and_refuses_to_profile(tmp_path: Path) -> None:
     def run(*words: str, code: int = OK) -> str:
         done = CliRunner().invoke(app, words)
         assert exit_code(done) == code, done.output
         return str(done.exception)
 
-    out, laid = str(tmp_path / "out.json"), str(tmp_path / "laid")
+    out, images = str(tmp_path / "out.json"), str(tmp_path / "images")
     run("run", "--board", "plain", "--only", "time,irq.entry", "-o", out)
     measured = file.load(Path(out))
     assert measured.provenance.board.name == "plain"
     assert {"time.read", "time.reading"} <= {row.id for row in measured.rows}
     assert {row.id for row in measured.skipped} == {"irq.entry"}
-    run("board", "image", "time", "--board", "plain", "-o", laid)
-    run("run", "--images", laid, "--only", "time", "-o", out)
-    run("board", "run-tab", f"{laid}/c/time.0.tab", "--board", "plain")
-    said = run("profile", "time.read", "--board", "plain", code=UNUSABLE)
-    assert "plain cannot profile" in said
+    run("board", "image", "time", "--board", "plain", "-o", images)
+    run("run", "--images", images, "--only", "time", "-o", out)
+    run("board", "run-tab", f"{images}/c/time.0.tab", "--board", "plain")
+    message = run("profile", "time.read", "--board", "plain", code=UNUSABLE)
+    assert "plain cannot profile" in message

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The crate tock on a host: its own tests on both versions of the interface, plain and under Miri,
-which sees memory used that is no longer there, or by two at a time."""
+"""The crate tock on a host: its own tests for both versions of the interface, plain and with Miri,
+which detects uses of dead memory and of memory that is used twice at a time."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ CRATE = ROOT / "apps" / "rust" / "tock"
 V1 = ["--features", "abi-v1"]
 VERSIONS = pytest.mark.parametrize("features", [[], V1], ids=["v2", "v1"])
 LIST = (ROOT / "apps" / "asm" / "abi.h").read_text(encoding="utf-8")
-MISUSE = 10  # misuse that has to be shown not to compile, at least
+MISUSE = 10  # the least number of examples that must not compile
 
 
 def run(command: list[str], where: Path = CRATE, **env: str) -> subprocess.CompletedProcess[str]:
@@ -23,15 +23,15 @@ def run(command: list[str], where: Path = CRATE, **env: str) -> subprocess.Compl
 
 
 def test_its_tests_pass_on_version_1() -> None:
-    """Those on version 2 run in test_style.py, which tests the whole workspace."""
-    target = str(ROOT / "build" / "cargo-test")  # as there
+    """test_style.py runs the tests for version 2, with the whole workspace."""
+    target = str(ROOT / "build" / "cargo-test")  # the same as in test_style.py
     done = run(["cargo", "test", "--quiet", *V1, "--target-dir", target])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @VERSIONS
-def test_miri_finds_nothing(features: list[str]) -> None:
-    """A nightly compiler also checks for which error it is that each misuse does not compile."""
+def test_miri_reports_no_error(features: list[str]) -> None:
+    """A nightly compiler also checks the error code of each misuse that does not compile."""
     miri = ["cargo", "+nightly", "miri"]
     if run([*miri, "--version"]).returncode != 0:
         pytest.skip("no Miri: rustup component add --toolchain nightly miri rust-src")
@@ -58,7 +58,7 @@ def build_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def crate(tmp_path: Path) -> Path:
-    """A folder that stands to a list of numbers as the crate does; OUT_DIR is there, too."""
+    """A folder with the same path to the list of numbers as the crate. It is also OUT_DIR."""
     folder = tmp_path / "apps" / "rust" / "tock"
     folder.mkdir(parents=True)
     (tmp_path / "apps" / "asm").mkdir()
@@ -70,7 +70,7 @@ def build(script: Path, crate: Path, text: str) -> subprocess.CompletedProcess[s
     return run([str(script)], where=crate, OUT_DIR=str(crate))
 
 
-def test_the_numbers_are_those_of_the_list(build_script: Path, crate: Path) -> None:
+def test_the_constants_have_the_numbers_of_the_list(build_script: Path, crate: Path) -> None:
     done = build(build_script, crate, LIST)
     assert done.returncode == 0, done.stderr
     lines = (crate / "abi.rs").read_text(encoding="utf-8").splitlines()

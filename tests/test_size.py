@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How large the tool is, so that it does not grow unseen: its modules and lines, what `run` loads,
-and how long a verb's own function is. Each limit is what is there now; lower it with the tool."""
+"""Limits on the size of the tool: its modules and lines, the modules that `run` loads, and the
+length of a verb's function. Each limit is the current size; lower it when the tool shrinks."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ from tockmark.tests.test_lazy import loaded
 PACKAGE = paths.ROOT / "tools" / "tockmark"
 
 MODULES, LINES = 89, 27_800  # without tests, __init__.py and __main__.py
-LOADED = 56  # by run: modules and packages of ours
+LOADED = 56  # our modules and packages that `run` loads
 LONGEST_VERB = 30  # lines of a verb's function, without its signature and its help
 
 
@@ -30,8 +30,8 @@ def test_the_tool_has_few_modules_and_lines() -> None:
 def test_run_loads_few_modules(tmp_path: Path) -> None:
     make("build")
     result = str(tmp_path / "result.json")
-    found = loaded("run", "--only", "syscall.command", "--icache", "off", "-o", result)
-    ours = [name for name in found if name.split(".")[0] == "tockmark"]
+    modules = loaded("run", "--only", "syscall.command", "--icache", "off", "-o", result)
+    ours = [name for name in modules if name.split(".")[0] == "tockmark"]
     assert len(ours) <= LOADED, ours
 
 
@@ -40,7 +40,7 @@ def test_a_verb_parses_calls_and_prints() -> None:
     for path in (PACKAGE / "cli").glob("*.py"):
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(function, ast.FunctionDef) and function.name.endswith("_verb"):
-                first, last = function.body[1], function.body[-1]  # behind the help
+                first, last = function.body[1], function.body[-1]  # after the help
                 lengths[function.name] = (last.end_lineno or 0) - first.lineno + 1
     assert len(lengths) > 10
     assert {name: length for name, length in lengths.items() if length > LONGEST_VERB} == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The ordinary tools of every language hold the line; their warnings are errors."""
+"""The ordinary tools of every language check the sources; their warnings are errors."""
 
 import ast
 import os
@@ -17,7 +17,7 @@ BIN = Path(sys.executable).parent
 CHIP = ["--target", "riscv32imc-unknown-none-elf"]
 KERNEL = ["--release", "--package", "tockmark-kernel", *CHIP]
 SUITE = ["--package", "tockmark-suite", *CHIP]
-HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock only
+HOST = ["--workspace", "--exclude", "tockmark-suite"]  # its apps build for Tock only
 V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
 PMP_8 = ["--features", "pmp-8"]
@@ -25,19 +25,19 @@ CRYPTO = ["--features", "crypto"]
 PROGRAMS = ["--manifest-path", "lab/studies/programs/apps/Cargo.toml"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
-# What is compiled once and run once needs neither.
+# Code that is compiled once and run once needs neither debug information nor incremental builds.
 LEAN = {"CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 LONGEST = 800
-LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
+LISTS = (ROOT / "apps" / "catalogue.toml",)  # lists, which may be as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
 
 
 def files(*suffixes: str) -> list[Path]:
-    """Our files of these kinds: what git has or would add."""
+    """Return our files with these suffixes: those that git has or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    found = [ROOT / name for name in listed.splitlines() if name.endswith(suffixes)]
-    return [path for path in found if path.exists()]
+    paths = [ROOT / name for name in listed.splitlines() if name.endswith(suffixes)]
+    return [path for path in paths if path.exists()]
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def files(*suffixes: str) -> list[Path]:
     ids=" ".join,
 )
 def test_checker(command: list[str]) -> None:
-    # One folder for all variants: what they depend on is compiled once.
+    # One folder for all variants, so that dependencies are compiled once.
     own = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo-test")} | LEAN
     done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_unsafe_code_is_in_one_crate_of_the_apps_only() -> None:
-    """There is none in the suite, and the linters of both hold it; in the other each block says
-    why it is safe."""
+    """The suite has no unsafe code. In the other crate each unsafe block has a comment that says
+    why it is safe. The linters of both crates check this."""
     apps = ROOT / "apps" / "rust"
     folders = (apps / "suite", ROOT / "lab" / "studies" / "programs" / "apps")
     suite = [path for path in files(".rs") if any(map(path.is_relative_to, folders))]
@@ -84,8 +84,8 @@ def test_unsafe_code_is_in_one_crate_of_the_apps_only() -> None:
     assert not [path for path in suite if "unsafe" in path.read_text(encoding="utf-8")]
 
     def lints(*where: str) -> dict[str, dict[str, str]]:
-        found = tomllib.loads(ROOT.joinpath(*where).read_text(encoding="utf-8"))
-        own: dict[str, dict[str, str]] = found.get("workspace", found)["lints"]
+        manifest = tomllib.loads(ROOT.joinpath(*where).read_text(encoding="utf-8"))
+        own: dict[str, dict[str, str]] = manifest.get("workspace", manifest)["lints"]
         return own
 
     manifest = (apps / "suite" / "Cargo.toml").read_text(encoding="utf-8")
@@ -115,8 +115,8 @@ def test_file_is_short_and_licensed(path: Path) -> None:
     assert any(HEADER in line for line in lines[:3])
 
 
-def test_no_class_name_stands_in_two_modules() -> None:
-    """A name that means one thing only can be searched for; tests are left out."""
+def test_no_class_name_is_in_two_modules() -> None:
+    """A name with one meaning can be searched for. Tests are not checked."""
     modules = defaultdict(list)
     for path in files(".py"):
         if "tests" not in path.relative_to(ROOT).parts:
@@ -124,7 +124,7 @@ def test_no_class_name_stands_in_two_modules() -> None:
                 if isinstance(node, ast.ClassDef):
                     modules[node.name].append(path.relative_to(ROOT))
     assert len(modules) > 100
-    assert not {name: found for name, found in modules.items() if len(found) > 1}
+    assert not {name: places for name, places in modules.items() if len(places) > 1}
 
 
 def test_text_is_plain_english() -> None:

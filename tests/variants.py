@@ -18,8 +18,8 @@ COSTLY = {
 
 
 def build(folder: Path, changes: Mapping[str, tuple[str, str]], profile: str = "release") -> Path:
-    """Build the kernel with a replacement of text in each file, and return its ELF. The old text must
-    occur once. This takes half a minute in an empty folder."""
+    """Build the kernel with a replacement of text in each file, and return its ELF. The old text
+    must occur once. This takes half a minute in an empty folder."""
     return build_many(folder, [(name, *change) for name, change in changes.items()], profile)
 
 

@@ -58,7 +58,7 @@ def mean() -> CommitTrail:
 
 def release(name: str) -> MeasuredCommit:
     """Return the measurement of a release."""
-    return next(commit for commit in history().every if name in commit.commit.names)
+    return next(commit for commit in history().all_commits if name in commit.commit.names)
 
 
 def newest() -> MeasuredCommit:

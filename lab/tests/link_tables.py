@@ -28,11 +28,13 @@ CHANGES = ("cost", "save", "lay1", "lay2")
 def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
     """Return the result with so many times the cycles, and more instructions, in every row."""
 
-    def as_if(one: Series | None, times: float, more: float) -> Series | None:
-        if one is None or one.own_net is None:
-            return one
-        further = tuple(other for f in one.further if (other := as_if(f, times, more)))
-        return replace(one, samples=(), published_net=one.own_net * times + more, further=further)
+    def as_if(series: Series | None, times: float, more: float) -> Series | None:
+        if series is None or series.own_net is None:
+            return series
+        further = tuple(other for f in series.further if (other := as_if(f, times, more)))
+        return replace(
+            series, samples=(), published_net=series.own_net * times + more, further=further
+        )
 
     rows = tuple(
         recounted(
@@ -45,7 +47,9 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
     return replace(result, rows=rows)
 
 
-def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tuple[float, float]]:
+def fixed_costs(
+    side: int, cycles: float = 1, instructions: int = 0
+) -> dict[str, tuple[float, float]]:
     """The shares of the figures that are found beyond a soft limit and beyond a hard one, by what
     is counted."""
     hits: dict[str, list[Limit]] = {}
@@ -81,12 +85,12 @@ def tables(shares: Sequence[float] = SHARES, counts: Sequence[int] = COUNTS) -> 
     lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
     lines.append("|---|" + "---|" * 4)
     for share in shares:
-        hits = [found(side, cycles=1 + share) for side in (SIDE, 1)]
-        cells = [_cell(one[kind]) for one in hits for kind in kinds]
+        hits = [fixed_costs(side, cycles=1 + share) for side in (SIDE, 1)]
+        cells = [_cell(hits_by_kind[kind]) for hits_by_kind in hits for kind in kinds]
         lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
     lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
     for count in counts:
-        cells = [_cell(found(side, instructions=count)["instructions"]) for side in (SIDE, 1)]
+        cells = [_cell(fixed_costs(side, instructions=count)["instructions"]) for side in (SIDE, 1)]
         lines.append(f"| +{count} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -97,17 +101,17 @@ def _cell(shares: tuple[float, float]) -> str:
 
 def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     """What became of the trials of a kernel: a row of the table."""
-    found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
-    codes = Counter(one.judgement.exit_code for one in found)
+    trials = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
+    codes = Counter(run.judgement.exit_code for run in trials)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
-    if warned := sum(one.judgement.limit is Limit.SOFT for one in found):
+    if warned := sum(run.judgement.limit is Limit.SOFT for run in trials):
         ended += f", in {warned} with a warning"
-    looks = [[*one.looked_again, 0, 0] for one in found]
+    looks = [[*run.looked_again, 0, 0] for run in trials]
     figures = [
-        [sum(map(_figures, one.judgement.rows)) for one in found],
+        [sum(map(_figures, run.judgement.rows)) for run in trials],
         [look[0] for look in looks],
         [look[1] for look in looks],
-        [sum(row.in_doubt for row in one.judgement.rows) for one in found],
+        [sum(row.in_doubt for row in run.judgement.rows) for run in trials],
     ]
     return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
 

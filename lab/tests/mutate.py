@@ -45,15 +45,15 @@ ODD: list[Any] = [
 
 def places(data: Any) -> list[Place]:
     """Every field and entry of a document."""
-    found: list[Place] = []
+    places: list[Place] = []
     left = [data]
     while left:
         inside = left.pop()
         for name in list(inside) if isinstance(inside, dict) else range(len(inside)):
-            found.append((inside, name))
+            places.append((inside, name))
             if isinstance(inside[name], dict | list):
                 left.append(inside[name])
-    return found
+    return places
 
 
 def replaced(rng: random.Random, place: Place, every: list[Place]) -> None:
@@ -85,9 +85,9 @@ def edged(rng: random.Random, place: Place, every: list[Place]) -> None:
     inside, name = place
     value = inside[name]
     if isinstance(value, str) and (numbers := list(re.finditer(r"\d+", value))):
-        found = rng.choice(numbers)
-        number = str(_other(rng, int(found[0][:20])))
-        inside[name] = value[: found.start()] + number + value[found.end() :]
+        chosen = rng.choice(numbers)
+        number = str(_other(rng, int(chosen[0][:20])))
+        inside[name] = value[: chosen.start()] + number + value[chosen.end() :]
     elif isinstance(value, int | float):
         inside[name] = _other(rng, value)
     else:

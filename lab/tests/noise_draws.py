@@ -38,28 +38,28 @@ Draw = Callable[[Rng, tuple[int, int]], Floats]
 
 def _levels(rng: Rng, shape: tuple[int, int]) -> Floats:
     """Twelve levels, equally often: their deviation is that of the logs."""
-    found: Floats = (rng.integers(0, 12, shape).astype(np.float64) - 5.5) * (STEP / DEVIATION)
-    return found
+    steps: Floats = (rng.integers(0, 12, shape).astype(np.float64) - 5.5) * (STEP / DEVIATION)
+    return steps
 
 
 def _tail(rng: Rng, shape: tuple[int, int]) -> Floats:
     """Student's t of two degrees, which has no deviation: its middle half is that of the logs."""
-    found: Floats = rng.standard_t(2, shape).astype(np.float64) * (85 / 1.633 / DEVIATION)
-    return found
+    draws: Floats = rng.standard_t(2, shape).astype(np.float64) * (85 / 1.633 / DEVIATION)
+    return draws
 
 
 def _two(rng: Rng, shape: tuple[int, int]) -> Floats:
     """Two plateaus, sample by sample at chance: no median is the right one."""
-    found: Floats = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
-    return found
+    draws: Floats = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    return draws
 
 
 def _hanging(rng: Rng, shape: tuple[int, int]) -> Floats:
     """Two plateaus, of which either goes on for five samples or so, with levels on each."""
     flips = np.where(rng.random(shape) < 0.2, -1.0, 1.0)
     flips[:, 0] = np.where(rng.random(shape[0]) < 0.5, -1.0, 1.0)
-    found: Floats = (flips.cumprod(axis=1) + _levels(rng, shape)) / np.sqrt(2)
-    return found
+    steps: Floats = (flips.cumprod(axis=1) + _levels(rng, shape)) / np.sqrt(2)
+    return steps
 
 
 NOISES: dict[str, Draw] = {
@@ -80,15 +80,15 @@ def side(
     if still:
         return [Value((net,))] * rows
     read = _taken(READ * (1 + share * noise(rng, (1, n - 1))))[0]
-    found = []
+    passes = []
     for raw in _taken(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
         own = steady_median(raw) - steady_median(read)
-        found.append(Value((own,), sampled=(((1, raw), (-1, read)),)))
-    return found
+        passes.append(Value((own,), sampled=(((1, raw), (-1, read)),)))
+    return passes
 
 
 def _taken(samples: Floats) -> list[tuple[int, ...]]:
-    return [tuple(one) for one in np.rint(samples).astype(int).tolist()]
+    return [tuple(sample) for sample in np.rint(samples).astype(int).tolist()]
 
 
 def judged(
@@ -96,13 +96,13 @@ def judged(
 ) -> list[Change]:
     """What the rule says of each row, of which all vary, unless told at which chance: anything is
     possible where samples are too few."""
-    one = OF_ALL / len(base) if chance is None else chance
-    found = []
+    side_chance = OF_ALL / len(base) if chance is None else chance
+    changes = []
     for before, after in zip(base, new, strict=True):
-        said = change(before, after, CALM, z=0, chance=one)
-        few = before.too_few_samples(one) or after.too_few_samples(one)
-        found.append(replace(said, low=0, high=math.inf) if few else said)
-    return found
+        interval = change(before, after, CALM, z=0, chance=side_chance)
+        few = before.too_few_samples(side_chance) or after.too_few_samples(side_chance)
+        changes.append(replace(interval, low=0, high=math.inf) if few else interval)
+    return changes
 
 
 def draws(
@@ -115,16 +115,18 @@ def draws(
         yield judged(base, side(rng, noise, n, rows, planted))
 
 
-def alarms(found: Sequence[Change]) -> tuple[bool, bool]:
+def alarms(changes: Sequence[Change]) -> tuple[bool, bool]:
     """Whether any row of a judgement, where nothing changed, is surely other than it is; and surely
     dearer by more than the limit."""
-    other = any(one.low > 1 or one.high < 1 for one in found)
-    return other, any(one.low > 1 + LIMIT for one in found)
+    other = any(interval.low > 1 or interval.high < 1 for interval in changes)
+    return other, any(interval.low > 1 + LIMIT for interval in changes)
 
 
 def share_found(judgements: Iterable[list[Change]], limit: float = LIMIT) -> float:
     """Return of how many rows the whole interval lies beyond the limit, as a share."""
-    return float(np.mean([one.low > 1 + limit for found in judgements for one in found]))
+    return float(
+        np.mean([interval.low > 1 + limit for changes in judgements for interval in changes])
+    )
 
 
 def table(many: int) -> str:
@@ -137,8 +139,8 @@ def table(many: int) -> str:
     ]
     for name, noise in NOISES.items():
         for n in SIZES:
-            said = [alarms(found) for found in draws(noise, n, many)]
-            other, beyond = (sum(one[kind] for one in said) for kind in (0, 1))
+            alarm_pairs = [alarms(changes) for changes in draws(noise, n, many)]
+            other, beyond = (sum(pair[kind] for pair in alarm_pairs) for kind in (0, 1))
             alone = list(draws(noise, n, FOR_POWER * 10, 0.03, 3, rows=1))
             shares = [
                 *(share_found(draws(noise, n, FOR_POWER, share, 2)) for share in CHANGES),

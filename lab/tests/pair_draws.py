@@ -57,9 +57,9 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
     )
     wanted = select(KNOWN, only)
     with temporary_folder(paths.PAIRS) as folder:
-        known = find_linkers()
+        linkers = find_linkers()
         base, head = (
-            RelinkInputs.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
+            RelinkInputs.unpacked(tar, folder / str(side), linkers) for side, tar in enumerate(tars)
         )
         made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
         for side, which in enumerate(("base", "head")):
@@ -86,23 +86,23 @@ class Draw:
     def rows(self, icache: bool) -> list[tuple[Row, Value, Value]]:
         """Return the rows that touch the kernel, with the nets of their pairs."""
         others = self.results[1].table
-        found = []
+        moved_rows = []
         for key, row in self.results[0].table.items():
             other = others.get(key)
             touched = KNOWN.benchmarks[row.id].touches == "kernel"
             if touched and row.icache is icache and other and row.cycles and other.cycles:
                 before, after = (
-                    Value(one.cycles.nets, len(one.cycles.nets), 0, row.inner)
-                    for one in (row, other)
-                    if one.cycles
+                    Value(pair_row.cycles.nets, len(pair_row.cycles.nets), 0, row.inner)
+                    for pair_row in (row, other)
+                    if pair_row.cycles
                 )
                 if before.links == after.links and min(*before.nets, *after.nets) > 0:
-                    found.append((row, before, after))
-        return found
+                    moved_rows.append((row, before, after))
+        return moved_rows
 
     def limits(self) -> list[Limit]:
         """Return which limit the cycles are beyond by one pair alone, for each pair."""
-        found = []
+        largest_limits = []
         for number in range(layouts(self.results[0])):
             base, head = (
                 Held(side, [(result, number)])
@@ -110,17 +110,17 @@ class Draw:
             )
             wanted = select(KNOWN, "kernel")
             judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
-            found.append(max(row.limit for row in judged.judgement.rows))
-        return found
+            largest_limits.append(max(row.limit for row in judged.judgement.rows))
+        return largest_limits
 
 
 def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
     """Say of how many rows that are dearer by PLANTED draws of so many pairs find it."""
-    hits = [hit for row in rows for hit in found(*row, pairs)]
+    hits = [hit for row in rows for hit in is_found(*row, pairs)]
     return f"{np.mean(hits):.0%} of {len(hits)}" if hits else "-"
 
 
-def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
+def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
     change itself did."""
     spread = paired_spread(Spread(), KNOWN).row_deviation(row)
@@ -131,9 +131,9 @@ def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     hits = []
     for first in range(0, len(base.nets) - pairs + 1, pairs):
         some = slice(first, first + pairs)
-        one = replace(base, nets=base.nets[some], links=pairs)
+        subset = replace(base, nets=base.nets[some], links=pairs)
         two = replace(head, nets=tuple(map(float, nets[some])), links=pairs)
-        hits.append(change(one, two, spread).low > 1)
+        hits.append(change(subset, two, spread).low > 1)
     return hits
 
 
@@ -151,10 +151,12 @@ def table(names: Sequence[str]) -> str:
         for icache in (False, True):
             rows = draw.rows(icache)
             apart = [logs_of(head.nets) - logs_of(base.nets) for _, base, head in rows]
-            same = sum(bool((one == 0).all()) for one in apart)
-            means = sorted(abs(float(one.mean())) * 100 for one in apart)
-            several = [one for one in apart if len(one) > 1]
-            spread = sorted(float(np.std(one, ddof=1)) * 100 for one in several) or [0]
+            same = sum(bool((differences == 0).all()) for differences in apart)
+            means = sorted(abs(float(differences.mean())) * 100 for differences in apart)
+            several = [differences for differences in apart if len(differences) > 1]
+            spread = sorted(
+                float(np.std(differences, ddof=1)) * 100 for differences in several
+            ) or [0]
             shares = [found_in(rows, pairs) for pairs in (1, MOST)]
             lines.append(
                 f"| {name}, {layouts(draw.results[0])} | {'on' if icache else 'off'} |"

@@ -56,8 +56,8 @@ def heads(tree: Path, refs: str, since: date) -> list[tuple[str, str]]:
         "--format=%(objectname) %(committerdate:short)",
     )
     lines = dict.fromkeys(git(tree, *show, refs).decode().splitlines())
-    found = [(line.split()[0], line.split()[1]) for line in lines]
-    return [(commit, day) for commit, day in found if day >= str(since)]
+    commits = [(line.split()[0], line.split()[1]) for line in lines]
+    return [(commit, day) for commit, day in commits if day >= str(since)]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

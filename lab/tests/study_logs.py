@@ -166,8 +166,8 @@ def ipc_threading(made: Made) -> None:
 def ipc_connection_overhead(made: Made) -> None:
     """Say one title twice: the heading says what is counted."""
     made.say(RESULTS)
-    found = {"": ("find", "hit"), "failure ": ("fail to find", "miss")}
-    for failure, (does, how) in found.items():
+    words = {"": ("find", "hit"), "failure ": ("fail to find", "miss")}
+    for failure, (does, how) in words.items():
         for counted, series in SERIES.items():
             made.say(f"benchmark: measures IPC service finding {failure}overhead")
             made.say(f"description: measures {counted} taken for one process to {does} a service")
@@ -219,9 +219,9 @@ def log(*parts: Part) -> Made:
 def read(text: str) -> tuple[Rows, list[str], list[str]]:
     """What the parser makes of a log: its rows, the problems, and the faults of rows. A time.read
     that the log does not have, and the parser adds, is none of them."""
-    found = study_log.measured(text, "made", own=True)
-    (app,) = (app for _, app in found.each())
+    measured = study_log.measured(text, "made", own=True)
+    (app,) = (app for _, app in measured.each())
     lent = "overhead" in (app.begin or {})
     own = [row for row in app.rows if row.id != OVERHEAD or not lent]
     rows = {catalogue.label(row.id, row.params): samples(row) for row in own}
-    return rows, list(map(str, found.problems)), [fault for row in own for fault in row.faults]
+    return rows, list(map(str, measured.problems)), [fault for row in own for fault in row.faults]

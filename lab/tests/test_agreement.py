@@ -22,25 +22,25 @@ def result(name: str) -> Result:
     return file.load(RESULTS / f"{name}.json").of_lang("c")
 
 
-def over_passes(one: Result) -> dict[Key, float]:
+def over_passes(result: Result) -> dict[Key, float]:
     """Cycles of a sample, of each row of the apps that is a slope."""
     return {
         key: row.cycles.net
-        for key, row in one.table.items()
+        for key, row in result.table.items()
         if KNOWN.benchmarks[row.id].touches == "app" and row.cycles and row.cycles.is_slope
         if row.cycles.net is not None
     }
 
 
-def over_sizes(one: Result) -> dict[tuple[str, bool | None], float]:
+def over_sizes(result: Result) -> dict[tuple[str, bool | None], float]:
     """Cycles of one byte more, of each sweep of the memory."""
-    found = sweeps(one, KNOWN)
-    return {(s.label, s.icache): s.line.slope for s in found if s.label.startswith("mem.")}
+    sweeps_by_key = sweeps(result, KNOWN)
+    return {(s.label, s.icache): s.line.slope for s in sweeps_by_key if s.label.startswith("mem.")}
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
-def test_slopes_agree_between_kernels(one: str, other: str) -> None:
-    here, there = over_passes(result(one)), over_passes(result(other))
+def test_slopes_agree_between_kernels(first: str, other: str) -> None:
+    here, there = over_passes(result(first)), over_passes(result(other))
     assert here.keys() == there.keys()
     assert len(here) > 40
     far = {
@@ -53,8 +53,8 @@ def test_slopes_agree_between_kernels(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
-def test_sweeps_of_the_memory_agree_between_kernels(one: str, other: str) -> None:
-    here, there = over_sizes(result(one)), over_sizes(result(other))
+def test_sweeps_of_the_memory_agree_between_kernels(first: str, other: str) -> None:
+    here, there = over_sizes(result(first)), over_sizes(result(other))
     assert here.keys() == there.keys()
     assert len(here) == 2 * 7
     assert here == pytest.approx(there, rel=SHARE)

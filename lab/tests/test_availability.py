@@ -86,9 +86,9 @@ def test_the_apps_have_the_same_lists() -> None:
     header = (LAB / "conformance" / "apps" / "availability.h").read_text()
     lists = {"work": tuple(conformance.WORKS), "attack": conformance.ATTACKS}
     for name, listed in lists.items():
-        found = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)
-        assert found
-        names = re.sub(r"/\*.*?\*/", "", found[1], flags=re.DOTALL).replace(",", " ").split()
+        match = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)
+        assert match
+        names = re.sub(r"/\*.*?\*/", "", match[1], flags=re.DOTALL).replace(",", " ").split()
         *own, end = [word.lower().replace("_", "-").replace("no-attack", "none") for word in names]
         assert (tuple(own), end) == (listed, f"{name}s")
 
@@ -109,8 +109,8 @@ def test_what_is_not_its_due_is_lost(
     alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
     case = AttackCase("lines", ("write", "print", "notify")[:attackers])
-    said = conformance.check_shares([VictimShare(case, alone, done)])
-    assert said == ([] if lost is None else [f"{case}: {lost}"])
+    report = conformance.check_shares([VictimShare(case, alone, done)])
+    assert report == ([] if lost is None else [f"{case}: {lost}"])
 
 
 def test_the_worst_is_the_least_of_an_equal_share() -> None:

@@ -97,10 +97,10 @@ def boot(folder: Path, epmp: str, machine: str = "cw310") -> tuple[int, str, str
 
 
 def test_the_test_rom_reaches_the_kernel_by_the_manifest(tmp_path: Path) -> None:
-    code, said, end = boot(tmp_path, TEST_ROM)
+    code, output, end = boot(tmp_path, TEST_ROM)
     assert code == ASLEEP, end
-    assert said.startswith("tockmark-kernel: ")
-    assert "panic" not in said
+    assert output.startswith("tockmark-kernel: ")
+    assert "panic" not in output
 
 
 def test_without_a_manifest_nothing_is_reached(tmp_path: Path) -> None:
@@ -111,6 +111,6 @@ def test_without_a_manifest_nothing_is_reached(tmp_path: Path) -> None:
 def test_the_rom_of_the_product_leaves_the_kernel_no_way(tmp_path: Path) -> None:
     """It is entered, and in its first writes to the PMP takes from itself what lets it execute: why
     docs/boards-and-simulator.md says that it boots from the test ROM only."""
-    code, said, end = boot(tmp_path, ROM_OF_THE_PRODUCT)
-    assert (code, said) == (LOCKED_UP, "")
+    code, output, end = boot(tmp_path, ROM_OF_THE_PRODUCT)
+    assert (code, output) == (LOCKED_UP, "")
     assert "at pc=0x2000" in end

@@ -28,7 +28,7 @@ def test_the_page_has_the_sizes() -> None:
     page = (paths.ROOT / "kernel" / "README.md").read_text(encoding="utf-8")
     for folder in ("cargo", "cargo-v1"):
         with (paths.ROOT / "build" / folder / KERNEL).open("rb") as file:
-            sizes = {one.name: one["sh_size"] for one in ELFFile(file).iter_sections()}
-        told = re.search(rf"\| `{folder}` \| (\d+)(?: bytes)? \| (\d+)", page)
-        assert told
-        assert (int(told[1]), int(told[2])) == (sizes[".text"] + sizes[".rodata"], sizes[".data"])
+            sizes = {section.name: section["sh_size"] for section in ELFFile(file).iter_sections()}
+        match = re.search(rf"\| `{folder}` \| (\d+)(?: bytes)? \| (\d+)", page)
+        assert match
+        assert (int(match[1]), int(match[2])) == (sizes[".text"] + sizes[".rodata"], sizes[".data"])

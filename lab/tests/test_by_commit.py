@@ -51,7 +51,7 @@ def row(instret: float | None, id_: str = "syscall.command", **more: Any) -> His
 
 
 def line(
-    one: LineCommit,
+    line_commit: LineCommit,
     *rows: HistoryRow,
     factors: dict[str, str] | None = None,
     only: str = "kernel",
@@ -59,15 +59,22 @@ def line(
 ) -> MeasuredLine:
     kernel = Kernel("tock", sha256=sha(7) + "0" * 24, opt_level="z", flash_bytes=9, ram_bytes=7)
     run = HistoryRun(
-        history.FORMAT, history.VERSION, one.date, "ab" * 32, 0, FACTORS | (factors or {}), rows
+        history.FORMAT,
+        history.VERSION,
+        line_commit.date,
+        "ab" * 32,
+        0,
+        FACTORS | (factors or {}),
+        rows,
     )
     return MeasuredLine(
-        *(FORM, COMMITS_VERSION, "measured", one, only, kernel, 3, 1000, run), entries=entries or {}
+        *(FORM, COMMITS_VERSION, "measured", line_commit, only, kernel, 3, 1000, run),
+        entries=entries or {},
     )
 
 
-def gap(one: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
-    return GapLine(FORM, COMMITS_VERSION, "gap", one, cause)
+def gap(line_commit: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
+    return GapLine(FORM, COMMITS_VERSION, "gap", line_commit, cause)
 
 
 def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
@@ -78,15 +85,15 @@ def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
 
 
 def held(*lines: AnyLine) -> commits.CampaignData:
-    found = commits.CampaignData()
-    for one in lines:
-        found.take(one)
-    return found
+    data = commits.CampaignData()
+    for record in lines:
+        data.add(record)
+    return data
 
 
 def only_jump(*lines: AnyLine) -> Jump:
-    (found,) = held(*lines).jumps()
-    return found
+    (jump,) = held(*lines).jumps()
+    return jump
 
 
 # The file
@@ -95,12 +102,12 @@ def only_jump(*lines: AnyLine) -> Jump:
 def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tock.jsonl"
     lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
-    for one in lines:
-        commits.append_line(path, one)
-    found, problems = commits.load_campaign(path)
+    for record in lines:
+        commits.append_line(path, record)
+    data, problems = commits.load_campaign(path)
     assert problems == []
-    assert found == held(*lines)
-    assert (found.boots, found.cycles) == (3, 1000)
+    assert data == held(*lines)
+    assert (data.boots, data.cycles) == (3, 1000)
     assert [json.loads(text)["kind"] for text in path.read_text().splitlines()] == [
         "measured",
         "gap",
@@ -115,18 +122,18 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     commits.append_line(path, line(commit(1, 5), row(100)))
     path.write_bytes(path.read_bytes() + msgspec.json.encode(gap(commit(2, 6)))[:-9])
     commits.append_line(path, gap(commit(3, 7)))
-    found, problems = commits.load_campaign(path)
+    data, problems = commits.load_campaign(path)
     assert [problem.rpartition("tock.jsonl")[2] for problem in problems] == [
-        ": line 2 is torn; skipped"
+        ": line 2 is incomplete; skipped"
     ]
-    assert list(found.measured) == [sha(1)]
-    assert list(found.gaps) == [sha(3)]
+    assert list(data.measured) == [sha(1)]
+    assert list(data.gaps) == [sha(3)]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
-        ({"kind": "other"}, "a line of the kind 'other' is not known"),
+        ({"kind": "other"}, "unknown kind of line 'other'"),
         ({"version": 2}, "is no tockmark-commits of version 1"),
         ({"cause": 3}, "Expected `str`"),
         ({"more": 1}, "unknown field `more`"),
@@ -134,18 +141,18 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_whole_but_not_as_it_should_be_is_refused(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:
     path = tmp_path / "tock.jsonl"
     path.write_text(json.dumps(msgspec.to_builtins(gap(commit(1, 5))) | change) + "\n")
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=reason):
         commits.load_campaign(path)
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
-    with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
+    with pytest.raises(TockmarkError, match="is a history of runs, not the file of a campaign"):
         commits.load_campaign(path)
 
 
@@ -159,23 +166,23 @@ def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
 def test_commits_stand_by_their_place_and_those_beside_the_line_by_their_date() -> None:
     release = commit(2, None, names=("release-9",), date="2026-01-03T23:00:00-05:00")
     late = commit(9, 4, date="2026-01-02T00:00:00+00:00")  # its clock was wrong
-    found = held(
+    data = held(
         line(commit(5, 8), row(1)), line(release, row(1)), line(late, row(1)), line(commit(3, 2))
     )
-    assert [one.commit.sha for one in found.every] == [sha(n) for n in (3, 9, 2, 5)]
-    assert [one.commit.sha for one in found.line] == [sha(n) for n in (3, 9, 5)]
+    assert [measured.commit.sha for measured in data.all_commits] == [sha(n) for n in (3, 9, 2, 5)]
+    assert [measured.commit.sha for measured in data.line] == [sha(n) for n in (3, 9, 5)]
 
 
 def test_a_jump_between_neighbours_has_its_commit_and_pull_request() -> None:
-    one = only_jump(line(commit(1, 5), row(100)), line(commit(2, 6), row(144)))
-    assert (one.row, one.change, one.exact, one.where) == (ROW, 44, True, f"{sha(2)[:9]}, #2")
+    jump = only_jump(line(commit(1, 5), row(100)), line(commit(2, 6), row(144)))
+    assert (jump.row, jump.change, jump.exact, jump.where) == (ROW, 44, True, f"{sha(2)[:9]}, #2")
 
 
 def test_a_jump_with_commits_between_is_an_interval_until_they_are_measured() -> None:
     ends = line(commit(1, 5), row(100)), line(commit(4, 8), row(144))
-    one = only_jump(*ends)
-    assert not one.exact
-    assert one.where == f"one of 3, {sha(1)[:9]}..{sha(4)[:9]}"
+    jump = only_jump(*ends)
+    assert not jump.exact
+    assert jump.where == f"one of 3, {sha(1)[:9]}..{sha(4)[:9]}"
     between = line(commit(2, 6), row(100)), line(commit(3, 7), row(144), only="syscall.command")
     assert only_jump(*ends, *between).where == f"{sha(3)[:9]}, #3"
 
@@ -199,7 +206,7 @@ def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[st
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "is_reported"),
     [
         ({}, {}, False),  # all that is known is that the catalogues differ
         ({"syscall.command": "1"}, {"syscall.command": "1", "ipc2.request": "2"}, True),
@@ -208,27 +215,29 @@ def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[st
     ],
 )
 def test_another_catalogue_hides_no_jump_of_what_it_left_alone(
-    before: dict[str, str], after: dict[str, str], told: bool
+    before: dict[str, str], after: dict[str, str], is_reported: bool
 ) -> None:
     factors = [{"catalogue": name} for name in ("sha256 a", "sha256 b")]
-    found = held(
+    data = held(
         line(commit(1, 5), row(100), factors=factors[0], entries=before),
         line(commit(2, 6), row(144), factors=factors[1], entries=after),
     )
-    assert bool(found.jumps()) == told
-    assert [point.instret for point in found.mean(KNOWN).points] == ([1, 1.44] if told else [])
+    assert bool(data.jumps()) == is_reported
+    assert [point.instret for point in data.mean(KNOWN).points] == (
+        [1, 1.44] if is_reported else []
+    )
 
 
 def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
-    found = held(
+    data = held(
         line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
         line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
         line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
     )
-    named = [(one.row.split()[0], one.change) for one in commits.largest(found.jumps())]
+    named = [(jump.row.split()[0], jump.change) for jump in commits.largest(data.jumps())]
     assert named == [("syscall.memop", 44), ("syscall.command", -44)]
-    some = commits.largest(found.jumps(), ["syscall.brk icache=off"])
-    assert [one.change for one in some] == [-10]
+    some = commits.largest(data.jumps(), ["syscall.brk icache=off"])
+    assert [jump.change for jump in some] == [-10]
 
 
 def test_a_commit_beside_the_line_makes_no_jump() -> None:
@@ -237,10 +246,10 @@ def test_a_commit_beside_the_line_makes_no_jump() -> None:
 
 
 def test_a_jump_is_of_one_operation_and_only_beyond_what_is_asked() -> None:
-    found = held(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
-    assert [one.change for one in found.jumps()] == [44]
-    assert [one.change for one in found.jumps(43)] == [44]
-    assert found.jumps(44) == []
+    data = held(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
+    assert [jump.change for jump in data.jumps()] == [44]
+    assert [jump.change for jump in data.jumps(43)] == [44]
+    assert data.jumps(44) == []
 
 
 def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
@@ -256,8 +265,8 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
 
 def test_another_toolchain_is_said() -> None:
     ends = commit(1, 5, toolchain="nightly-1"), commit(2, 6, toolchain="nightly-2")
-    one = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
-    assert commits_text.jump_words(one).endswith("#2; toolchain nightly-2")
+    jump = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
+    assert commits_text.jump_words(jump).endswith("#2; toolchain nightly-2")
 
 
 def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_followed() -> None:
@@ -265,15 +274,15 @@ def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_follow
         many = [row(allow, "syscall.allow_rw", params={"size": n}) for n in (0, 64, 4096)]
         return [row(command), *many, row(9, "loop.empty")]
 
-    found = held(
+    data = held(
         line(commit(1, 5), *rows(100, 100)),
         line(commit(2, 6), row(500), only="syscall.command"),
         line(commit(3, 7), *rows(400, 100)),
     )
-    mean = found.mean(KNOWN)
+    mean = data.mean(KNOWN)
     assert [point.commit.sha for point in mean.points] == [sha(1), sha(3)]
     assert [point.instret for point in mean.points] == pytest.approx([1, 2])
-    assert "instructions 2.00" in commits_text.mean_line(mean, found)
+    assert "instructions 2.00" in commits_text.mean_line(mean, data)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +309,7 @@ def shown(path: Path, *words: str) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    found = tmp_path / "tock.jsonl"
+    file = tmp_path / "tock.jsonl"
     lines: list[AnyLine] = [
         line(commit(1, 5), row(100), row(50, "syscall.memop")),
         line(commit(2, None, names=("release-9",)), row(100), row(50, "syscall.memop")),
@@ -309,17 +318,17 @@ def path(tmp_path: Path) -> Path:
         line(commit(6, 9), row(120), row(52, "syscall.memop")),
         judged(1, 3),
     ]
-    for one in lines:
-        commits.append_line(found, one)
-    return found
+    for record in lines:
+        commits.append_line(file, record)
+    return file
 
 
 def test_one_row_is_shown_in_full(path: Path) -> None:
     text = shown(path, "syscall.command")
     lines = text.splitlines()
-    said = "geometric mean of what touches the kernel, 000000000 by 000000000: instructions 1.12"
-    assert lines[0].startswith(said)
-    marks = [one.split()[-1] for one in lines if one.startswith("2026-01-")][:4]
+    heading = "geometric mean of what touches the kernel, 000000000 by 000000000: instructions 1.12"
+    assert lines[0].startswith(heading)
+    marks = [text_line.split()[-1] for text_line in lines if text_line.startswith("2026-01-")][:4]
     assert marks == ["o", "|", "#", "#"]
     assert "430–452" in text
     first = "2026-01-03 +44 instructions (+44.0 %), cycles +10.0 % (+9.00 % … +11.0 %)"
@@ -332,23 +341,23 @@ def test_one_row_is_shown_in_full(path: Path) -> None:
 
 def test_without_a_row_those_that_jumped_are_shown_in_short(path: Path) -> None:
     text = shown(path)
-    one, other = (line for line in text.splitlines() if "icache=off" in line)
-    assert one.split() == [*ROW.split(), "4", "100", "120", "+20.0", "%", "2", "▁▁█▄"]
+    first, other = (line for line in text.splitlines() if "icache=off" in line)
+    assert first.split() == [*ROW.split(), "4", "100", "120", "+20.0", "%", "2", "▁▁█▄"]
     assert other.split()[-2:] == ["1", "▁▁██"]
 
 
 def test_json_has_points_jumps_and_gaps(path: Path) -> None:
-    told = json.loads(shown(path, "syscall.command", "--json"))
-    (of_row,) = told["rows"]
+    document = json.loads(shown(path, "syscall.command", "--json"))
+    (of_row,) = document["rows"]
     assert [point["instret"] for point in of_row["points"]] == [100, 100, 144, 120]
     assert [jump["head"]["sha"] for jump in of_row["jumps"]] == [sha(3), sha(6)]
-    assert [one["cause"] for one in told["gaps"]] == ["does not boot: it sleeps"]
+    assert [entry["cause"] for entry in document["gaps"]] == ["does not boot: it sleeps"]
 
 
 def test_a_picture_is_drawn_and_the_same_each_time(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.svg", tmp_path / "b.svg"
-    for one in out:
-        shown(path, "syscall.command", "-o", str(one))
+    for picture in out:
+        shown(path, "syscall.command", "-o", str(picture))
     assert out[0].read_bytes() == out[1].read_bytes()
     assert b"release-9" in out[0].read_bytes()
 
@@ -371,8 +380,8 @@ def test_the_site_has_a_page_of_it_and_none_of_a_commit(
     assert done.exit_code == 0, done.output
     read = pages(tmp_path / "site")
     page = read["commits.html"]
-    for said in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
-        assert said in page.text
+    for word in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
+        assert word in page.text
     assert "cycles +10.0 %" in page.text
     assert 'aria-label="over commits"' in (tmp_path / "site" / "commits.html").read_text()
     assert "commits.html" in read["index.html"].targets

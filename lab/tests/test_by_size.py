@@ -24,11 +24,11 @@ def test_a_curve_is_said_to_be_off() -> None:
 
 def test_every_sweep_of_the_page_has_its_sizes() -> None:
     steps = "new IPC, there and back, baseline"
-    for one in by_size.SWEEPS:
+    for sweep in by_size.SWEEPS:
         for icache in (True, False):
-            assert len(one.points(icache)) >= 5, one.what
-            is_off = abs(by_size.relative_error(one.line(icache))) > 0.02
-            assert is_off == (f"{one.what}, {one.kernel}" == steps), one
+            assert len(sweep.points(icache)) >= 5, sweep.what
+            is_off = abs(by_size.relative_error(sweep.line(icache))) > 0.02
+            assert is_off == (f"{sweep.what}, {sweep.kernel}" == steps), sweep
     assert by_size.largest_error(steps) < by_size.largest_error()
 
 

@@ -65,14 +65,14 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
 
 def line(user: User, *costs: str) -> list[str]:
     """Commits that cost so much, by their messages; `broken` has no kernel."""
-    found = []
+    rows = []
     for number, cost in enumerate(costs):
         kernel = {"k0": elf(0, 4, 8, more=number + 1)}
         if "broken" in cost:
             user.git("rm", "--quiet", "--ignore-unmatch", "k0")
             kernel = {}
-        found.append(user.commit(f"Merge pull request #{number} from a/b {cost}", **kernel))
-    return found
+        rows.append(user.commit(f"Merge pull request #{number} from a/b {cost}", **kernel))
+    return rows
 
 
 def called(user: User, path: Path, *words: str) -> Done:
@@ -84,15 +84,15 @@ def called(user: User, path: Path, *words: str) -> Done:
 
 
 def held(path: Path) -> CampaignData:
-    found, problems = load_campaign(path)
+    data, problems = load_campaign(path)
     assert problems == []
-    return found
+    return data
 
 
-def costs(found: CampaignData) -> dict[str, float | None]:
+def costs(data: CampaignData) -> dict[str, float | None]:
     """What a command of each commit costs."""
     name = "syscall.command icache=off"
-    return {one.commit.sha: one.rows[name].instret for one in found.line}
+    return {measured.commit.sha: measured.rows[name].instret for measured in data.line}
 
 
 def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) 
     assert costs(held(path)) == dict(zip(shas, (100, 100, 144), strict=True))
     assert "3 commits measured: 3 builds in " in done.output
     written, builds = path.read_bytes(), user.builds
-    one = json.loads(written.splitlines()[0])
-    assert (one["commit"]["place"], one["only"], one["run"]["factors"]["i-cache"]) == (
+    record = json.loads(written.splitlines()[0])
+    assert (record["commit"]["place"], record["only"], record["run"]["factors"]["i-cache"]) == (
         2,
         "syscall",
         "off",
@@ -128,10 +128,10 @@ def test_every_so_manieth_and_the_last_and_those_that_are_named(user: User, tmp_
     named = ["--commit", "release-9", "--commit", "side"]
     done = called(user, path, "--every", "4", *named)
     assert done.exit_code == 0, done.output
-    found = held(path)
-    assert [one.commit.sha for one in found.line] == [shas[n] for n in (0, 1, 4, 5)]
-    assert found.measured[shas[1]].commit.names == ("release-9",)
-    assert found.measured[beside].commit.place is None
+    data = held(path)
+    assert [measured.commit.sha for measured in data.line] == [shas[n] for n in (0, 1, 4, 5)]
+    assert data.measured[shas[1]].commit.names == ("release-9",)
+    assert data.measured[beside].commit.place is None
     assert held(path).jumps()[0].row == "syscall.command icache=off"
 
 
@@ -146,11 +146,11 @@ def test_a_gap_has_its_cause_and_the_nearest_stands_in(
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "2")  # the first, the third, the fifth and the last
     assert done.exit_code == 0, done.output
-    found = held(path)
-    assert set(found.gaps) == {shas[2], shas[3]}
-    assert all(gap.cause.startswith(cause) for gap in found.gaps.values())
-    assert not any(str(tmp_path) in gap.cause for gap in found.gaps.values())
-    assert found.measured[shas[1]].stands_for == {shas[2]}
+    data = held(path)
+    assert set(data.gaps) == {shas[2], shas[3]}
+    assert all(gap.cause.startswith(cause) for gap in data.gaps.values())
+    assert not any(str(tmp_path) in gap.cause for gap in data.gaps.values())
+    assert data.measured[shas[1]].stands_for == {shas[2]}
     assert f"gap       {shas[2][:9]} " in done.output
     written = path.read_bytes()
     assert called(user, path, "--every", "2").exit_code == 0
@@ -179,7 +179,7 @@ def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path
     shas = line(user, "1", *["asleep"] * 9, "2")
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "5", "--tries", "3")
-    assert f"none of 3 commits beside {shas[5][:9]} can be measured, either" in done.output
+    assert f"none of 3 commits next to {shas[5][:9]} can be measured" in done.output
     assert set(held(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
 
 
@@ -213,7 +213,7 @@ def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_
     path.write_bytes(path.read_bytes()[:-40])
     done = called(user, path)
     assert done.exit_code == 1
-    assert "line 2 is torn; skipped" in done.output
+    assert "line 2 is incomplete; skipped" in done.output
     assert list(costs(load_campaign(path)[0])) == shas
 
 
@@ -234,13 +234,13 @@ def test_a_jump_is_followed_to_its_commit(user: User, tmp_path: Path) -> None:
 def test_rows_that_are_there_are_not_measured_again_and_others_are_added(
     user: User, tmp_path: Path
 ) -> None:
-    (one,), path = line(user, "100"), tmp_path / "a.jsonl"
+    (record,), path = line(user, "100"), tmp_path / "a.jsonl"
     assert called(user, path, "--only", "syscall.command,syscall.memop").exit_code == 0
     assert called(user, path, "--only", "syscall.memop").exit_code == 0
     assert path.read_bytes().count(b"\n") == 1
     assert called(user, path).exit_code == 0  # all of syscall, of which there is more
     assert path.read_bytes().count(b"\n") == 2
-    assert len(held(path).measured[one].rows) == 2
+    assert len(held(path).measured[record].rows) == 2
     assert user.builds == ["0"]
 
 
@@ -261,7 +261,7 @@ def test_where_nothing_between_can_be_measured_the_jump_stays_an_interval(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reason"),
     [
         (["--only", "syscal"], "names no row"),
         (["--follow", "syscal"], "names no row"),
@@ -270,24 +270,26 @@ def test_where_nothing_between_can_be_measured_the_jump_stays_an_interval(
     ],
 )
 def test_nothing_is_built_for_what_cannot_be_meant(
-    user: User, tmp_path: Path, words: list[str], said: str
+    user: User, tmp_path: Path, words: list[str], reason: str
 ) -> None:
     line(user, "1", "2")
     done = called(user, tmp_path / "a.jsonl", *words)
     assert isinstance(done.exception, TockmarkError)
-    assert said in str(done.exception)
+    assert reason in str(done.exception)
     assert user.builds == []
 
 
 @pytest.mark.parametrize(
-    ("span", "said"),
-    [("HEAD", "is no range"), ("HEAD..HEAD", "holds no commit"), ("HEAD...HEAD", "is no range")],
+    ("span", "reason"),
+    [("HEAD", "is not a range"), ("HEAD..HEAD", "no commit"), ("HEAD...HEAD", "not a range")],
 )
-def test_a_range_that_is_none_is_refused(user: User, tmp_path: Path, span: str, said: str) -> None:
+def test_a_range_that_is_none_is_refused(
+    user: User, tmp_path: Path, span: str, reason: str
+) -> None:
     words = ["campaign", str(user.tree), span, "-f", str(tmp_path / "a"), "--build", "true"]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, TockmarkError)
-    assert said in str(done.exception)
+    assert reason in str(done.exception)
 
 
 def test_a_file_of_another_line_is_refused(user: User, tmp_path: Path) -> None:
@@ -298,4 +300,4 @@ def test_a_file_of_another_line_is_refused(user: User, tmp_path: Path) -> None:
     line(user, "1", "2", "3", "4", "5")
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
-    assert "holds commits of another line" in str(done.exception)
+    assert "is of another line" in str(done.exception)

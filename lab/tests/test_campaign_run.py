@@ -44,7 +44,7 @@ def test_a_campaign_measures_a_line_and_follows_what_jumps(
     done = CliRunner().invoke(app, [*words, "--build", BUILD.format(user.count)])
     assert done.exit_code == 0, done
     held, _ = load_campaign(path)
-    (jump,) = (one for one in held.jumps() if one.row.startswith(ROW))
+    (jump,) = (each for each in held.jumps() if each.row.startswith(ROW))
     assert (jump.change, jump.base.sha, jump.head.sha) == (
         variants.MORE,
         user.commits[3],

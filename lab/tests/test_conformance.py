@@ -34,13 +34,13 @@ REGISTER = 31 << 15
 
 def checked() -> list[str]:
     """The numbers of the checks, from the C code."""
-    found: list[str] = []
+    reports: list[str] = []
     for path in sorted(SOURCES.rglob("*.c")):
         text = path.read_text()
-        found += re.findall(r'\brule\("(V\d-\d+)"\)', text)
+        reports += re.findall(r'\brule\("(V\d-\d+)"\)', text)
         for v1, v2 in re.findall(r'\brule\(RULE\("(\d+)", "(\d+)"\)\)', text):
-            found += [f"V1-{v1}", f"V2-{v2}"]
-    return found
+            reports += [f"V1-{v1}", f"V2-{v2}"]
+    return reports
 
 
 def test_each_rule_is_checked_and_each_check_has_a_rule() -> None:
@@ -50,7 +50,7 @@ def test_each_rule_is_checked_and_each_check_has_a_rule() -> None:
 
 
 @pytest.fixture(scope="session")
-def said() -> dict[str, Any]:
+def report() -> dict[str, Any]:
     """What the verb says of version 1. Who attacks whom is in tests/test_availability.py."""
     fewer = ["--seeds", "1", "--calls", str(CALLS), "--attackers", "0", "--mixes", "0"]
     fewer += ["--step", str(FAR)]
@@ -58,23 +58,25 @@ def said() -> dict[str, Any]:
     command = [sys.executable, "-m", "tockmark_lab", "conformance", "--json", "--abi", "1", *fewer]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)[0]
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)[0]
+    return document
 
 
-def test_the_worst_stretch_with_interrupts_off_is_told_by_kind(said: dict[str, Any]) -> None:
-    assert {"start", "fault", "panic", "interrupt", "system call"} <= said["interrupts_off"].keys()
-    for worst in said["interrupts_off"].values():
+def test_the_worst_stretch_with_interrupts_off_is_told_by_kind(report: dict[str, Any]) -> None:
+    assert {"start", "fault", "panic", "interrupt", "system call"} <= report[
+        "interrupts_off"
+    ].keys()
+    for worst in report["interrupts_off"].values():
         assert 0 < worst["instructions"] < worst["cycles"]
 
 
-def test_the_baseline_kernel_loses_nothing(said: dict[str, Any]) -> None:
-    seeds = tuple(said["seeds"])
+def test_the_baseline_kernel_loses_nothing(report: dict[str, Any]) -> None:
+    seeds = tuple(report["seeds"])
     assert seeds[:-1] == (1,)
     latest = conformance.Plan(
         kernel(2), boards.load(boards.DEFAULT), 2, seeds, CALLS, 2, attackers=0, mixes=(), step=STEP
     )
-    for abi, count in ((1, said), (2, asdict(conformance.run(latest)))):
+    for abi, count in ((1, report), (2, asdict(conformance.run(latest)))):
         assert count["lost"] == []
         assert count["skipped"] == []
         assert count["rules"] == sum(rule.abi == abi for rule in conformance.load_rules())
@@ -85,11 +87,11 @@ def test_the_baseline_kernel_loses_nothing(said: dict[str, Any]) -> None:
         assert (count["csrs"], count["open_csrs"]) == (tried, [])
 
 
-def test_upcalls_come_in_pairs(said: dict[str, Any]) -> None:
-    assert len(said["pairs"]) == len(list(interleavings.pairs(1, own=True)))
-    for one in said["pairs"]:
-        assert (one["wrong"], one["lost"], one["skipped"]) == ({}, [], None)
-        assert one["distances"][0] < 0 < one["distances"][-1]
+def test_upcalls_come_in_pairs(report: dict[str, Any]) -> None:
+    assert len(report["pairs"]) == len(list(interleavings.pairs(1, own=True)))
+    for pair in report["pairs"]:
+        assert (pair["wrong"], pair["lost"], pair["skipped"]) == ({}, [], None)
+        assert pair["distances"][0] < 0 < pair["distances"][-1]
 
 
 def kernel(abi: int) -> KernelElf:
@@ -104,12 +106,12 @@ def without_instruction(tested: KernelElf, word: int, ignored: int) -> KernelElf
     """The kernel with every instruction that is `word`, but for some bits, made a nop."""
     start, data = next(segment for segment in tested.segments if segment[0] == 0x2000_0400)
     changed = bytearray(data)
-    found = 0
+    removed = 0
     for at in range(0, len(data) - 3, 2):
         if struct.unpack_from("<I", data, at)[0] & ~ignored == word:
             struct.pack_into("<I", changed, at, NOP)
-            found += 1
-    assert found
+            removed += 1
+    assert removed
     others = tuple(segment for segment in tested.segments if segment[0] != start)
     return replace(tested, segments=((start, bytes(changed)), *others), sha256="0" * 64)
 
@@ -135,10 +137,10 @@ def log(*records: str, app: str = "rules", between: dict[int, str] | None = None
 
 
 def test_a_broken_rule_is_lost() -> None:
-    said = conformance.read_log(
+    lines = conformance.read_log(
         log("rule V2-1 ok", "rule V2-2 wrong line=7 got=1 want=0", "rule V2-3 ok", "rule V2-999 ok")
     )
-    count = conformance.judge_rules(said, ["V2-1", "V2-2", "V2-3", "V2-4"])
+    count = conformance.judge_rules(lines, ["V2-1", "V2-2", "V2-3", "V2-4"])
     assert count.rules == 2
     assert count.lost == [
         "V2-2 broken: line 7 got 1, wanted 0",
@@ -164,16 +166,16 @@ def test_an_attempt_has_to_end_as_announced(
     if fault:
         cause, at = fault
         report = f"tockmark-kernel: app hostile fault mcause=0x{cause:08x} mtval=0x{at:08x} mepc="
-    said = log("try H-1 read nothing cause=5 at=256", end, app="hostile", between={1: report})
+    lines = log("try H-1 read nothing cause=5 at=256", end, app="hostile", between={1: report})
     whole = [line for name in conformance.NEIGHBOURS for line in log("neighbour whole", app=name)]
-    count = conformance.judge_attempts(conformance.read_log([*said, *whole]))
+    count = conformance.judge_attempts(conformance.read_log([*lines, *whole]))
     assert bool(count.lost) == lost
     assert count.attempts == (not lost)
 
 
 def test_a_damaged_neighbour_is_lost() -> None:
-    said = [*log("neighbour whole", app="neighbour"), *log("neighbour damaged", app="neighbour2")]
+    lines = [*log("neighbour whole", app="neighbour"), *log("neighbour damaged", app="neighbour2")]
     done = log("fuzz done calls=1000 refused=5", app="fuzz")
-    count = conformance.judge_fuzz(conformance.read_log([*said, *done]), 1000)
+    count = conformance.judge_fuzz(conformance.read_log([*lines, *done]), 1000)
     assert count.lost == ["neighbour2 is damaged or silent"]
     assert count.calls == 1000

@@ -45,9 +45,9 @@ def script() -> Any:
 
 def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
     made = script()
-    known = made.configurations(IBEX)
-    assert set(known) == NAMES
-    for name, parameters in known.items():
+    configurations = made.configurations(IBEX)
+    assert set(configurations) == NAMES
+    for name, parameters in configurations.items():
         made.write(name, IBEX, tmp_path)
         core = read_core(tmp_path / "earlgrey-sim")
         assert core is not None
@@ -60,7 +60,7 @@ def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
             wanted = made.OURS.get(key, value)
             if key != "RV32E":
                 assert f" {key} = {wanted};" in constants.replace("1'b", ""), (name, key)
-    assert sum(bool(one["PMPEnable"]) for one in known.values()) == 5
+    assert sum(bool(settings["PMPEnable"]) for settings in configurations.values()) == 5
 
 
 def test_one_feature_can_be_changed(tmp_path: Path) -> None:
@@ -149,5 +149,5 @@ def test_a_users_core_runs_and_is_called_one(tmp_path: Path) -> None:
     assert {row.id for row in result.rows} >= {"time.read", "ipc.client_to_server"}
 
     base = file.load(paths.RESULTS / "baseline-cw310.json")
-    factors = {one.name: (one.base, one.new) for one in differing_factors(base, result)}
+    factors = {factor.name: (factor.base, factor.new) for factor in differing_factors(base, result)}
     assert factors["core"] == ("the machine's own", f"{NAME} (a user's own)")

@@ -26,7 +26,7 @@ BOARD = boards.load(str(PROFILE))
 KERNEL = BOARD.kernels[2]
 LANGS = ("c", "rust")
 APPS = [paths.APPS / f"{lang}-abi2-cortex-m4" for lang in LANGS]
-THERE = shutil.which("qemu-system-arm") and all(one.exists() for one in (KERNEL, *APPS))
+THERE = shutil.which("qemu-system-arm") and all(path.exists() for path in (KERNEL, *APPS))
 needs_arm = pytest.mark.skipif(not THERE, reason="`make kernel-qemu-cortex-m4` has not been run")
 
 GROUPS = ("time", "syscall", "upcall", "ipc")
@@ -47,22 +47,22 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def said(out: Path) -> str:
+def output(out: Path) -> str:
     only = ",".join([*GROUPS, LACKING])
     board: list[str | Path] = ["--board", PROFILE, "--lang", "c,rust"]
     return tockmark("run", *board, "--only", only, "-o", out / "result.json")
 
 
 @pytest.fixture(scope="module")
-def ran(out: Path, said: str) -> Result:
-    assert said
+def ran(out: Path, output: str) -> Result:
+    assert output
     return file.load(out / "result.json")
 
 
 @needs_arm
 def test_each_row_runs_in_both_languages_or_says_why_not(ran: Result) -> None:
-    known = catalogue.load().benchmarks.values()
-    wanted = {one.id for one in known if one.id.partition(".")[0] in GROUPS}
+    benchmarks = catalogue.load().benchmarks.values()
+    wanted = {benchmark.id for benchmark in benchmarks if benchmark.id.partition(".")[0] in GROUPS}
     for lang in LANGS:
         assert {row.id for row in ran.rows if row.lang == lang} >= wanted
         skipped = [(gone.id, gone.why) for gone in ran.skipped if gone.lang == lang]
@@ -71,13 +71,13 @@ def test_each_row_runs_in_both_languages_or_says_why_not(ran: Result) -> None:
 
 
 @needs_arm
-def test_nothing_that_was_counted_is_kept_or_shown(ran: Result, said: str, out: Path) -> None:
+def test_nothing_that_was_counted_is_kept_or_shown(ran: Result, output: str, out: Path) -> None:
     assert not ran.provenance.has_figures
     assert {(row.cycles, row.instret) for row in ran.rows} == {(None, None)}
     assert '"cycles_runs"' not in (out / "result.json").read_text()
-    assert said.startswith("What ran, without figures")
+    assert output.startswith("What ran, without figures")
     for words in ("neither Tock nor our baseline", "not timing-valid"):
-        assert words in " ".join(said.split())
+        assert words in " ".join(output.split())
         assert words in " ".join(tockmark("table", "--all", out / "result.json").split())
 
 

@@ -76,12 +76,12 @@ def test_the_known_answers_are_those_of_the_rfc() -> None:
     data = bytes.fromhex("50515253c0c1c2c3c4c5c6c7")
     assert sealed(sunscreen, data)[1].hex() == "1ae10b594f09e26a7e902ecbd0600691"  # 2.8.2
     words = [int(word, 0) for word in re.findall(r"\b(?:0x[0-9a-f]+|\d+)(?=[,}])", _table())]
-    for size, *known in (words[i : i + 18] for i in range(0, len(words), 18)):
+    for size, *answer in (words[i : i + 18] for i in range(0, len(words), 18)):
         text, tag = sealed(bytes((7 * i + size) % 256 for i in range(size)))
         sum_ = 0
         for byte in text:
             sum_ = (sum_ * 31 + byte) % 2**32
-        assert known == [sum_, *tag], size
+        assert answer == [sum_, *tag], size
     assert words[::18] == list(SIZES)
 
 
@@ -131,7 +131,7 @@ def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) 
 def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None:
     """A bit of the first known tag is another in flash."""
     board = boards.load(boards.DEFAULT)
-    (boot,) = (one for one in catalogue.load(CATALOGUE).boots() if one.name == "crypto")
+    (boot,) = (each for each in catalogue.load(CATALOGUE).boots() if each.name == "crypto")
     apps = AppBuild.built(2, "c", "perf", "programs")
     image = build_image(boot, apps, read_kernel(KERNEL), board, tmp_path)
     flash = bytearray(image.flash.read_bytes())

@@ -59,18 +59,18 @@ class Stream:
 
 def recorded() -> list[Stream]:
     """Return the boots of the log."""
-    found: dict[str, list[str]] = {}
+    recorded_rows: dict[str, list[str]] = {}
     inside: list[str] = []
     for line in LOG.read_text(encoding="latin-1").splitlines():
         mark = decode_boot_mark(line)
         if mark is None:
             inside.append(line)
         elif mark.ends:
-            found.setdefault(mark.name, inside)
+            recorded_rows.setdefault(mark.name, inside)
         else:
             inside = []
     boots = {boot.name: boot for boot in KNOWN.boots()}
-    return [Stream(boots[name], None, tuple(found[name])) for name in RECORDED]
+    return [Stream(boots[name], None, tuple(recorded_rows[name])) for name in RECORDED]
 
 
 def made() -> Stream:
@@ -162,15 +162,15 @@ DAMAGES: list[Damage] = [
 
 def numbers(row: Row) -> dict[str, tuple[int, ...]]:
     """All samples of a row."""
-    found = {f"event {n}": one.samples for n, one in row.events.items()}
+    samples_by_name = {f"event {n}": event.samples for n, event in row.events.items()}
     for name in ("cycles", "instret"):
         series = row.series(name)
         if series is not None:
-            found[name] = series.samples
+            samples_by_name[name] = series.samples
             if series.slope is not None:
-                found[f"short {name}"] = series.slope.short
-                found[f"long {name}"] = series.slope.long
-    return found
+                samples_by_name[f"short {name}"] = series.slope.short
+                samples_by_name[f"long {name}"] = series.slope.long
+    return samples_by_name
 
 
 def check(stream: Stream, clean: Result, faulty: Result) -> bool:

@@ -30,9 +30,9 @@ WHOLE = [
     committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
 ]
 PROFILES = [
-    one
+    profile
     for path in sample_parts.FOLDER.iterdir()
-    for one in sample_parts.profiles(path.name).values()
+    for profile in sample_parts.profiles(path.name).values()
 ]
 
 
@@ -66,8 +66,8 @@ def test_compare_says_the_ratio_of_the_page() -> None:
         r"each counted once, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
     )
     assert len(means) == 2
-    said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
-    assert [tuple(f"{float(one):.2f}" for one in mean) for mean in means] == said
+    shown = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
+    assert [tuple(f"{float(number):.2f}" for number in mean) for mean in means] == shown
 
 
 def test_limits_say_what_the_page_says_of_it() -> None:
@@ -75,16 +75,16 @@ def test_limits_say_what_the_page_says_of_it() -> None:
     two, now = re.findall(r"takes ([\d,]+) instructions on 2.2 and ([\d,]+) on master", PAGE)[0]
     done = said_by(command)
     assert done.returncode == 3
-    found = re.findall(r"^syscall.command .* (\w+) +\+(\d+)(!!)?$", done.stdout, re.MULTILINE)
-    assert {line[:2] for line in found} == {("unsure", str(int(now) - int(two)))}
-    assert len(found) == 2
-    assert any(line[2] for line in found), "beyond the hard limit"
+    verdicts = re.findall(r"^syscall.command .* (\w+) +\+(\d+)(!!)?$", done.stdout, re.MULTILINE)
+    assert {line[:2] for line in verdicts} == {("unsure", str(int(now) - int(two)))}
+    assert len(verdicts) == 2
+    assert any(line[2] for line in verdicts), "beyond the hard limit"
 
 
 @pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
 @pytest.mark.parametrize("level", ["2", "3"])
 def test_limits_find_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
-    files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
+    files = [f"results/opt/{kernel}-{name}.json" for name in ("z", level)]
     for order, code in ((files, 0), (files[::-1], 3)):
         command = f"compare {' '.join(order)} --limits --only 'kernel icache=on'"
         assert said_by(command).returncode == code
@@ -111,10 +111,10 @@ def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
 def test_kernels_are_at_the_level_that_their_file_says() -> None:
     for kernel in opt_levels.KERNELS:
         for level in opt_levels.LEVELS:
-            found = opt_levels.run(kernel, level)
-            assert found.kernel.opt_level == level
-            assert found.result.links >= 4
-            assert found.kernel.is_baseline == (kernel == "baseline")
+            run = opt_levels.run(kernel, level)
+            assert run.kernel.opt_level == level
+            assert run.result.links >= 4
+            assert run.kernel.is_baseline == (kernel == "baseline")
     for folder in sample_parts.FOLDER.iterdir():
         assert {p.kernel.opt_level for p in sample_parts.profiles(folder.name).values()} == {
             folder.name.rpartition("-")[2]
@@ -148,11 +148,11 @@ def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verd
 
 
 def test_a_row_in_one_shift_has_no_range() -> None:
-    found = list(
+    studied = list(
         comparisons.studied_rows(*map(committed.committed, ("paper-2021", "links/study-shifts")))
     )
-    assert found
-    assert all(len(one.ours) > 1 for one in found)
+    assert studied
+    assert all(len(row.ours) > 1 for row in studied)
     assert (
         list(
             comparisons.studied_rows(
@@ -192,8 +192,11 @@ def test_the_campaign_agrees_with_the_bisection() -> None:
         assert measured.commit.toolchain == build.toolchain
         assert measured.kernel.opt_level == build.opt_level
         for row, count in zip(by_hand.rows, build.instructions, strict=True):
-            found = measured.rows[row + over_commits.OFF]
-            assert found.instret == pytest.approx(count * found.inner, abs=1), (row, build.name)
+            measured_row = measured.rows[row + over_commits.OFF]
+            assert measured_row.instret == pytest.approx(count * measured_row.inner, abs=1), (
+                row,
+                build.name,
+            )
 
 
 def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> None:
@@ -205,9 +208,9 @@ def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> 
             assert jump.exact
             assert jump.base.toolchain == jump.head.toolchain
             assert over_commits.check(jump) in over_commits.jump_table(dearer)
-    known = {build.commit for build in comparisons.bisection().builds}
-    known |= set(over_commits.history().measured)
-    lost = [name for name in over_commits.causes() if not any(c.startswith(name) for c in known)]
+    commits = {build.commit for build in comparisons.bisection().builds}
+    commits |= set(over_commits.history().measured)
+    lost = [name for name in over_commits.causes() if not any(c.startswith(name) for c in commits)]
     assert lost == []
 
 
@@ -215,9 +218,9 @@ def test_the_sums_of_jumps_are_what_the_line_went() -> None:
     """From its first commit to the newest, whichever of the three kinds they are."""
     line = over_commits.history().line
     for row in over_commits.ROWS:
-        there = [one for one in line if row + over_commits.OFF in one.rows]
-        ends = [one.rows[row + over_commits.OFF] for one in (there[0], there[-1])]
-        counts = [(one.instret or 0) / one.inner for one in ends]
+        there = [measured for measured in line if row + over_commits.OFF in measured.rows]
+        ends = [measured.rows[row + over_commits.OFF] for measured in (there[0], there[-1])]
+        counts = [(measured.instret or 0) / measured.inner for measured in ends]
         jumps = [j for j in over_commits.history().jumps() if j.row == row + over_commits.OFF]
         assert sum(jump.change for jump in jumps) == pytest.approx(counts[1] - counts[0])
         assert {over_commits.origin(jump) for jump in jumps} <= set(over_commits.ORIGINS)
@@ -225,10 +228,10 @@ def test_the_sums_of_jumps_are_what_the_line_went() -> None:
 
 def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
     runs = [comparisons.version(name) for name in comparisons.VERSIONS]
-    assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
-    assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
-    assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
-    assert {one.result.links for one in runs} == {4}
+    assert [run.result.provenance.abi for run in runs] == [1, 2, 2]
+    assert len({(run.board.machine, run.board.simulator_sha256) for run in runs}) == 1
+    assert len({(run.kernel.rustc, run.kernel.opt_level) for run in runs}) == 1
+    assert {run.result.links for run in runs} == {4}
 
 
 def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
@@ -248,11 +251,13 @@ def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
 
 
 def test_profiles_of_the_versions_are_of_three_kernels() -> None:
-    found = [
+    profiles_by_version = [
         sample_parts.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS
     ]
-    assert len({frozenset(one) for one in found}) == 1
-    assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)
+    assert len({frozenset(profiles) for profiles in profiles_by_version}) == 1
+    assert len(
+        {p.kernel.sha256 for profiles in profiles_by_version for p in profiles.values()}
+    ) == len(profiles_by_version)
 
 
 @pytest.mark.parametrize("maker", ["findings", "chapter_pictures", "blocks"])
@@ -272,6 +277,6 @@ def test_the_page_of_a_study_shows_its_pictures() -> None:
 
 @pytest.mark.parametrize("path", sorted((DATA / "latency").glob("*.json")), ids=str)
 def test_the_committed_waits_add_up(path: Path) -> None:
-    found = report.load(path)
-    assert sum(found.worst.stages.values()) == found.worst.cycles
-    assert max(load.whole.worst for load in found.loads) == found.worst.cycles
+    latency = report.load(path)
+    assert sum(latency.worst.stages.values()) == latency.worst.cycles
+    assert max(load.whole.worst for load in latency.loads) == latency.worst.cycles

@@ -42,8 +42,8 @@ def ours(marked: bool, *langs: Lang) -> Lines:
     lines = ["kernel: started"]
     for app, records in RECORDS.items():
         for lang, icache in product(langs or ("c",), (True, False) if marked else (None,)):
-            said = lang if langs else None
-            ends = [BootMark(app, icache, app, e, said).encode() for e in (False, True)
+            language = lang if langs else None
+            ends = [BootMark(app, icache, app, e, language).encode() for e in (False, True)
                     if icache is not None]  # fmt: skip
             more = 7 * (icache is False) + 13 * (lang == "rust")
             own = [slower(record, more).replace("lang=c", f"lang={lang}") for record in records]
@@ -198,16 +198,18 @@ def test_what_survives_of_a_damaged_log_is_right(
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
             if len(lines) > 2:
                 rng.choice([*BLUNT, tear, lose, digits, *damages])(rng, lines)
-        found = rows_of_ours(lines, catalogue)
-        touched += found != right
-        told = None in {key[0] for key in right}
-        told = told or any("#end" in line for line in lines)  # else the log may be one without
-        for key, series in found.items():
+        damaged = rows_of_ours(lines, catalogue)
+        touched += damaged != right
+        has_no_lang = None in {key[0] for key in right}
+        has_no_lang = has_no_lang or any(
+            "#end" in line for line in lines
+        )  # else the log may be one without
+        for key, series in damaged.items():
             for name, samples in series.items():
-                if told and key in right:
+                if has_no_lang and key in right:
                     assert samples == right[key].get(name), f"seed {seed}: {key} {name}"
                 else:  # its boot is not known
-                    assert key[0] is None or not told, f"seed {seed}: {key}"
+                    assert key[0] is None or not has_no_lang, f"seed {seed}: {key}"
                     assert (key[2:], name, samples) in every, f"seed {seed}: {key} {name}"
     assert touched > COUNT / 4
     came = {"that lost rows or samples": touched, "whose rows were all whole": COUNT - touched}

@@ -63,16 +63,16 @@ def shown(result: Result, good: Result) -> None:
         assert "nan" not in exported.lower().replace("unan", "")
 
 
-def compared(one: Result, two: Result) -> None:
-    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, True)
-    both = [(found, judge_comparison(found))]
-    comparison.compare_text([("one", one), ("two", two)], both)
+def compared(base: Result, new: Result) -> None:
+    differences = pairs.compare(base, new, "two", KNOWN, MARGINS, CALM, True)
+    both = [(differences, judge_comparison(differences))]
+    comparison.compare_text([("one", base), ("two", new)], both)
     strictly(comparison.compare_json("one", both))
 
 
-def judged(one: Result, two: Result) -> None:
-    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, strict=True)
-    both = [(found, judge_comparison(found, RULES))]
+def judged(base: Result, new: Result) -> None:
+    differences = pairs.compare(base, new, "two", KNOWN, MARGINS, CALM, strict=True)
+    both = [(differences, judge_comparison(differences, RULES))]
     for every in (False, True):
         comparison.judged_text("one", both, 80, every)
     comparison.judged_markdown("one", both)
@@ -132,9 +132,9 @@ def clean() -> dict[str, Any]:
     rows = []
     for icache in (True, False):
         for id_, net in {"time.read": 0, **NETS}.items():
-            said = {"id": id_, "boot": "syscall", "asked": 64, "icache": icache}
+            fields = {"id": id_, "boot": "syscall", "asked": 64, "icache": icache}
             counts = {"cycles": f"{READ + net + 31} {READ + net}*11", "instret": f"{84 + net}*12"}
-            rows.append(said | counts)
+            rows.append(fields | counts)
     bare = json.loads(TEXT)["provenance"]
     del bare["layouts"]
     return {"format": "tockmark-result", "version": 4, "provenance": bare, "rows": rows}
@@ -176,8 +176,8 @@ def test_no_mutated_result_passes_the_limits_that_should_not(
             change(rng, data["provenance" if wrong else rng.choice(["provenance", "rows"])])
             wrong |= not schema.is_valid(data)
         path.write_text(json.dumps(data), encoding="utf-8")
-        found = one_line(f"seed {seed}", lambda: within(good, file.load(path)))
-        clear = found is not None and found.exit_code == 0
+        verdict = one_line(f"seed {seed}", lambda: within(good, file.load(path)))
+        clear = verdict is not None and verdict.exit_code == 0
         bad += wrong
         passed += clear
         false += [seed] if wrong and clear else []

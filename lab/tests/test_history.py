@@ -69,12 +69,12 @@ def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
 
 def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
-    (found,) = series(path, catalogue)
+    (only_series,) = series(path, catalogue)
     assert not history.load(path)[1]
-    assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
-    assert [point.changed for point in found.points] == [False, False, True, False, True]
-    assert found.causes(4) == ["kernel"]
-    text = history_text.history_text([found])
+    assert [point.cycles for point in only_series.points] == [100, 100, 110, 110, 90]
+    assert [point.changed for point in only_series.points] == [False, False, True, False, True]
+    assert only_series.causes(4) == ["kernel"]
+    text = history_text.history_text([only_series])
     assert "2026-11-03 10:00:00  +10.0 %; " in text
     assert max(map(len, text.splitlines())) <= 100
 
@@ -96,7 +96,7 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut:
     history.add(path, run(catalogue, 3, 102))
     runs, problems = history.load(path)
     assert [r.rows[1].cycles for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
-    assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
+    assert problems == ([] if cut == 1 else [f"{path}: line 2 is incomplete; skipped"])
 
 
 def test_a_full_disk_leaves_the_old_file(
@@ -115,7 +115,7 @@ def test_a_full_disk_leaves_the_old_file(
 
     monkeypatch.setattr(os, "write", write)
     monkeypatch.setattr(os, "fsync", no_sync)
-    with pytest.raises(TockmarkError, match="it holds what it held before"):
+    with pytest.raises(TockmarkError, match="the file is unchanged"):
         history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
@@ -126,9 +126,9 @@ LINE = '{"format": "tockmark-history", "version": 2'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no run"),
-        ('{"format":"tock', "holds no run"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history. Give a file"),
+        ("", "has no runs"),
+        ('{"format":"tock', "has no runs"),  # torn while the first run was written
+        ("\x00\n", "is another file, not a history; give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
         (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
@@ -169,7 +169,7 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         ({"rows": [{"id": "a.x", "cycles": 9, "instret": 1e308}]}, r"row 1 \(a.x\)\.instret: "),
         ({"rows": [{"id": "a.x", "cycles": 9, "instret": None}]}, r"\.instret: .* got `null`"),
         ({"rows": [{"id": "a.x", "cycles": 9, "span": [5, 1]}]}, "span of the row a.x ends before"),
-        ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "the row a.x stands twice"),
+        ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "two rows are named a.x"),
         ({"rows": [{"id": "a.x", "cycles": 9, "more": 9}]}, "unknown field `more`"),
     ],
 )
@@ -201,10 +201,10 @@ def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> 
 
 def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    (found,), _ = history.load(path)
-    assert found == history.history_run(run(catalogue, 1, 100))
-    assert [row.name for row in found.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
-    assert found.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
+    (read_run,), _ = history.load(path)
+    assert read_run == history.history_run(run(catalogue, 1, 100))
+    assert [row.name for row in read_run.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
+    assert read_run.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
 
 def test_runs_that_cannot_be_compared_are_no_one_series(
@@ -212,16 +212,19 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
     history.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
-    found = series(path, catalogue)
-    assert [len(series.points) for series in found] == [1, 1]
-    assert not any(point.changed for series in found for point in series.points)
+    every_series = series(path, catalogue)
+    assert [len(series.points) for series in every_series] == [1, 1]
+    assert not any(point.changed for series in every_series for point in series.points)
 
 
 def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     history.add(path, run(catalogue, 2, 1600, inner=16))
-    found = series(path, catalogue)
-    assert [s.label for s in found] == ["a.x n=1 icache=on", "a.x n=1 icache=on, 16 a sample"]
+    every_series = series(path, catalogue)
+    assert [s.label for s in every_series] == [
+        "a.x n=1 icache=on",
+        "a.x n=1 icache=on, 16 a sample",
+    ]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
@@ -263,9 +266,9 @@ def test_no_other_cut_is_better(values: list[float], noise: float) -> None:
     n = len(values)
     ways = ([i for i in range(1, n) if bits >> i & 1] for bits in range(0, 2**n, 2))
     allowed = [w for w in ways if all(b - a >= 2 for a, b in zip([0, *w], [*w, n], strict=True))]
-    found = history.change_points(values, noise)
-    assert found in allowed
-    assert cost(found) == pytest.approx(min(map(cost, allowed)), rel=1e-6, abs=1e-3)
+    points = history.change_points(values, noise)
+    assert points in allowed
+    assert cost(points) == pytest.approx(min(map(cost, allowed)), rel=1e-6, abs=1e-3)
 
 
 def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -273,9 +276,9 @@ def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None
     for day in range(1, 13):
         samples = [int(s) for s in NOISE.normal(5000 + 900 * (day > 6), 40, 100)]
         history.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
-    (found,) = series(path, catalogue)
-    assert [i for i, point in enumerate(found.points) if point.changed] == [6]
-    assert all(point.low < point.cycles < point.high for point in found.points)
+    (only_series,) = series(path, catalogue)
+    assert [i for i, point in enumerate(only_series.points) if point.changed] == [6]
+    assert all(point.low < point.cycles < point.high for point in only_series.points)
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -316,9 +319,9 @@ def test_a_history_keeps_counters_apart(tmp_path: Path, catalogue: Catalogue) ->
     for counter in ("perf", "cyclecount"):
         history.add(path, read_by(catalogue, counter))
     runs, _ = history.load(path)
-    found = history.series(runs, Selection(catalogue, ("loop.empty",)))
-    said = [one.setting.rpartition(", ")[2] for one in found]
-    assert said == ["ABI version 2", "counter CycleCount"]
+    every_series = history.series(runs, Selection(catalogue, ("loop.empty",)))
+    counters = [each.setting.rpartition(", ")[2] for each in every_series]
+    assert counters == ["ABI version 2", "counter CycleCount"]
 
 
 def test_a_history_has_a_line_for_each_language(tmp_path: Path) -> None:

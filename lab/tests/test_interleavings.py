@@ -63,22 +63,22 @@ def baseline(abi: int = 2) -> conformance.Plan:
 
 @pytest.mark.parametrize("abi", [1, 2])
 def test_the_baseline_loses_and_doubles_none(abi: int) -> None:
-    for found in interleavings.run(baseline(abi), STEP, SAMPLE[abi]):
-        assert list(found.lines()) == []
-        assert not found.skipped
-        half = OWN.half(found.pair)
-        assert len(found.distances) == 2 * half // STEP + 2
-        assert min(found.distances) <= STEP - half
-        assert max(found.distances) >= half - STEP
-        assert found.together or abi == 1
+    for sweep in interleavings.run(baseline(abi), STEP, SAMPLE[abi]):
+        assert list(sweep.lines()) == []
+        assert not sweep.skipped
+        half = OWN.half(sweep.pair)
+        assert len(sweep.distances) == 2 * half // STEP + 2
+        assert min(sweep.distances) <= STEP - half
+        assert max(sweep.distances) >= half - STEP
+        assert sweep.together or abi == 1
 
 
 def test_a_step_of_one_cycle_is_one() -> None:
     near = replace(OWN, window=9)
-    found = interleavings.sweep(baseline(), near, 1, EventPair(ALARM, CONSOLE))
-    assert list(found.lines()) == []
-    first = found.distances[1]
-    assert found.distances[1:] == list(range(first, first + 19))
+    sweep = interleavings.sweep(baseline(), near, 1, EventPair(ALARM, CONSOLE))
+    assert list(sweep.lines()) == []
+    first = sweep.distances[1]
+    assert sweep.distances[1:] == list(range(first, first + 19))
 
 
 def test_a_kernel_that_loses_or_doubles_one_is_found_out(tmp_path: Path) -> None:
@@ -87,32 +87,32 @@ def test_a_kernel_that_loses_or_doubles_one_is_found_out(tmp_path: Path) -> None
     other = EventPair(ALARM, CONSOLE, CONSOLE, held=True)
     doubled = EventPair(ALARM, FIRST, FIRST)
     spared = EventPair(ALARM, CONSOLE, held=True)
-    found = dict(
+    sweeps = dict(
         zip(
             (lost, other, doubled, spared),
             interleavings.run(faulty, STEP, (lost, other, doubled, spared)),
             strict=True,
         )
     )
-    (line,) = found[lost].lines()
+    (line,) = sweeps[lost].lines()
     assert line.startswith(
         "alarm and console, yield-wait-for alarm, both before the waiter runs:"
         " alarm, then console: sleeps for good, "
     )
-    at = found[lost].wrong["alarm, then console: sleeps for good"]
-    assert len(at) == sum(distance > 0 for distance in found[lost].distances)
-    (line,) = found[other].lines()
+    at = sweeps[lost].wrong["alarm, then console: sleeps for good"]
+    assert len(at) == sum(distance > 0 for distance in sweeps[lost].distances)
+    (line,) = sweeps[other].lines()
     assert ": console, then alarm: sleeps for good, " in line
-    left = [what for what in found[doubled].wrong if what.endswith(": what comes: left-over")]
+    left = [what for what in sweeps[doubled].wrong if what.endswith(": what comes: left-over")]
     assert {what.partition(":")[0] for what in left} >= {"alarm, then first sender"}
-    assert list(found[spared].lines()) == []
+    assert list(sweeps[spared].lines()) == []
 
 
 def test_a_round_that_is_too_short_is_no_lost_wake_up() -> None:
     hurried = replace(OWN, rest_held=0)
-    found = interleavings.sweep(baseline(), hurried, STEP, EventPair(SECOND, FIRST))
-    assert not found.wrong
-    assert found.lost
+    sweep = interleavings.sweep(baseline(), hurried, STEP, EventPair(SECOND, FIRST))
+    assert not sweep.wrong
+    assert sweep.lost
 
 
 def test_all_pairs_are_tried() -> None:
@@ -125,11 +125,11 @@ def test_all_pairs_are_tried() -> None:
 
 
 def test_what_is_wrong_is_a_line() -> None:
-    found = PairSweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
-    found.wrong["alarm, then console: sleeps for good"] = [30, 60]
-    assert list(found.lines()) == [
+    sweep = PairSweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
+    sweep.wrong["alarm, then console: sleeps for good"] = [30, 60]
+    assert list(sweep.lines()) == [
         "alarm and console, yield-wait-for alarm: alarm, then console: sleeps for good,"
         " 30 to 60 cycles apart, 2 of 4 rounds"
     ]
     assert interleavings.span([-7]) == "7 cycles apart"
-    assert found.gap == 30
+    assert sweep.gap == 30

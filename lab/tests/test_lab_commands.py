@@ -6,10 +6,10 @@ import pytest
 from pages import Command, UnusableError, arguments, every
 from tockmark_lab.app import PROGRAM
 
-COMMANDS = [one for one in dict.fromkeys(every()) if one.program == PROGRAM.name]
+COMMANDS = [command for command in dict.fromkeys(every()) if command.program == PROGRAM.name]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: f"{one.page}: {one.text}")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.page}: {command.text}")
 def test_a_command_of_the_lab_is_one(command: Command) -> None:
     arguments(command, PROGRAM)
 

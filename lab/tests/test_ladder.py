@@ -20,7 +20,7 @@ from tockmark.target.kernel import app_capacity, read_kernel
 from tockmark.target.protocol import Start
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, check_requests, rungs, screen
 
 CATALOGUE = STUDIES / "ladder" / "catalogue.toml"
 BOARD = boards.load(boards.DEFAULT)
@@ -46,11 +46,11 @@ def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_what_is_served_is_what_is_asked_and_no_cycle_is_lost(climbed: tuple[Path, str]) -> None:
-    found = rungs(file.load(climbed[0]).rows)
-    assert {row.id for row, _ in found} == {"ladder.closed", "ladder2.closed"}
-    assert len(found) == 8
-    for row, rung in found:
-        assert wrong(row) is None
+    all_rungs = rungs(file.load(climbed[0]).rows)
+    assert {row.id for row, _ in all_rungs} == {"ladder.closed", "ladder2.closed"}
+    assert len(all_rungs) == 8
+    for row, rung in all_rungs:
+        assert check_requests(row) is None
         assert len(rung.requests) == row.asked == 16
         assert sum(rung.cycles[owner] for owner in OWNERS) == rung.window
         assert rung.share("unaccounted") <= ALLOWED
@@ -64,23 +64,23 @@ def test_more_bytes_take_the_server_longer_and_clients_wait_for_each_other(
     climbed: tuple[Path, str],
 ) -> None:
     for some in _by_id(climbed[0]).values():
-        shares = [one.share("server") for one in some]
+        shares = [rung.share("server") for rung in some]
         assert shares == sorted(shares)
     last = _by_id(climbed[0])["ladder.closed"][-1]
     assert last.wait(0.5) > last.requests[0].work  # behind the other's request
 
 
 def _by_id(path: Path) -> dict[str, list[Rung]]:
-    found: dict[str, list[Rung]] = {}
+    rungs_by_id: dict[str, list[Rung]] = {}
     for row, rung in rungs(file.load(path).rows):
-        found.setdefault(row.id, []).append(rung)
-    return found
+        rungs_by_id.setdefault(row.id, []).append(rung)
+    return rungs_by_id
 
 
 def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
     """The server gives back what it got."""
-    known = catalogue.load(CATALOGUE)
-    (boot,) = (one for one in known.boots() if one.name == "ladder-server_first_1")
+    ladder_catalogue = catalogue.load(CATALOGUE)
+    (boot,) = (each for each in ladder_catalogue.boots() if each.name == "ladder-server_first_1")
     image = build_image(
         boot, AppBuild.built(2, catalogue="ladder"), read_kernel(BOARD.kernels[2]), BOARD, tmp_path
     )
@@ -97,44 +97,47 @@ def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
 
 
 def test_the_baseline_refuses_the_instance_for_which_it_has_no_slot() -> None:
-    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, SLOTS + 1)
-    assert [one.number for one in found.instances] == [1, 2, 3, 4]
-    assert found.refused is not None
-    assert (found.refused.instance, found.refused.full) == (SLOTS + 1, "process slots")
-    assert (found.refused.by, found.refused.said) == ("the kernel", "the kernel takes 4 apps")
-    for one in found.instances:
-        assert one.began < one.first < one.last
+    attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, SLOTS + 1)
+    assert [instance.number for instance in attempt.instances] == [1, 2, 3, 4]
+    assert attempt.refused is not None
+    assert (attempt.refused.instance, attempt.refused.full) == (SLOTS + 1, "process slots")
+    assert (attempt.refused.by, attempt.refused.message) == (
+        "the kernel",
+        "the kernel takes 4 apps",
+    )
+    for instance in attempt.instances:
+        assert instance.began < instance.first < instance.last
     # They have the core in turn, so each run takes as long as one of each.
-    each = found.instances[0].per_run
-    assert each == pytest.approx(SLOTS * found.per_run, rel=0.2)
+    each = attempt.instances[0].per_run
+    assert each == pytest.approx(SLOTS * attempt.per_run, rel=0.2)
 
 
 def test_large_instances_run_out_of_ram_before() -> None:
-    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
-    assert found.refused is not None
-    assert (found.refused.instance, found.refused.full) == (3, "RAM")
-    assert "does not fit in the RAM" in found.refused.said
-    assert found.refused.ram_left < 40960
+    attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
+    assert attempt.refused is not None
+    assert (attempt.refused.instance, attempt.refused.full) == (3, "RAM")
+    assert "does not fit in the RAM" in attempt.refused.message
+    assert attempt.refused.ram_left < 40960
 
 
 def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
-    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 1, alarm=True)
-    (one,) = found.instances
-    assert (one.number, one.runs, found.refused) == (1, instances.LONG_RUNS, None)
-    assert found.since == (one.per_run,)
-    late = found.lateness
-    assert found.tick < SLICE < late[-1] < SLICE + 10_000
+    attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 1, alarm=True)
+    (instance,) = attempt.instances
+    assert (instance.number, instance.runs, attempt.refused) == (1, instances.LONG_RUNS, None)
+    assert attempt.since == (instance.per_run,)
+    late = attempt.lateness
+    assert attempt.tick < SLICE < late[-1] < SLICE + 10_000
     assert len(late) > 10
     # The instance has the core all but the alarm's upcalls.
     alone = instances.load(STUDIES / "instances" / "data" / "baseline.json").attempts[0].per_run
-    assert alone < one.per_run < 1.05 * alone
+    assert alone < instance.per_run < 1.05 * alone
 
 
 def test_a_kernel_for_four_apps_is_refused_boots_of_eight() -> None:
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 2
-    assert "takes 4 apps" in done.stderr
+    assert "can run 4 apps" in done.stderr
     assert "make kernel-eight" in done.stderr
 
 
@@ -145,8 +148,8 @@ def test_slots_are_told_by_the_type_of_their_table(tmp_path: Path) -> None:
     )
     elf = BOARD.kernels[2].read_bytes()
     kernel.path.write_bytes(elf + b"\0ProcessArray<4>\0")
-    found = app_capacity(kernel)
-    assert found is not None
-    assert (found.apps, found.by) == (4, "the kernel's types")
+    capacity = app_capacity(kernel)
+    assert capacity is not None
+    assert (capacity.apps, capacity.by) == (4, "the kernel's types")
     kernel.path.write_bytes(elf)
     assert app_capacity(kernel) is None

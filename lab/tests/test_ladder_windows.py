@@ -11,7 +11,7 @@ from tockmark.tests.encoder import Encoder
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import StoredRow
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, check_requests
 
 CLOSED = (  # two clients, the server runs as soon as it is asked
     ServedRequest(0, 0, 0, 10, 30, 40, 45),
@@ -46,7 +46,7 @@ def test_every_cycle_of_the_window_is_somebodys() -> None:
 
 def test_a_wait_is_without_the_servers_own_work() -> None:
     rung = Rung((*CLOSED[:1], ServedRequest(1, 0, 5, 50, 70, 90, 95)), closed=True)
-    assert [one.wait for one in rung.requests] == [20, 65]
+    assert [request.wait for request in rung.requests] == [20, 65]
     assert (rung.wait(0.5), rung.wait(0.9), rung.wait(1)) == (20, 65, 65)
 
 
@@ -71,53 +71,53 @@ def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
     assert through.share("unaccounted") == 0
     neither = (first, ServedRequest(1, 0, 20, 45, 72, 80, 85))
     assert Rung(neither, closed=True).share("unaccounted") > ALLOWED
-    assert "of the window are unaccounted for" in str(wrong(row(neither)))
+    assert "of the window are unaccounted for" in str(check_requests(row(neither)))
 
 
 @pytest.mark.parametrize(
     ("requests", "clients", "says"),
     [
         (CLOSED, 2, None),
-        (CLOSED[:3], 2, "served is not asked"),
-        (CLOSED[:2], 2, "served is not asked"),
-        (CLOSED, 1, "served is not asked"),
-        ((*CLOSED[:3], CLOSED[0]), 2, "served is not asked"),
+        (CLOSED[:3], 2, "did not serve what was asked"),
+        (CLOSED[:2], 2, "did not serve what was asked"),
+        (CLOSED, 1, "did not serve what was asked"),
+        ((*CLOSED[:3], CLOSED[0]), 2, "did not serve what was asked"),
         ((*CLOSED[:3], ServedRequest(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
     ],
 )
 def test_served_is_asked(
     requests: tuple[ServedRequest, ...], clients: int, says: str | None
 ) -> None:
-    found = wrong(row(requests, clients))
-    assert found is None if says is None else says in str(found)
-    assert wrong(replace(row(requests), extra={})) == "there are no requests"
+    problem = check_requests(row(requests, clients))
+    assert problem is None if says is None else says in str(problem)
+    assert check_requests(replace(row(requests), extra={})) == "there are no requests"
 
 
 def test_requests_that_are_none_are_refused() -> None:
     without = {name: own for name, own in row(CLOSED).extra.items() if name != "ready"}
-    assert "have not the series" in str(wrong(replace(row(CLOSED), extra=without)))
+    assert "do not have the series" in str(check_requests(replace(row(CLOSED), extra=without)))
     still = (ServedRequest(0, 0, 0, 0, 0, 0, 0),)
-    assert wrong(row(still, clients=1)) == "its requests took no time"
+    assert check_requests(row(still, clients=1)) == "its requests took no time"
 
 
 SAID = "client 0*2 due 0,1000 asked 0,130 taken 40,170 done 60,190 answered 100,230 ready 105,235"
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("record", "problem"),
     [
         (SAID, None),
         (SAID.replace("0*2", "0*3"), "different lengths"),
     ],
 )
-def test_the_record_of_requests_goes_to_its_row(said: str, problem: str | None) -> None:
+def test_the_record_of_requests_goes_to_its_row(record: str, problem: str | None) -> None:
     params = "set=server_first_1 size=16"
     encoder = Encoder("ladder")
     lines = [
         line
         for text in (
             "begin proto=1 lang=c abi=2 apps=1 perf=589840",
-            f"requests ladder.open {params} {said.replace(',', ' ')}",
+            f"requests ladder.open {params} {record.replace(',', ' ')}",
             f"bench ladder.open {params} inner=1 n=2 by=reading",
             "data cycles 80 80 instret 40 40 .",
             "end ok",
@@ -125,7 +125,7 @@ def test_the_record_of_requests_goes_to_its_row(said: str, problem: str | None) 
         for line in encoder.lines(text)
     ]
     measured = assemble(decode(lines))
-    (found,) = (one for _, app in measured.each() for one in app.rows)
-    assert bool(found.extra) == (problem is None)
-    told = [str(one) for one in measured.problems]
-    assert any(problem in one for one in told) if problem else not told
+    (stored_row,) = (app_row for _, app in measured.each() for app_row in app.rows)
+    assert bool(stored_row.extra) == (problem is None)
+    problems = [str(each) for each in measured.problems]
+    assert any(problem in message for message in problems) if problem else not problems

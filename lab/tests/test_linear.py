@@ -29,8 +29,12 @@ def _marked(rows: list[str], name: str) -> None:
 
 def _boots(n: int) -> None:
     """One begins behind another, each with a name of its own, and all of them once more."""
-    said = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
-    lines = [UartLine(seq, "app", text) for one in said for seq, text in enumerate([one, "end ok"])]
+    lines_of_apps = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
+    lines = [
+        UartLine(seq, "app", text)
+        for line in lines_of_apps
+        for seq, text in enumerate([line, "end ok"])
+    ]
     assemble(decode(line.encode() for line in lines))
 
 

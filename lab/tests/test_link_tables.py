@@ -26,14 +26,14 @@ def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
 def test_what_a_clock_sets_is_timed() -> None:
     """Rows that wait, and whose instructions differ over links of one source: these and no
     others."""
-    found = set()
+    timed_ids = set()
     for name in KERNELS:
         for row in file.load(RESULTS / f"{name}.json").rows:
             if KNOWN.benchmarks[row.id].waits and row.instret and min(row.instret.nets) > 0:
                 nets = row.instret.nets
                 if max(nets) > (1 + APART) * min(nets):
-                    found.add(row.id)
-    assert found == {id_ for id_, known in KNOWN.benchmarks.items() if known.timed}
+                    timed_ids.add(row.id)
+    assert timed_ids == {id_ for id_, benchmark in KNOWN.benchmarks.items() if benchmark.timed}
 
 
 def test_the_page_has_what_is_found() -> None:

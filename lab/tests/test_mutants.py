@@ -86,26 +86,26 @@ OF_PYTHON = [
     ],
 )
 def test_mutants_are_guards(file: str, text: str, function: str, changes: list[str]) -> None:
-    found = mutants_of(file, text)
-    assert [mutant.change.split(" => ")[1] for mutant in found] == changes
-    assert {(mutant.file, mutant.function) for mutant in found} == {(file, function)}
-    for mutant in found:
+    mutations = mutants_of(file, text)
+    assert [mutant.change.split(" => ")[1] for mutant in mutations] == changes
+    assert {(mutant.file, mutant.function) for mutant in mutations} == {(file, function)}
+    for mutant in mutations:
         lines = zip(text.splitlines(), mutant.text.splitlines(), strict=True)
         differ = [(number, *pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1]]
         assert [(n, f"{a.strip()} => {b.strip()}") for n, a, b in differ] == [
             (mutant.line, mutant.change)
         ]
     moved = mutants_of(file, f"\n\n{text}")
-    assert [mutant.key for mutant in moved] == [mutant.key for mutant in found]
-    assert list(drawn(found, 3)) == list(drawn(found, 3)) != list(drawn(found, 4))
-    assert set(drawn(found, 3)) == set(found)
+    assert [mutant.key for mutant in moved] == [mutant.key for mutant in mutations]
+    assert list(drawn(mutations, 3)) == list(drawn(mutations, 3)) != list(drawn(mutations, 4))
+    assert set(drawn(mutations, 3)) == set(mutations)
 
 
 def test_the_sources_and_their_tests_are_there() -> None:
     """Every source that is named is there with guards, and every test that is to cover it."""
     for name, place in mutants.GROUPS.items():
-        found = dict(mutants.sources(paths.ROOT, place))
-        texts = {file: (paths.ROOT / file).read_text(encoding="utf-8") for file in found}
+        tests_by_source = dict(mutants.sources(paths.ROOT, place))
+        texts = {file: (paths.ROOT / file).read_text(encoding="utf-8") for file in tests_by_source}
         assert sum(len(mutants_of(file, text)) for file, text in texts.items()) > 5, name
         for pattern, suite in place.suites.items():
             assert list(paths.ROOT.glob(pattern)), pattern
@@ -169,22 +169,22 @@ def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants
 
 
 def test_mutants_are_killed_or_named(tmp_path: Path) -> None:
-    said: list[str] = []
-    found = tried(tmp_path, said.append)
-    assert found.guards == found.tally.tried == len(said) == 6
-    assert found.tally.endings == {KILLED: 4, BY_TIME: 1, SURVIVED: 1}
-    assert found.tally.lost == [f"tools/source.py:5 least: {SAME} survived"]
-    assert any(f"{BY_TIME}: tools/source.py:3 least: while not one" in line for line in said)
+    output: list[str] = []
+    outcomes = tried(tmp_path, output.append)
+    assert outcomes.guards == outcomes.tally.tried == len(output) == 6
+    assert outcomes.tally.endings == {KILLED: 4, BY_TIME: 1, SURVIVED: 1}
+    assert outcomes.tally.lost == [f"tools/source.py:5 least: {SAME} survived"]
+    assert any(f"{BY_TIME}: tools/source.py:3 least: while not one" in line for line in output)
 
 
 def test_what_is_argued_equivalent_must_not_be_killed(tmp_path: Path) -> None:
     never = SAME.replace("one < other", "(one <= other) and False")
     entry = '[[mutant]]\nfile = "tools/source.py"\nfunction = "least"\nwhy = "It is."\nchange = '
     mutants.EQUIVALENT.write_text(f'{entry}"{SAME}"\n{entry}"{never}"\n')
-    found = tried(tmp_path, lambda _: None)
-    assert found.tally.endings == {KILLED: 4, BY_TIME: 1, EQUAL: 1}
+    outcomes = tried(tmp_path, lambda _: None)
+    assert outcomes.tally.endings == {KILLED: 4, BY_TIME: 1, EQUAL: 1}
     wrong = f"tools/source.py:5 least: {never} is argued equivalent, but is {KILLED}"
-    assert found.tally.lost == [wrong]
+    assert outcomes.tally.lost == [wrong]
 
 
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_the_part_says_what_came_of_each_place(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(mutants, "run", run)
     monkeypatch.setenv("TOCKMARK_MUTANTS", "3")
-    found = robustness.PARTS["mutants"](7)
+    part = robustness.PARTS["mutants"](7)
     assert asked == [3]
-    assert found.lost == ["one survived"]
-    [line] = found.tries
+    assert part.lost == ["one survived"]
+    [line] = part.tries
     assert (line.what, line.count, line.seed) == ("kernel, of 50", 3, "7")
     assert line.came == {KILLED: 2, SURVIVED: 1}

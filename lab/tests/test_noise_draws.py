@@ -19,20 +19,20 @@ every_noise = pytest.mark.parametrize("name", NOISES)
 
 @every_noise
 def test_where_nothing_got_dearer_nothing_is_found(name: str) -> None:
-    said = [drawn.alarms(found) for found in drawn.draws(NOISES[name], 100, JUDGEMENTS)]
-    assert not any(beyond for _, beyond in said)
-    assert sum(other for other, _ in said) <= 1
+    alarm_pairs = [drawn.alarms(changes) for changes in drawn.draws(NOISES[name], 100, JUDGEMENTS)]
+    assert not any(beyond for _, beyond in alarm_pairs)
+    assert sum(other for other, _ in alarm_pairs) <= 1
 
 
 def test_the_draws_would_show_a_rule_that_is_too_sure() -> None:
     """As if each row stood by itself: then some of 55 are often off."""
     rng = np.random.default_rng(1)
     noise = NOISES["levels, as in the logs"]
-    found = [
+    judgements = [
         drawn.judged(drawn.side(rng, noise, 100), drawn.side(rng, noise, 100), OF_ONE)
         for _ in range(10)
     ]
-    assert sum(drawn.alarms(one)[0] for one in found) > 1
+    assert sum(drawn.alarms(changes)[0] for changes in judgements) > 1
 
 
 def test_three_percent_are_found() -> None:
@@ -52,8 +52,8 @@ def test_a_side_that_does_not_vary_leaves_the_doubt_of_the_other() -> None:
     same, dearer = (drawn.side(rng, noise, 100, planted=share) for share in (0, 0.03))
     assert drawn.alarms(drawn.judged(still, same)) == (False, False)
     (both,) = drawn.judged(same[:1], dearer[:1])
-    (one,) = drawn.judged(still[:1], dearer[:1])
-    assert 0 < one.high - one.low < both.high - both.low
+    (interval,) = drawn.judged(still[:1], dearer[:1])
+    assert 0 < interval.high - interval.low < both.high - both.low
     assert drawn.share_found([drawn.judged(still, dearer)]) > 0.9
 
 
@@ -62,21 +62,23 @@ def test_a_step_on_either_side_is_no_difference() -> None:
     steps = (5976, 5988, 6000, 6012, 6024)
     rng = np.random.default_rng(4)
     base, new = (
-        tuple(int(one) for one in rng.permutation(np.repeat(steps, shares)))
+        tuple(int(step) for step in rng.permutation(np.repeat(steps, shares)))
         for shares in ((10, 14, 25, 31, 20), (20, 31, 25, 14, 10))
     )
     assert (steady_median(base), steady_median(new)) == (6012, 5988)
-    before, after = (Value((steady_median(one),), sampled=(((1, one),),)) for one in (base, new))
+    before, after = (
+        Value((steady_median(samples),), sampled=(((1, samples),),)) for samples in (base, new)
+    )
     assert change(before, after, CALM, z=0, chance=OF_ALL / drawn.ROWS).unmoved
 
 
 def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
     half = len(samples) // 2
-    one, two = (
+    first_half, second_half = (
         Value((steady_median(part),), sampled=(((1, part),),))
         for part in (samples[:half], samples[half : 2 * half])
     )
-    return one, two
+    return first_half, second_half
 
 
 def test_halves_of_long_series_do_not_differ() -> None:
@@ -84,6 +86,9 @@ def test_halves_of_long_series_do_not_differ() -> None:
     lines = [line for line in LONG.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     every = [tuple(steady(expand(line.split(" | ")[-1]))) for line in lines]
     chance = 0.01 / len(every)
-    found = [change(*halves(one), CALM, z=0, chance=chance) for one in every]
-    assert len(found) > 200
-    assert sum(one.low > 1 + LIMIT or one.high < 1 / (1 + LIMIT) for one in found) == 0
+    changes = [change(*halves(samples), CALM, z=0, chance=chance) for samples in every]
+    assert len(changes) > 200
+    assert (
+        sum(interval.low > 1 + LIMIT or interval.high < 1 / (1 + LIMIT) for interval in changes)
+        == 0
+    )

@@ -48,16 +48,16 @@ def sample(tree: Path, *options: str) -> str:
 def test_the_share_is_told_by_cause(tree: Path, tmp_path: Path) -> None:
     was = git(tree, "status", "--porcelain")
     output = tmp_path / "sample.tsv"
-    said = sample(tree, "--count", "3", "-o", str(output)).splitlines()
-    assert said[0].startswith("3 of 3 commits, ")
+    lines = sample(tree, "--count", "3", "-o", str(output)).splitlines()
+    assert lines[0].startswith("3 of 3 commits, ")
     main = "boards/opentitan/earlgrey-cw310/src/main.rs"
-    assert sorted(line.split(": ", 1)[0].strip() for line in said[1:]) == [
+    assert sorted(line.split(": ", 1)[0].strip() for line in lines[1:]) == [
         "1 take Perf",
         "1 take Perf, IPC",
         "1 take nothing",
     ]
-    assert f"1 take Perf: {main} has no places like" in "\n".join(said)
-    assert f"the patch does not fit TREE: {main} has no places like" in "\n".join(said)
+    assert f"1 take Perf: {main} has no places like" in "\n".join(lines)
+    assert f"the patch does not fit TREE: {main} has no places like" in "\n".join(lines)
     commits = git(tree, "log", "--format=%h").split()
     rows = [line.split("\t") for line in output.read_text(encoding="utf-8").splitlines()[1:]]
     assert [row[2] for row in rows] == ["nothing", "Perf", "Perf, IPC"]

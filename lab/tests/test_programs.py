@@ -94,9 +94,9 @@ def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None
     assert len(beside) == 6
     for row in beside:
         (alone,) = (
-            one
-            for one in isolated.values()
-            if (one.id, one.params) == (row.id, row.params | {"beside": "none"})
+            stored
+            for stored in isolated.values()
+            if (stored.id, stored.params) == (row.id, row.params | {"beside": "none"})
         )
         assert row.net is not None
         assert alone.net is not None
@@ -122,13 +122,13 @@ def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> Non
     assert [beside[name] for name in names] == [n * alarms for n in (1, 3, 2, 1, 8)]
     assert sum(beside["phases"].values()) == beside["kernel"]
     assert beside["phases"]["PMP"] > 0
-    for one in (alone, beside):
+    for run in (alone, beside):
         (row,) = (
             row
             for row in rows(both[1]).values()
-            if (row.id, row.params) == (one["id"], one["params"])
+            if (row.id, row.params) == (run["id"], run["params"])
         )
-        assert row.net == pytest.approx(one["program"] + one["others"] + one["kernel"], abs=64)
+        assert row.net == pytest.approx(run["program"] + run["others"] + run["kernel"], abs=64)
 
 
 def test_what_is_committed_of_isolation_holds_together() -> None:
@@ -163,7 +163,7 @@ def test_a_wrong_answer_is_an_error_of_the_row(
 ) -> None:
     """One bit of what the program works on, or of the known answer, is another in flash."""
     board = boards.load(boards.DEFAULT)
-    (boot,) = (one for one in KNOWN.boots() if one.name == app)
+    (boot,) = (each for each in KNOWN.boots() if each.name == app)
     apps = AppBuild.built(2, lang, "csr", KNOWN.name)
     image = build_image(boot, apps, read_kernel(BARE), board, tmp_path)
     flash = bytearray(image.flash.read_bytes())
@@ -192,9 +192,9 @@ def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_o
 ) -> None:
     """The baseline, which says that it leaves apps less than it does."""
     kernel, output = tmp_path / "small.elf", tmp_path / "small.json"
-    said = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
+    arguments = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
     whole = str(boards.load(boards.DEFAULT).kernels[2])
-    subprocess.run([paths.OBJCOPY, *said, whole, str(kernel)], check=True)
+    subprocess.run([paths.OBJCOPY, *arguments, whole, str(kernel)], check=True)
     some = ("--only", "towers:beside=none,qsort:beside=none", "--lang", "c", "--icache", "off")
     done = run(*some, "--kernel", kernel, "-o", output)
     assert done.returncode == 0, done.stderr
@@ -242,11 +242,11 @@ def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
     }
     groups: dict[str, set[str]] = {"c": set(), "rust": set()}
     langs: tuple[Lang, Lang] = ("c", "rust")
-    for one in KNOWN.benchmarks.values():
-        if one.id not in OF_BOOT and one.group not in OTHERS:
+    for benchmark in KNOWN.benchmarks.values():
+        if benchmark.id not in OF_BOOT and benchmark.group not in OTHERS:
             for lang in langs:
-                groups[lang] |= {one.group} if one.skipped_in(lang) is None else set()
-            assert next(iter(one.params)) == "beside"
+                groups[lang] |= {benchmark.group} if benchmark.skipped_in(lang) is None else set()
+            assert next(iter(benchmark.params)) == "beside"
     assert groups == sources
     slots = {boot.name: boot.slots for boot in KNOWN.boots()}
     for group in groups["c"] | groups["rust"]:
@@ -257,9 +257,11 @@ def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
 def test_crates_are_pinned_and_listed_with_their_licence() -> None:
     manifest = tomllib.loads((FOLDER / "Cargo.toml").read_text(encoding="utf-8"))
     asked = manifest["dependencies"] | manifest["target"]["cfg(any())"]["dependencies"]
-    crates = {name: one["version"] for name, one in asked.items() if "version" in one}
+    crates = {name: crate["version"] for name, crate in asked.items() if "version" in crate}
     assert all(version.startswith("=") for version in crates.values())
     assert all(asked[name]["default-features"] is False for name in crates)
     listed = tomllib.loads((FOLDER.parent / "sources.toml").read_text(encoding="utf-8"))["source"]
-    assert {one["name"]: f"={one['version']}" for one in listed if one["kind"] == "crate"} == crates
-    assert all(one["licence"] for one in listed)
+    assert {
+        source["name"]: f"={source['version']}" for source in listed if source["kind"] == "crate"
+    } == crates
+    assert all(source["licence"] for source in listed)

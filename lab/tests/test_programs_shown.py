@@ -48,23 +48,23 @@ def result(
 
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
     """The cells of a table, by their program."""
-    found = programs.group_by_kernel(results)
-    return {head: list(rest) for head, *rest in programs.table_of(found, KNOWN, icache).rows}
+    kernels = programs.group_by_kernel(results)
+    return {head: list(rest) for head, *rest in programs.program_table(kernels, KNOWN, icache).rows}
 
 
 def test_ratios_are_of_the_same_layout_and_their_median() -> None:
     bare = result("bare (no kernel)", {"towers.solve none": [1000, 2000, 4000]}, True)
     nets = {"towers.solve none": [1010, 2200, 4004], "towers.solve alarm": [1500, 3000, 8000]}
-    found = cells(result("Tock 2.2, patched", nets, True), bare, icache=True)
-    assert found["towers.solve, C"] == ["2,000", "1.010", "1.500"]
+    shown_cells = cells(result("Tock 2.2, patched", nets, True), bare, icache=True)
+    assert shown_cells["towers.solve, C"] == ["2,000", "1.010", "1.500"]
 
 
 def test_the_mean_is_geometric_over_programs_in_each_layout() -> None:
     names = ("towers.solve none", "qsort.sort none")
     bare = result("bare (no kernel)", {name: [1000, 1000] for name in names}, True)
     nets = {names[0]: [1000, 4000], names[1]: [4000, 1000]}
-    found = cells(bare, result("Tock", nets, True), icache=True)
-    assert found["Geometric mean"][1:] == ["2.000", "-"]
+    shown_cells = cells(bare, result("Tock", nets, True), icache=True)
+    assert shown_cells["Geometric mean"][1:] == ["2.000", "-"]
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,18 @@ def test_a_ratio_below_1_is_the_caches_or_an_error(
 
 def test_without_a_bare_result_a_kernel_is_its_own_measure() -> None:
     nets = {"towers.solve none": [1000], "towers.solve alarm": [1300]}
-    found = cells(result("Tock", nets, True), icache=True)
-    assert found["towers.solve, C"] == ["1,000", "1.000", "1.300"]
+    shown_cells = cells(result("Tock", nets, True), icache=True)
+    assert shown_cells["towers.solve, C"] == ["1,000", "1.000", "1.300"]
 
 
 def test_results_of_one_kernel_are_one_column_and_bare_leads() -> None:
-    one = result("Tock", {"towers.solve none": [1000]}, True)
+    tock = result("Tock", {"towers.solve none": [1000]}, True)
     other = result("Tock", {"qsort.sort none": [1000]}, True)
     bare = result("bare (no kernel)", {"towers.solve none": [1000]}, True)
     ours = result("tockmark-baseline 0.1.0 abi2 cw310", {"towers.solve none": [1000]}, True)
-    found = programs.group_by_kernel([ours, one, bare, other])
-    assert [one.name for one in found] == ["bare", "Tock", "baseline"]
-    assert len(found[1].rows) == 2
-    text = programs.screen([("a.json", one), ("b.json", replace(bare))])
+    kernels = programs.group_by_kernel([ours, tock, bare, other])
+    assert [kernel.name for kernel in kernels] == ["bare", "Tock", "baseline"]
+    assert len(kernels[1].rows) == 2
+    text = programs.screen([("a.json", tock), ("b.json", replace(bare))])
     assert "Whole programs, i-cache on" in text
     assert "towers.solve, C" in text

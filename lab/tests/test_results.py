@@ -36,17 +36,17 @@ def rebuilt(log: Path, whole: Result) -> Result:
 
     The boots that the result has and the log has not are those that the kernel panicked, and the
     catalogue says why."""
-    known = load()
+    catalogue = load()
     measured = assemble(decode(log.read_bytes().decode("latin-1").split("\n")))
-    said = {(boot.name_for(app), boot.icache, app.lang) for boot, app in measured.each()}
-    boots = {boot.name: boot for boot in known.boots()}
+    measured_boots = {(boot.name_for(app), boot.icache, app.lang) for boot, app in measured.each()}
+    boots = {boot.name: boot for boot in catalogue.boots()}
     provenance = whole.provenance
     only = {(boot.name_for(app), boot.icache, app.lang): app.only for boot, app in measured.each()}
     expected = [
         Expected(
-            known.with_only(boots[run.boot], only.get((run.boot, on, run.lang), 0)),
+            catalogue.with_only(boots[run.boot], only.get((run.boot, on, run.lang), 0)),
             on,
-            None if (run.boot, on, run.lang) in said else boots[run.boot].panics,
+            None if (run.boot, on, run.lang) in measured_boots else boots[run.boot].panics,
             run.lang,
         )
         for run in provenance.boots
@@ -54,7 +54,7 @@ def rebuilt(log: Path, whole: Result) -> Result:
         if ICACHE[on] in run.cycles
     ]
     context = Context(provenance.kernel, provenance.board, provenance.abi, provenance.boots)
-    return build(measured, known, context, expected)
+    return build(measured, catalogue, context, expected)
 
 
 def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_no_boot_is_silent_for_as_long_as_a_simulator_waits() -> None:
     targets = [boards.load(boards.simulated_board(name)).target for name in ("cw310", "nexysvideo")]
     waits = min(target.silence_cycles for target in targets if isinstance(target, SimTarget))
     results = [file.load(path) for path in (*FILES, *CALLS)]
-    boots = [run.cycles for one in results for run in one.provenance.boots]
+    boots = [run.cycles for result in results for run in result.provenance.boots]
     whole = [cycles for run in boots for cycles in run.values()]
     assert len(whole) > 200
     assert max(whole) < waits * 0.7

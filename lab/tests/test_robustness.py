@@ -60,22 +60,26 @@ def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     lines += ["    tell(record_property, 'inputs', 9, range(9), {'fine': 9})"]
     test.write_text("\n".join([*lines, "def test_bad():", "    assert False, 'seed 7'", ""]))
     monkeypatch.setenv("TOCKMARK_FUZZ_LOGS", "9")
-    found = robustness.tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", str(test))
-    assert found.tries == [robustness.Try("inputs", 9, "0 to 8", {"fine": 9})]
-    assert [what.split("\n")[0] for what in found.lost] == ["test_bad: AssertionError: seed 7"]
+    part = robustness.run_fuzz_tests("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", str(test))
+    assert part.tries == [robustness.Try("inputs", 9, "0 to 8", {"fine": 9})]
+    assert [what.split("\n")[0] for what in part.lost] == ["test_bad: AssertionError: seed 7"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "more", "said"),
+    ("arguments", "more", "message"),
     [
-        (["logs"], {"TOCKMARK_FUZZ_LOGS": "many"}, "TOCKMARK_FUZZ_LOGS=many is no number from 1"),
-        (["page", "moon"], {}, "there is no part 'moon'. Name conformance, mixes, "),
+        (
+            ["logs"],
+            {"TOCKMARK_FUZZ_LOGS": "many"},
+            "TOCKMARK_FUZZ_LOGS=many is not a number from 1",
+        ),
+        (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], said: str) -> None:
+def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], message: str) -> None:
     done = script(*arguments, **more)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"tockmark: {said}")
+    assert done.stderr.startswith(f"tockmark: {message}")
     assert done.stderr.count("\n") == 1
 
 

@@ -21,7 +21,11 @@ from tockmark.suite.catalogue import LANGS, Lang, label, load
 
 TOCKMARK = [sys.executable, "-m", "tockmark", "run"]
 KNOWN = load()
-IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies and one.by == "sampler"]
+IN_ASSEMBLY = [
+    benchmark
+    for benchmark in KNOWN.benchmarks.values()
+    if benchmark.bodies and benchmark.by == "sampler"
+]
 # The UART is behind a crossbar with a quarter of the core's clock: what a write takes depends on
 # where in a period it begins, and that on all that was before it, in C alone, too.
 PERIOD = 4
@@ -35,11 +39,11 @@ def labels(icache: bool, abi: int) -> set[str]:
     """Of the rows that are to be compared: of a single pass with the cache off, and slopes with it
     on, where a single pass has its readings' part of the cache in it."""
     ids = [
-        one.id
-        for one in IN_ASSEMBLY
-        if (not icache or (one.passes and one.touches == "app"))
-        and not (abi == 1 and one.skip_v1)
-        and one.budget < QUICK
+        benchmark.id
+        for benchmark in IN_ASSEMBLY
+        if (not icache or (benchmark.passes and benchmark.touches == "app"))
+        and not (abi == 1 and benchmark.skip_v1)
+        and benchmark.budget < QUICK
     ]
     return {label(id_, params) for id_, params in KNOWN.rows(ids)}
 
@@ -57,8 +61,8 @@ def measured(folder: Path, machine: str, abi: int, icache: bool) -> dict[Lang, d
     where = ["--machine", machine, "--abi", str(abi), "--lang", ",".join(LANGS)]
     command = [*TOCKMARK, *where, *how, "--only", only, "-o", str(path)]
     subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
-    found = {lang: has(file.load(path), lang, icache) for lang in LANGS}
-    return {lang: {name: rows[name] for name in wanted} for lang, rows in found.items()}
+    rows_by_language = {lang: has(file.load(path), lang, icache) for lang in LANGS}
+    return {lang: {name: rows[name] for name in wanted} for lang, rows in rows_by_language.items()}
 
 
 def figures(rows: dict[str, Row]) -> Figures:
@@ -75,8 +79,8 @@ def study() -> None:
 @pytest.mark.usefixtures("study")
 @pytest.mark.parametrize(("machine", "abi"), [("cw310", 1), ("cw310", 2), ("nexysvideo", 1)])
 def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str, abi: int) -> None:
-    found = measured(tmp_path, machine, abi, icache=False)
-    in_c, in_rust = figures(found["c"]), figures(found["rust"])
+    rows_by_language = measured(tmp_path, machine, abi, icache=False)
+    in_c, in_rust = figures(rows_by_language["c"]), figures(rows_by_language["rust"])
     assert len(in_c) > 20
     for name in [name for name in in_c if name.startswith(CROSSES)]:
         (cycles, instructions), (others, as_many) = in_c.pop(name), in_rust.pop(name)
@@ -89,14 +93,16 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
 
 @pytest.mark.parametrize("abi", [1, 2])
 def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
-    found = measured(tmp_path, "cw310", abi, icache=True)
-    assert len(found["c"]) >= 2
-    for name, row in found["c"].items():
-        for one in (row, found["rust"][name]):
-            assert one.cycles is not None
-            assert one.cycles.is_slope, one.name
-        here, there = row.net, found["rust"][name].net
+    rows_by_language = measured(tmp_path, "cw310", abi, icache=True)
+    assert len(rows_by_language["c"]) >= 2
+    for name, row in rows_by_language["c"].items():
+        for language_row in (row, rows_by_language["rust"][name]):
+            assert language_row.cycles is not None
+            assert language_row.cycles.is_slope, language_row.name
+        here, there = row.net, rows_by_language["rust"][name].net
         assert here is not None
         assert there is not None
         assert abs(there - here) <= max(SHARE * here, COUNT), (name, here, there)
-        assert row.instructions == pytest.approx(found["rust"][name].instructions, abs=COUNT), name
+        assert row.instructions == pytest.approx(
+            rows_by_language["rust"][name].instructions, abs=COUNT
+        ), name

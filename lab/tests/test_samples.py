@@ -17,26 +17,26 @@ KNOWN = catalogue.load()
 
 def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[bool]:
     """Which of them have the same median in their first samples, so many with the cold one."""
-    found = []
+    equal = []
     for line in series:
         cold_and_steady = expand(line[-1])
         whole, part = steady_median(cold_and_steady[1:]), steady_median(cold_and_steady[1:count])
-        found.append(abs(part - whole) <= max(CYCLE, share * whole))
-    return found
+        equal.append(abs(part - whole) <= max(CYCLE, share * whole))
+    return equal
 
 
-def said(text: str) -> tuple[int, ...]:
+def printed(text: str) -> tuple[int, ...]:
     """The numbers that the page has in a passage."""
     page = " ".join((paths.ROOT / "docs/method.md").read_text().split())
-    found = re.search(text, page)
-    assert found, text
-    return tuple(map(int, found.groups()))
+    match = re.search(text, page)
+    assert match, text
+    return tuple(map(int, match.groups()))
 
 
 def test_the_page_says_how_many_long_series_agree_with_their_first_samples() -> None:
     assert {len(expand(line[-1])) for line in SERIES} == {64}
     counted = sum(agree(SERIES, SIMULATED_SAMPLES)), len(SERIES), SIMULATED_SAMPLES
-    assert counted == said(r"(\d+) of (\d+) series of 64 .*? in their first (\d+)")
+    assert counted == printed(r"(\d+) of (\d+) series of 64 .*? in their first (\d+)")
     assert all(agree(SERIES, SIMULATED_SAMPLES, WORST))
 
 
@@ -44,14 +44,19 @@ def test_the_page_says_it_of_those_of_the_app_alone() -> None:
     alone = [line for line in SERIES if KNOWN.benchmarks[line[1].split()[0]].touches == "app"]
     same = agree(alone, APP_SAMPLES)
     counted = len(alone), sum(same), APP_SAMPLES
-    assert counted == said(r"Of the (\d+) in .*?, (\d+) have it in their first (\d+)")
-    others = {line[1].split()[0] for line, one in zip(alone, same, strict=True) if not one}
+    assert counted == printed(r"Of the (\d+) in .*?, (\d+) have it in their first (\d+)")
+    others = {line[1].split()[0] for line, is_same in zip(alone, same, strict=True) if not is_same}
     assert others == {"icache.nops"}
     assert KNOWN.is_distribution("icache.nops", icache=True)
     assert all(agree(alone, APP_SAMPLES, WORST))
 
 
 def test_a_boot_of_the_app_alone_takes_fewer() -> None:
-    found = {boot.name: default_samples(boot, KNOWN) for boot in KNOWN.boots()}
-    assert found["mem"] == found["loop"] == APP_SAMPLES
-    assert found["syscall"] == found["time"] == found["ring-2"] == SIMULATED_SAMPLES
+    samples_by_boot = {boot.name: default_samples(boot, KNOWN) for boot in KNOWN.boots()}
+    assert samples_by_boot["mem"] == samples_by_boot["loop"] == APP_SAMPLES
+    assert (
+        samples_by_boot["syscall"]
+        == samples_by_boot["time"]
+        == samples_by_boot["ring-2"]
+        == SIMULATED_SAMPLES
+    )

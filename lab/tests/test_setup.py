@@ -72,8 +72,8 @@ class Checkout:
 
     def set_up(self) -> tuple[int, list[str]]:
         with self.begin() as process:
-            said, _ = process.communicate()
-        return process.returncode, said.splitlines()
+            output, _ = process.communicate()
+        return process.returncode, output.splitlines()
 
     def tell(self, word: str, on: bool = True) -> None:
         if on:
@@ -122,9 +122,9 @@ def test_without_a_network_the_old_one_stays(checkout: Checkout) -> None:
     checkout.set_up()
     checkout.change()
     checkout.tell("offline")
-    code, said = checkout.set_up()
+    code, output = checkout.set_up()
     failed = "setup: pip install failed: ERROR: no network; check the network"
-    assert (code, said[-1].partition(" (all of it")[0]) == (1, failed)
+    assert (code, output[-1].partition(" (all of it")[0]) == (1, failed)
     assert checkout.link() == ".venvs/a"
     assert (checkout.root / ".venv" / "packages").exists()
     checkout.tell("offline", False)
@@ -186,8 +186,8 @@ def test_one_that_is_killed_leaves_the_old_one(checkout: Checkout) -> None:
 
 def test_two_at_a_time_install_once(checkout: Checkout) -> None:
     both = [checkout.begin() for _ in range(2)]
-    said = [process.communicate()[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    outputs = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
     assert checkout.installed == 2
     assert checkout.link() == ".venvs/a"
 
@@ -196,7 +196,7 @@ def test_what_is_broken_is_one_line_that_says_what_to_do(checkout: Checkout) -> 
     checkout.set_up()
     program, root = checkout.root / ".venv" / "bin" / "tockmark", checkout.root
 
-    def said() -> tuple[int, str]:
+    def set_up_again() -> tuple[int, str]:
         done = subprocess.run(
             [program, "list"], capture_output=True, text=True, check=False, cwd="/"
         )
@@ -204,7 +204,7 @@ def test_what_is_broken_is_one_line_that_says_what_to_do(checkout: Checkout) -> 
 
     bare = f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n'  # a Python without packages
     Checkout.program(root / ".venv" / "bin" / "python", bare)
-    assert said() == (2, f"tockmark: {root}/.venv is not whole; run `make setup` there\n")
+    assert set_up_again() == (2, f"tockmark: {root}/.venv is not whole; run `make setup` there\n")
     (root / ".venv" / "bin" / "python").unlink()
     gone = f"tockmark: the Python of {root}/.venv is gone; run `make setup` there\n"
-    assert said() == (2, gone)
+    assert set_up_again() == (2, gone)

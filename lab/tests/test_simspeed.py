@@ -34,9 +34,9 @@ def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) ->
     contender = simspeed.ours(simulator, tmp_path / "c" / "syscall.flash")
     simspeed.OUT.mkdir(parents=True, exist_ok=True)
     assert simspeed.measure(contender) > 0
-    said = subprocess.run(contender.command, capture_output=True, text=True, check=False)
-    assert " syscall begin proto=1" in said.stdout
-    assert "reason=cycle-limit" in said.stderr  # it has more to do than is measured
+    done = subprocess.run(contender.command, capture_output=True, text=True, check=False)
+    assert " syscall begin proto=1" in done.stdout
+    assert "reason=cycle-limit" in done.stderr  # it has more to do than is measured
 
 
 def test_an_image_is_of_a_boot_that_there_is(tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ def test_what_hangs_on_seldom_written_registers_waits_for_them() -> None:
 
 
 def test_registers_are_compared_only_when_one_was_written() -> None:
-    one = "vlSelfRef.u_pmp_cfg_csr__DOT__rdata_q"
-    other = one.replace("cfg", "addr")
+    register = "vlSelfRef.u_pmp_cfg_csr__DOT__rdata_q"
+    other = register.replace("cfg", "addr")
     row = (
         "if (vlSelfRef.rst_ni) {\n"
-        f"if (((IData)(vlSelfRef.a) & (0U == vlSelfRef.n))) {{\n{one} = 1U;\n}}\n"
+        f"if (((IData)(vlSelfRef.a) & (0U == vlSelfRef.n))) {{\n{register} = 1U;\n}}\n"
         f"if (((IData)(vlSelfRef.b) & (1U == vlSelfRef.n))) {{\n{other} = 2U;\n}}\n}}\n"
     )
     made = quickened(row)

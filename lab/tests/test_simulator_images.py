@@ -55,8 +55,8 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_of_two_files_in_one_place_the_later_counts(
     order: tuple[str, str], word: int, files: dict[str, str]
 ) -> None:
-    said = {"elf": ["--elf", files["elf"]], "raw": ["--load", f"{files['raw']}@{AT:#x}"]}
-    done = run("--flash", files["program"], *(part for name in order for part in said[name]))
+    arguments = {"elf": ["--elf", files["elf"]], "raw": ["--load", f"{files['raw']}@{AT:#x}"]}
+    done = run("--flash", files["program"], *(part for name in order for part in arguments[name]))
     assert done.stdout == f"{word}\n"
     first, second = (files[name] for name in order)
     overlap = f"earlgrey-sim: {second} overlaps {first} at {AT:#x}: the later one counts\n"
@@ -80,7 +80,7 @@ def test_a_folder_is_no_image(option: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (elves.made([]), "has nothing to load"),
         (elves.made([Segment(BASE)]), "has nothing to load"),
@@ -89,12 +89,14 @@ def test_a_folder_is_no_image(option: str, tmp_path: Path) -> None:
         (elves.made([Segment(0x1234, b"abcd")]), "no memory at 0x00001234"),
     ],
 )
-def test_an_elf_that_cannot_be_loaded_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+def test_an_elf_that_cannot_be_loaded_is_refused(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "k.elf"
     path.write_bytes(content)
     done = run("--elf", str(path))
     assert done.returncode == USAGE
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 

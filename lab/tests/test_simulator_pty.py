@@ -54,10 +54,10 @@ class Started:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        word, self.port = self.said().split("uart ")
+        word, self.port = self.next_line().split("uart ")
         assert word == "earlgrey-sim: "
 
-    def said(self) -> str:
+    def next_line(self) -> str:
         """Its next line on standard error, waited for."""
         assert self.process.stderr is not None
         assert select.select([self.process.stderr], [], [], PATIENCE)[0]
@@ -96,17 +96,17 @@ def open_port(port: str) -> int:
 
 def read(fd: int, most: int = sys.maxsize, end: bytes | None = None) -> bytes:
     """Read until there are `most` bytes, or they end with `end`, or the other side closes."""
-    found = b""
-    while len(found) < most and not (end and found.endswith(end)):
-        assert select.select([fd], [], [], PATIENCE)[0], f"silent after {found[-1000:]!r}"
+    received = b""
+    while len(received) < most and not (end and received.endswith(end)):
+        assert select.select([fd], [], [], PATIENCE)[0], f"silent after {received[-1000:]!r}"
         try:
-            more = os.read(fd, min(4096, most - len(found)))
+            more = os.read(fd, min(4096, most - len(received)))
         except OSError:  # EIO: it is closed
             break
         if not more:
             break
-        found += more
-    return found
+        received += more
+    return received
 
 
 def test_every_byte_comes_through_unaltered(tmp_path: Path) -> None:
@@ -115,18 +115,18 @@ def test_every_byte_comes_through_unaltered(tmp_path: Path) -> None:
         assert read(fd) == bytes([*range(1, 256), 0])
         os.close(fd)
         assert simulator.process.wait(PATIENCE) == 0
-        assert simulator.said().startswith("earlgrey-sim: end reason=suite-closed")
+        assert simulator.next_line().startswith("earlgrey-sim: end reason=suite-closed")
 
 
 def test_a_client_may_come_late_go_and_come_again(tmp_path: Path) -> None:
     with started(tmp_path, NUMBERS) as simulator:
-        found = b""
+        received = b""
         for most in (1, 5000, 50_000, sys.maxsize):
             time.sleep(0.2)
             fd = open_port(simulator.port)
-            found += read(fd, most)
+            received += read(fd, most)
             os.close(fd)
-        assert found == b"".join(b"%d\n" % n for n in range(1_000_000, 1_000_000 + LINES))
+        assert received == b"".join(b"%d\n" % n for n in range(1_000_000, 1_000_000 + LINES))
         assert simulator.process.wait(PATIENCE) == 0
 
 
@@ -141,5 +141,5 @@ def test_a_signal_ends_it_where_nobody_reads(sent: int, tmp_path: Path) -> None:
                 since = time.monotonic()
             time.sleep(0.01)
         simulator.end(sent)
-        assert simulator.said() == ""
+        assert simulator.next_line() == ""
         assert not link.is_symlink()

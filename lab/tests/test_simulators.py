@@ -33,9 +33,9 @@ def table(tmp_path: Path) -> Path:
     """A table that says that a is b and b is c."""
     path = tmp_path / "simulators.toml"
     path.write_text("# What this is.\n")
-    for one in (proof(A, B), proof(B, C)):
+    for each in (proof(A, B), proof(B, C)):
         proofs.cache_clear()
-        simulators.keep(one, path)
+        simulators.keep(each, path)
     proofs.cache_clear()
     return path
 
@@ -68,7 +68,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
 
 def test_the_committed_table_is_well_formed() -> None:
     proofs.cache_clear()
-    assert all(one.old != one.new for one in proofs())
+    assert all(each.old != each.new for each in proofs())
 
 
 class TestProve:
@@ -94,8 +94,8 @@ class TestProve:
 
     def prove(self, sides: tuple[Path, Path]) -> SameSimulator:
         kernel: KernelElf = self.options.kernel
-        board, known = self.options.board, self.options.catalogue
-        return simulators.prove(sides, board, known, {2: [kernel]}, 2)
+        board, catalogue = self.options.board, self.options.catalogue
+        return simulators.prove(sides, board, catalogue, {2: [kernel]}, 2)
 
     def test_what_says_the_same_is_proved(self, sides: tuple[Path, Path]) -> None:
         entry = self.prove(sides)
@@ -106,7 +106,7 @@ class TestProve:
         assert entry.kernels == (self.options.kernel.sha256,)
 
     @pytest.mark.parametrize(
-        ("was", "is_", "said"),
+        ("was", "is_", "message"),
         [
             ("cycles=2500000", "cycles=2500001", "in cycle 2500000 .* 2500001"),
             ("print(line, flush=True)", "print(line + '.', flush=True)", "line 1 of its log"),
@@ -114,12 +114,12 @@ class TestProve:
         ],
     )
     def test_any_difference_refuses(
-        self, sides: tuple[Path, Path], was: str, is_: str, said: str
+        self, sides: tuple[Path, Path], was: str, is_: str, message: str
     ) -> None:
         text = sides[1].read_text()
         assert was in text
         sides[1].write_text(text.replace(was, is_))
-        with pytest.raises(TockmarkError, match=said):
+        with pytest.raises(TockmarkError, match=message):
             self.prove(sides)
 
     def test_one_file_proves_nothing(self, sides: tuple[Path, Path]) -> None:
@@ -133,8 +133,8 @@ def test_no_factor_differs_between_simulators_that_are_the_same(
     def of(sha256: str) -> Result:
         whole = made.result(catalogue)
         board = msgspec.structs.replace(whole.provenance.board, simulator_sha256=sha256)
-        known = msgspec.structs.replace(whole.provenance, board=board)
-        return replace(whole, provenance=known)
+        provenance = msgspec.structs.replace(whole.provenance, board=board)
+        return replace(whole, provenance=provenance)
 
     monkeypatch.setattr(provenance, "proofs", lambda path: proofs(table))
     assert differing_factors(of(A), of(C)) == []

@@ -15,14 +15,14 @@ from tockmark_lab.studies import cores
 CORES = ("opentitan", "maxperf-pmp-bmfull")
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
     done = CliRunner().invoke(app, [*words], env={"COLUMNS": "100"})
     assert done.exit_code in (0, 1), done.output
     return done.output
 
 
 def compared(*names: str) -> tuple[str, dict[str, str]]:
-    text = said("compare", *(str(STUDIES / f"{name}.json") for name in names))
+    text = output_of("compare", *(str(STUDIES / f"{name}.json") for name in names))
     return text, dict(re.findall(r"^    differs: (\S+)\s+(\S.*)$", text, re.M))
 
 
@@ -64,6 +64,6 @@ def test_results_name_their_core() -> None:
 
 def test_list_shows_the_rows_of_a_catalogue() -> None:
     file = str(STUDIES / "programs" / "catalogue.toml")
-    assert "aes.encrypt" not in said("list")
-    assert "aes.encrypt" in said("list", "--catalogue", file)
-    assert said("list", "--catalogue", file, "length.aes").count("Counted:") == 1
+    assert "aes.encrypt" not in output_of("list")
+    assert "aes.encrypt" in output_of("list", "--catalogue", file)
+    assert output_of("list", "--catalogue", file, "length.aes").count("Counted:") == 1

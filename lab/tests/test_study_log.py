@@ -134,7 +134,7 @@ def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (f"{MADE_UP}\n{CYCLES}0, 5\n2, 5\n", "line 5: sample 1 expected, but sample 2 found"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n0, 5\n", "line 5: sample 1 expected, but sample 0 found"),
@@ -159,11 +159,11 @@ def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_named_and_left_out(text: str, said: str) -> None:
+def test_what_does_not_fit_is_named_and_left_out(text: str, message: str) -> None:
     rows, problems, _ = read(text)
     assert not rows
     assert len(problems) == 1
-    assert said in problems[0]
+    assert message in problems[0]
 
 
 def test_a_second_measurement_of_the_same_is_named_and_the_first_kept() -> None:
@@ -190,9 +190,9 @@ def test_text_with_numbers_behind_a_table_is_named() -> None:
 
 
 def test_every_known_title_is_a_row_of_the_catalogue() -> None:
-    known = catalogue.load()
+    loaded = catalogue.load()
     for entry in KNOWN.benchmark:
-        rows = known.benchmarks[entry.id].params
+        rows = loaded.benchmarks[entry.id].params
         assert entry.params.keys() <= rows.keys(), entry.title
         assert all(value in rows[name] for name, value in entry.params.items()), entry.title
 
@@ -254,8 +254,8 @@ def test_a_longer_table_takes_longer_in_proportion() -> None:
     text = f"{MADE_UP}\n{CYCLES}"
     some = seconds(lambda: read(text + "".join(rows[: len(rows) // 4])))
     assert seconds(lambda: read(text + "".join(rows))) < 2 * 4 * some
-    found, problems, _ = read(text + "".join(rows))
-    assert len(found["study.made_up"]["cycles"]) == len(rows)
+    tables, problems, _ = read(text + "".join(rows))
+    assert len(tables["study.made_up"]["cycles"]) == len(rows)
     assert not problems
 
 

@@ -63,7 +63,7 @@ def test_what_survives_of_a_damaged_log_is_right() -> None:
 
 
 def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path) -> None:
-    path, known = tmp_path / "any.log", catalogue.load()
+    path, loaded = tmp_path / "any.log", catalogue.load()
     for seed in range(COUNT // 10):
         rng = random.Random(seed)
         content = bytearray("\n".join(whole()).encode())
@@ -72,7 +72,7 @@ def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path) -> None:
         path.write_bytes(content)
         refused = ""
         try:
-            loads(study_log.parse(path, known))
+            loads(study_log.parse(path, loaded))
         except TockmarkError as error:
             refused = str(error)
         assert len(refused.splitlines()) <= 1, f"seed {seed}"

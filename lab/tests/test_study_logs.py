@@ -76,21 +76,21 @@ WITHIN_LAST = [match.end() - 2 for match in re.finditer(LAST, TEXT)]  # its last
 ANYWHERE = st.integers(1, len(TEXT) - 1) | st.sampled_from(WITHIN_LAST)
 
 
-def whole(found: Rows) -> int:
+def whole(rows: Rows) -> int:
     """How many tables were read; each is the undamaged log's, whole, under its own title."""
-    for label, series in found.items():
+    for label, series in rows.items():
         if not label.startswith("study."):  # a title that was torn is another title
             for name, samples in series.items():
                 assert samples == RIGHT[label][name], label
-    return sum(map(len, found.values()))
+    return sum(map(len, rows.values()))
 
 
 @given(cut=ANYWHERE)
 def test_a_log_that_was_cut_off_gives_its_whole_tables(cut: int) -> None:
-    found, problems, _ = read(TEXT[:cut])
+    rows, problems, _ = read(TEXT[:cut])
     past = len(re.findall(LAST, TEXT[:cut]))
     ended = TEXT[cut - 1] == "\n"
-    assert whole(found) in ({past} if ended else {past, past - 1})  # a torn line is not trusted
+    assert whole(rows) in ({past} if ended else {past, past - 1})  # a torn line is not trusted
     sample = re.search(r"^\t?\d+,.*\n?\Z", TEXT[:cut], re.MULTILINE)
     within = sample and not re.fullmatch(LAST, sample[0])
     assert problems or not within
@@ -99,8 +99,8 @@ def test_a_log_that_was_cut_off_gives_its_whole_tables(cut: int) -> None:
 @given(lines=st.integers(1, len(SHORT.lines) - 1))
 def test_of_two_boots_in_a_log_the_first_whole_table_counts(lines: int) -> None:
     first = "".join(f"{line}\n" for line in SHORT.lines[:lines])
-    found, problems, _ = read(first + TEXT)
-    assert found == RIGHT
+    rows, problems, _ = read(first + TEXT)
+    assert rows == RIGHT
     again = sum("measured before" in problem for problem in problems)
     assert again == whole(read(first)[0])
 
@@ -108,12 +108,12 @@ def test_of_two_boots_in_a_log_the_first_whole_table_counts(lines: int) -> None:
 @given(cut=ANYWHERE, led=st.booleans())
 def test_a_boot_within_a_line_puts_no_table_under_another_title(cut: int, led: bool) -> None:
     again = f"{RESULTS}\n{TEXT}" if led else TEXT
-    found, problems, _ = read(TEXT[:cut] + again)
-    whole(found)
+    rows, problems, _ = read(TEXT[:cut] + again)
+    whole(rows)
     lost = {f"{row} {name}" for row in RIGHT for name in RIGHT[row]}
-    lost -= {f"{row} {name}" for row in found for name in found[row]}
+    lost -= {f"{row} {name}" for row in rows for name in rows[row]}
     assert len(lost) <= (0 if led else 1)
-    assert problems or found.keys() - RIGHT.keys() or not lost  # parse lists unknown titles
+    assert problems or rows.keys() - RIGHT.keys() or not lost  # parse lists unknown titles
 
 
 VALUES = st.integers(-(2**63), 2**63) | st.sampled_from([-1, 0, 2**31 - 1, 2**31])
@@ -126,25 +126,25 @@ def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
     rows: Rows = {}
     wrong = 0
     for at in range(draw(st.integers(1, 4))):
-        said = draw(st.sampled_from(["heading", "columns", "title", "description"]))
+        kind = draw(st.sampled_from(["heading", "columns", "title", "description"]))
         counted = draw(st.sampled_from(sorted(SERIES)))
         words = [f"made{at}", *draw(st.lists(st.sampled_from(["of", "up", "x"]), max_size=3))]
         size = draw(st.none() | st.integers(0, 10**9 - 1))
-        suffix = f"_{counted}" if said == "title" else ""
+        suffix = f"_{counted}" if kind == "title" else ""
         tail = "" if size is None else f", size {size}"
         title = "\n    ".join([" ".join(words[:2]), *words[2:]]) + suffix + tail
         lines += draw(st.sampled_from([[], [RESULTS], ["", RESULTS]]))
         lines += [f"benchmark: {title}"]
-        if said == "description":
+        if kind == "description":
             lines += [f"description: counts {counted}", "     of it"]
         lines += draw(st.sampled_from([[], ["Run length: 77"]]))
         lines += {"heading": [f"run, {counted}"], "columns": [f"run, bytes, {counted}, a"]}.get(
-            said, []
+            kind, []
         )
         between = draw(st.sampled_from([", ", ",", ",\t", "\t", " , "]))
         samples = draw(st.lists(VALUES, min_size=1))
         for run, sample in enumerate(samples):
-            cells = [run, 4 * run, sample, "1.5"] if said == "columns" else [run, sample]
+            cells = [run, 4 * run, sample, "1.5"] if kind == "columns" else [run, sample]
             lines.append(between.join(map(str, cells)))
         lines += draw(st.sampled_from([[], ["Got sum -5", ""], ["all done"]]))
         good = [sample for sample in samples if 0 <= sample <= 2**31 - 1]
@@ -157,8 +157,8 @@ def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
 @given(written())
 def test_a_table_of_any_form_is_read(made: tuple[str, Rows, int]) -> None:
     text, rows, wrong = made
-    found, problems, errors = read(text)
-    assert found == rows
+    read_rows, problems, errors = read(text)
+    assert read_rows == rows
     assert not problems
     assert len(errors) == wrong
 
@@ -194,14 +194,14 @@ def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
     assert len(result.incomplete) == (name == "ipc_threading")  # its -788861318
     mine = {row.label: row for row in result.rows}
     paper = file.load(paths.RESULTS / "paper-2021.json")
-    told = {row.label: row for row in paper.rows if row.app == name}
+    rows_by_label = {row.label: row for row in paper.rows if row.app == name}
     alone = [row for row in paper.rows if row.app == "study-2021"]  # of which it has no samples
-    told |= {row.label: row for row in alone if row.label in mine}
+    rows_by_label |= {row.label: row for row in alone if row.label in mine}
     if name == "memory_bandwidth":  # what the compiler put in place of that memcpy
         mine["mem.copy_asm size=32"] = mine["mem.copy_memcpy size=32"]
     if name != "icache":  # published as a picture only
-        assert mine.keys() - {"time.read"} == told.keys() - {"time.read"}
-    for label, row in told.items():
+        assert mine.keys() - {"time.read"} == rows_by_label.keys() - {"time.read"}
+    for label, row in rows_by_label.items():
         measured = mine[label]
         assert (row.net, row.instructions) == (measured.net, measured.instructions), label
         assert (row.inner, row.asked) == (measured.inner, measured.asked), label
@@ -217,16 +217,16 @@ def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
         text = path.read_text(encoding="latin-1")
         for _, app in study_log.measured(text, path.stem).each():
             for row in app.rows:
-                if found := samples_of(row).get("cycles"):
-                    yield row.id, tuple(steady(found))
+                if cycle_samples := samples_of(row).get("cycles"):
+                    yield row.id, tuple(steady(cycle_samples))
 
 
 @needs_the_logs
 def test_the_noise_is_that_of_the_studys_logs() -> None:
     every = list(cycles(Path(FOLDER)))
-    ((id_, varying),) = [(id_, one) for id_, one in every if len(set(one)) > 1]
+    ((id_, varying),) = [(id_, samples) for id_, samples in every if len(set(samples)) > 1]
     values = np.array(varying)
     assert (id_, steady_median(varying)) == ("flash.read_sporadic", drawn.RAW)
     assert values.std(ddof=1) == pytest.approx(drawn.DEVIATION, abs=0.05)
     assert effective_sizes(values) == len(varying)
-    assert {one for id_, one in every if id_ == "time.read"} == {(drawn.READ,) * 999}
+    assert {samples for id_, samples in every if id_ == "time.read"} == {(drawn.READ,) * 999}

@@ -118,9 +118,9 @@ def samples(elf: Path) -> Iterator[list[Step]]:
 
 @pytest.mark.parametrize("program", KERNELS, ids=lambda program: program["kernel"])
 def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
-    found = list(samples(programs.build_limit(program, 1)))
-    assert len(found) == len(program["row"])
-    for sample in found:
+    steps = list(samples(programs.build_limit(program, 1)))
+    assert len(steps) == len(program["row"])
+    for sample in steps:
         jumps: list[int] = []  # when, the last one last
         for above, before, step in zip(sample, sample[1:], sample[2:], strict=False):
             waits = dict(step.waits)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tockmark_lab import reproduce
-from tockmark_lab.reproduce import Seen
+from tockmark_lab.reproduce import BootOutput
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "lab" / "upstream"
@@ -39,9 +39,9 @@ LENT_ON = "the first of them is now 1\nthe first of them is now 2"
 
 def seen(
     text: str = "", panicked: bool = False, cycles: int = 0, stored: Sequence[int] = ()
-) -> Seen:
+) -> BootOutput:
     """What a boot gave."""
-    return Seen(text, panicked, cycles, list(stored))
+    return BootOutput(text, panicked, cycles, list(stored))
 
 
 def parts(text: str) -> dict[str, str]:
@@ -79,23 +79,23 @@ def ill_formed(patch: str, most: int = MOST_LINES) -> str | None:
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.stem))
 def test_a_text_has_its_parts(text: Path) -> None:
-    found = text.read_text(encoding="utf-8")
-    said = parts(found)
-    assert list(said) == PARTS
-    assert all(part.strip() for part in said.values())
-    assert re.search(r"^# .+", found, re.MULTILINE)
-    assert re.search(r"\bat [0-9a-f]{9}\b", found), "no commit is named"
-    assert re.search(r"`tock/[\w/.-]+\.rs`", said["Where"]), "no file is named"
-    assert re.search(r"`[\w:]+\(\)`", said["Where"]), "no function is named"
-    assert f"tockmark-lab reproduce {text.stem} " in said["To reproduce"]
-    told = " ".join(said["To reproduce"].split())
+    content = text.read_text(encoding="utf-8")
+    sections = parts(content)
+    assert list(sections) == PARTS
+    assert all(part.strip() for part in sections.values())
+    assert re.search(r"^# .+", content, re.MULTILINE)
+    assert re.search(r"\bat [0-9a-f]{9}\b", content), "no commit is named"
+    assert re.search(r"`tock/[\w/.-]+\.rs`", sections["Where"]), "no file is named"
+    assert re.search(r"`[\w:]+\(\)`", sections["Where"]), "no function is named"
+    assert f"tockmark-lab reproduce {text.stem} " in sections["To reproduce"]
+    steps = " ".join(sections["To reproduce"].split())
     for app in reproduce.CASES[text.stem].slots:
-        assert f"`lab/upstream/apps/{app}.c`" in told
-        assert f"--tab {app}.tab" in told
-    assert "AI tools helped" in said["How it was found"]
+        assert f"`lab/upstream/apps/{app}.c`" in steps
+        assert f"--tab {app}.tab" in steps
+    assert "AI tools helped" in sections["How it was found"]
     patch = text.with_suffix(".patch")
-    assert (f"]({patch.name})" in said["Patch"]) == patch.exists()
-    assert said["Patch"].strip().startswith("There is no patch") != patch.exists()
+    assert (f"]({patch.name})" in sections["Patch"]) == patch.exists()
+    assert sections["Patch"].strip().startswith("There is no patch") != patch.exists()
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda path: str(path.stem))
@@ -140,8 +140,8 @@ def test_what_an_app_can_attack_by_is_sent_privately() -> None:
     """And said so; no page of ours tells it."""
     assert {path.stem for path in PRIVATE.glob("*.md")} == {"README", "i2c-length", "ipc-take-back"}
     assert "To be sent privately, as SECURITY.md asks" in (PRIVATE / "README.md").read_text()
-    told = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
-    assert "upstream/private" not in told
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
+    assert "upstream/private" not in pages
 
 
 def test_each_app_is_run_by_a_case() -> None:
@@ -214,7 +214,7 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
         ("yield-number", seen("returned"), seen("yield number 3 ...")),
     ],
 )
-def test_a_verdict_hangs_on_what_was_seen(case: str, good: Seen, bad: Seen) -> None:
+def test_a_verdict_hangs_on_what_was_seen(case: str, good: BootOutput, bad: BootOutput) -> None:
     shown = reproduce.CASES[case].shown
     assert (shown(good), shown(bad)) == (False, True)
 

@@ -21,7 +21,7 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
 
 
 @pytest.mark.parametrize(
-    ("row", "known", "verdict", "word"),
+    ("row", "excuse", "verdict", "word"),
     [
         (EXACT, None, ValidationVerdict.EXACT, ""),
         (ROW, None, ValidationVerdict.INSIDE, ""),
@@ -33,9 +33,9 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
     ],
 )
 def test_the_list_excuses_only_what_it_knows(
-    row: ValidationRow, known: Known | None, verdict: ValidationVerdict, word: str
+    row: ValidationRow, excuse: Known | None, verdict: ValidationVerdict, word: str
 ) -> None:
-    (item,) = judge_rows([row], {row.key: known} if known else {})
+    (item,) = judge_rows([row], {row.key: excuse} if excuse else {})
     assert item.verdict is verdict
     assert word in item.reason
 
@@ -75,9 +75,9 @@ def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
 
 def test_other_programs_get_each_row_with_its_verdict() -> None:
     judged = judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})
-    (said,) = json.loads(json.dumps(validation.validation_json(judged)))
-    assert (said["name"], said["measured"]) == ("outside", [104])
-    assert (said["verdict"], said["reason"]) == ("unexplained", "why")
+    (record,) = json.loads(json.dumps(validation.validation_json(judged)))
+    assert (record["name"], record["measured"]) == ("outside", [104])
+    assert (record["verdict"], record["reason"]) == ("unexplained", "why")
 
 
 def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:

@@ -32,8 +32,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Json:
     words = ["run", "--only", "syscall.memop", "--icache", "off", "--samples", "9", "--kernel"]
     done = CliRunner().invoke(app, [*words, str(KERNEL), "-o", str(out)])
     assert done.exit_code == 0, done.output
-    found: Json = json.loads(out.read_text())
-    return found
+    document: Json = json.loads(out.read_text())
+    return document
 
 
 def verified(data: Json, folder: Path, kernel: Path = KERNEL) -> tuple[int, str]:
@@ -58,18 +58,18 @@ def test_one_altered_sample_is_seen(measured: Json, tmp_path: Path) -> None:
     row = memop(data)
     count, _, times = row["cycles"].partition("*")
     row["cycles"] = f"{int(count) + 1} {count}*{int(times) - 1}"
-    code, said = verified(data, tmp_path)
+    code, message = verified(data, tmp_path)
     assert code == REGRESSION
-    assert "syscall.memop icache=off: cycles differ" in said
+    assert "syscall.memop icache=off: cycles differ" in message
 
 
 def test_another_kernel_or_app_is_refused(measured: Json, tmp_path: Path) -> None:
-    code, said = verified(measured, tmp_path, OTHER)
-    assert (code, "is none of the result's kernels" in said) == (2, True)
+    code, message = verified(measured, tmp_path, OTHER)
+    assert (code, "is none of the result's kernels" in message) == (2, True)
     data = copy.deepcopy(measured)
     data["provenance"]["boots"][0]["slots"][0]["elf_sha256"] = "c" * 64
-    code, said = verified(data, tmp_path)
-    assert (code, "the app syscall of the boot syscall" in said) == (2, True)
+    code, message = verified(data, tmp_path)
+    assert (code, "the app syscall of the boot syscall" in message) == (2, True)
 
 
 def test_a_contradiction_is_refused_before_anything_is_simulated(
@@ -77,8 +77,8 @@ def test_a_contradiction_is_refused_before_anything_is_simulated(
 ) -> None:
     data = copy.deepcopy(measured)
     memop(data)["inner"] = 2
-    code, said = verified(data, tmp_path)
-    assert (code, "its inner is 2, and 1 by the catalogue" in said) == (2, True)
+    code, message = verified(data, tmp_path)
+    assert (code, "its inner is 2, and 1 by the catalogue" in message) == (2, True)
     data = copy.deepcopy(measured)
     data["provenance"]["boots"][0]["cycles"] = {"off": 5}
     assert "took 5 cycles" in verified(data, tmp_path)[1]
@@ -88,8 +88,10 @@ def test_no_committed_result_contradicts_itself() -> None:
     files = [path for folder in (".", "links", "opt") for path in RESULTS.glob(f"{folder}/*.json")]
     results = {path.name: file.load(path) for path in files}
     assert len(results) > 20
-    found = {name: contradictions.contradiction(one, KNOWN) for name, one in results.items()}
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    contradictions_by_name = {
+        name: contradictions.contradiction(result, KNOWN) for name, result in results.items()
+    }
+    assert {name: wrong for name, wrong in contradictions_by_name.items() if wrong} == {}
 
 
 def test_boots_are_drawn_by_the_seed_and_the_chance_is_said() -> None:

@@ -29,7 +29,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 PATIENCE = 60  # seconds in which an interrupted command must end; the machine may be busy
 SETUP_MOMENTS = 30  # a set-up is interrupted within this many seconds, so that each makes progress
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 def last_line(output: str) -> str:
@@ -134,7 +134,7 @@ def interrupt(
     return End(code, in_time, text, others)
 
 
-def runs(trials: int, seed: int, say: Say) -> Tally:
+def runs(trials: int, seed: int, print_line: PrintLine) -> Tally:
     """Interrupt `tockmark run --only time`, by each signal in turn: Ctrl-C goes to all of its
     processes, the other signals to the tool alone. Every second run has an older result to
     replace."""
@@ -165,7 +165,7 @@ def runs(trials: int, seed: int, say: Say) -> Tally:
             tally.lost += [f"{where}: {fault}"] if fault else []
             hidden = [file for file in path.parent.iterdir() if file.name.startswith(".")]
             tally.endings["left a partial file next to it"] += bool(hidden)
-            say(f"{number + 1} of {trials}, {which.name}: {state}")
+            print_line(f"{number + 1} of {trials}, {which.name}: {state}")
         _whole_run(folder / "last.json")
         tally.endings["left a folder in build/run/"] += len(left)
         tally.lost += [
@@ -206,7 +206,7 @@ def _state(path: Path, old: bytes | None) -> tuple[str, str]:
     return ("an incomplete result" if result.incomplete else "a complete result"), fault
 
 
-def setups(trials: int, seed: int, say: Say) -> Tally:
+def setups(trials: int, seed: int, print_line: PrintLine) -> Tally:
     """Interrupt tools/setup.sh in a copy of the checkout. SIGTERM goes to the script alone, the
     other signals to all of its processes. Each set-up continues from what the last one left; after
     one that completed, the next starts in a new copy. At the end let a set-up complete and check
@@ -224,7 +224,7 @@ def setups(trials: int, seed: int, say: Say) -> Tally:
             end = interrupt(["tools/setup.sh"], folder, bare_environment(), moment, which, everyone)
             tally.endings["stopped" if end.in_time else "ended before the signal"] += 1
             tally.lost += end.faults(where)
-            say(f"{number + 1} of {trials}, {which.name} after {moment:.0f} s")
+            print_line(f"{number + 1} of {trials}, {which.name} after {moment:.0f} s")
             if not end.in_time:
                 shutil.rmtree(folder)
                 copy_checkout(folder)
@@ -232,7 +232,7 @@ def setups(trials: int, seed: int, say: Say) -> Tally:
         if last.code or "all is in place" not in last.output:
             tally.lost.append(f"the final set-up failed: {last_line(last.output)}")
             return tally
-        say("the final set-up completed")
+        print_line("the final set-up completed")
         for check, command in CHECKS.items():
             done = subprocess.run(
                 command,

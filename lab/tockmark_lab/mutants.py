@@ -186,7 +186,7 @@ class Trials:
             self._left[name] = drawn(mutants, seed)
             self.tried[name] = GroupOutcome(len(mutants))
 
-    def run(self, benches: Sequence[Bench], count: int, say: Callable[[str], None]) -> None:
+    def run(self, benches: Sequence[Bench], count: int, print_line: Callable[[str], None]) -> None:
         """Try `count` mutants of all groups, one per bench at a time; fewer if there are no
         more."""
         free: SimpleQueue[Bench] = SimpleQueue()
@@ -207,7 +207,7 @@ class Trials:
             for turn in range(round(count * group.share / whole))
         )
         with ThreadPoolExecutor(len(benches)) as pool:
-            begun = [pool.submit(borrowing, self._try, name, say) for _, name in turns]
+            begun = [pool.submit(borrowing, self._try, name, print_line) for _, name in turns]
             try:
                 for done in wait(begun, return_when=FIRST_EXCEPTION).done:
                     done.result()
@@ -221,7 +221,7 @@ class Trials:
         if self._halted.is_set():
             raise CancelledError
 
-    def _try(self, bench: Bench, name: str, say: Callable[[str], None]) -> None:
+    def _try(self, bench: Bench, name: str, print_line: Callable[[str], None]) -> None:
         """Try the next mutant of a group that is a valid program."""
         while True:
             with self._lock:
@@ -232,7 +232,7 @@ class Trials:
             if ending:
                 with self._lock:
                     self._count(self.tried[name].tally, mutant, ending)
-                say(f"{name}, {ending}: {mutant}")
+                print_line(f"{name}, {ending}: {mutant}")
                 return
 
     def _outcome(self, bench: Bench, mutant: Mutant) -> str:
@@ -293,7 +293,7 @@ def equivalent() -> dict[tuple[str, str, str], str]:
 def run(
     count: int,
     seed: int,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
     root: Path = paths.ROOT,
     groups: Mapping[str, MutantGroup] = GROUPS,
 ) -> dict[str, GroupOutcome]:
@@ -303,7 +303,7 @@ def run(
         benches = [
             Bench(root, folder / str(number), trials.check_running) for number in range(WORKERS)
         ]
-        trials.run(benches, count, say)
+        trials.run(benches, count, print_line)
     return trials.tried
 
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `reproduce`: runs an app that shows one fault of a kernel, for the texts in
-lab/upstream/.
+"""The verb `reproduce`: runs an app that shows a fault of a kernel, as described in lab/upstream/.
 
-The apps are those of lab/upstream/apps/ (`make upstream`), linked for the given kernel and laid
-behind it, on the simulated CW310 with the instruction cache off; with --tab they are TABs that were
-built by hand with libtock-c. The apps' lines go to stdout, and the way the boot ended, with its
-cycles, to stderr.
-"""
+The apps are in lab/upstream/apps/ (`make upstream`). They are linked for the given kernel, put
+behind it in flash, and run on the simulated CW310 with the instruction cache off. With --tab, TABs
+that were built by hand with libtock-c run instead. The lines of the apps go to stdout; the end of
+the boot, with its cycles, goes to stderr."""
 
 import re
 import sys
@@ -38,80 +36,80 @@ from tockmark.target.tab import write_tab_image
 
 APPS = paths.APPS / "upstream-abi2"  # `make upstream`
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
-FDATA = "4008001c>"  # a store there, in a line of the trace
+FDATA = "4008001c>"  # a store to it, in a line of the trace
 LAST_BYTE = 0x44  # that the app writes
 NODEVICE = "status 11"  # of a driver's command
 
 
 @dataclass
-class Seen:
-    """What a boot gave."""
+class BootOutput:
+    """The output of a boot."""
 
     text: str  # of kernel and apps
     panicked: bool
     cycles: int
-    stored: list[int]  # to I2C's FDATA, if the case asks for it
+    stored: list[int]  # words stored to I2C's FDATA, if the case is traced
 
     def numbers(self, words: str) -> list[int]:
-        """Return the number behind each place of these words."""
-        return [int(found) for found in re.findall(rf"{re.escape(words)}(\d+)", self.text)]
+        """Return the number behind each occurrence of these words."""
+        return [int(digits) for digits in re.findall(rf"{re.escape(words)}(\d+)", self.text)]
 
 
-def has_other_time(seen: Seen) -> bool:
-    """A tenth of a second took more than two."""
+def has_other_time(output: BootOutput) -> bool:
+    """Return whether a tenth of a second took more than two tenths."""
     tenth = boards.load(boards.DEFAULT).clock_hz // 10
-    return "awake" in seen.text and seen.cycles > 2 * tenth
+    return "awake" in output.text and output.cycles > 2 * tenth
 
 
-def lost_last_byte(seen: Seen) -> bool:
-    return len(seen.stored) > 1 and seen.stored[-1] & 0xFF != LAST_BYTE
+def lost_last_byte(output: BootOutput) -> bool:
+    return len(output.stored) > 1 and output.stored[-1] & 0xFF != LAST_BYTE
 
 
-def faults_on_more(seen: Seen) -> bool:
-    """The borrower is told of the larger buffer, and does not come to its end."""
-    _, told, behind = seen.text.partition("told of bytes: 128")
-    return bool(told) and "has written" not in behind
+def faults_on_more(output: BootOutput) -> bool:
+    """Return whether the borrower got the larger buffer and then did not finish."""
+    _, announced, behind = output.text.partition("told of bytes: 128")
+    return bool(announced) and "has written" not in behind
 
 
-def keeps_access(seen: Seen) -> bool:
-    return seen.numbers("the first of them is now ")[-1:] == [2]
+def keeps_access(output: BootOutput) -> bool:
+    return output.numbers("the first of them is now ")[-1:] == [2]
 
 
-def takes_stale(seen: Seen) -> bool:
-    """The yield got another alarm than the one that was set."""
-    wanted, got = seen.numbers("to the one set: "), seen.numbers("to that of the yield: ")
+def takes_stale(output: BootOutput) -> bool:
+    """Return whether the yield returned another alarm than the one that was set."""
+    wanted, got = output.numbers("to the one set: "), output.numbers("to that of the yield: ")
     return wanted != got
 
 
-def panicked(seen: Seen) -> bool:
-    return seen.panicked
+def panicked(output: BootOutput) -> bool:
+    return output.panicked
 
 
-def is_late(seen: Seen) -> bool | None:
-    """An alarm came late. Where all do, the kernel does not run the first app first, and nothing
-    can be said."""
-    (alarms,), (late,) = seen.numbers("alarms: "), seen.numbers("ticks late: ")
+def is_late(output: BootOutput) -> bool | None:
+    """Return whether an alarm came late. None if all did: then the kernel does not run the first
+    app first, and nothing can be concluded."""
+    (alarms,), (late,) = output.numbers("alarms: "), output.numbers("ticks late: ")
     return None if late == alarms else late > 0
 
 
-def never(line: str) -> Callable[[Seen], bool]:
-    """Whether an app never comes to say a line."""
-    return lambda seen: line not in seen.text
+def never(line: str) -> Callable[[BootOutput], bool]:
+    """Return a function that tells whether an app never prints a line."""
+    return lambda output: line not in output.text
 
 
 @dataclass(frozen=True)
 class Case:
-    """What shows a fault: the apps in the order of the flash, how they lie there, and what tells
-    it (None: nothing can be said). `begins` is what an app says first; only a fault `at_boot` keeps
-    it from that."""
+    """The apps that show a fault, in the order of the flash, and the function that detects it
+    (None: no conclusion). `begins` is a line that an app prints first; only a fault `at_boot` may
+    prevent it."""
 
     slots: tuple[str, ...]
-    shown: Callable[[Seen], bool | None]
+    shown: Callable[[BootOutput], bool | None]
     begins: str
     at_boot: bool = False
-    gap: int = 0  # bytes before the first
-    cycles: int = 20_000_000  # at which it ends at the latest
-    traced: bool = False  # for what is stored to I2C's FDATA
+    gap: int = 0  # bytes before the first app
+    cycles: int = 20_000_000  # after which the boot is ended
+    traced: bool = False  # for the stores to I2C's FDATA
 
 
 LENGTHS = Case(("i2c_length",), panicked, "the driver: ")
@@ -138,7 +136,7 @@ CASES = {
 def lay(
     case: Case, tabs: Sequence[Path], elf: KernelElf, board: BoardProfile, folder: Path
 ) -> Path:
-    """Write the flash image of a kernel and a case's apps, or of TABs in their place."""
+    """Write the flash image of a kernel and a case's apps, or of TABs instead."""
     if tabs:
         if len(tabs) != len(case.slots):
             wanted = ", ".join(case.slots)
@@ -150,14 +148,14 @@ def lay(
     boot = Boot(case.slots[0], "", case.slots, ())
     apps = AppBuild(APPS, 2, target="upstream")
     image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
-    if case.gap:  # for which tockloader has an app of its own, without a name
+    if case.gap:  # tockloader fills it with a padding app, which has no name
         install_with_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
     return image.flash
 
 
 def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bool:
-    """Run a case, and return whether it shows its fault; keep its flash image as a file if one is
-    named. TockmarkError if nothing can be said."""
+    """Run a case and return whether it shows its fault. Write its flash image to `keep`, if given.
+    TockmarkError if nothing can be concluded."""
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
     board.target.check_ready()
     elf = read_kernel(kernel)
@@ -166,24 +164,26 @@ def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bo
         if keep is not None:
             write_whole({keep: flash.read_bytes()})
         start = Start(case.slots[0], flash, icache=False, panics=elf.panics)
-        seen = boot_of(start, board)
+        output = run_boot(start, board)
         if case.traced:
-            seen.stored = stores(start, board, folder)
-    if case.begins not in seen.text and not (case.at_boot and seen.panicked):
-        raise TockmarkError("the app did not come so far", "see above what the kernel said")
-    if NODEVICE in seen.text:
-        raise TockmarkError("this kernel lacks the driver", "build one with it: the text says how")
-    shown = case.shown(seen)
+            output.stored = stores(start, board, folder)
+    if case.begins not in output.text and not (case.at_boot and output.panicked):
+        raise TockmarkError("the app did not start", "read the kernel's lines above")
+    if NODEVICE in output.text:
+        raise TockmarkError(
+            "the kernel lacks the driver", "build one with it, as lab/upstream/ describes"
+        )
+    shown = case.shown(output)
     if shown is None:
         raise TockmarkError(
-            "nothing can be said on this kernel: it does not run the first app first",
+            "no conclusion on this kernel: it does not run the first app first",
             "build one with the priority scheduler",
         )
     return shown
 
 
-def boot_of(start: Start, board: BoardProfile) -> Seen:
-    """Simulate a boot, and show what it prints."""
+def run_boot(start: Start, board: BoardProfile) -> BootOutput:
+    """Simulate a boot and print its output."""
     session = board.target.start(start)
     lines = []
     try:
@@ -195,11 +195,11 @@ def boot_of(start: Start, board: BoardProfile) -> Seen:
     finally:
         session.stop()
     print(f"tockmark: {ending.why}, after {ending.cycles} cycles", file=sys.stderr)
-    return Seen("\n".join(lines), ending.panicked, ending.cycles, [])
+    return BootOutput("\n".join(lines), ending.panicked, ending.cycles, [])
 
 
 def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
-    """Return what the same boot stores to FDATA, by a trace of its instructions."""
+    """Return the words that the same boot stores to FDATA, from a trace of its instructions."""
     _, tracing = simulators(board)
     session = tracing.start_here(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
     try:
@@ -217,14 +217,16 @@ def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
     },
 )
 def reproduce_verb(
-    case: Annotated[str, Argument(metavar="CASE", help=", ".join(sorted(CASES)))],
+    case: Annotated[str, Argument(metavar="CASE", help=f"Fault: {', '.join(sorted(CASES))}.")],
     kernel: Annotated[
-        Path | None, Option(help="ELF of the kernel; default: the baseline's.")
+        Path | None, Option(help="ELF of the kernel (default: the baseline).")
     ] = None,
     tab: Annotated[
-        list[Path] | None, Option(help="An app, in the order of the flash; may be given again.")
+        list[Path] | None, Option(help="TAB to run instead, in the order of the flash. Repeatable.")
     ] = None,
-    image: Annotated[Path | None, Option(metavar="FILE", help="Also keep the flash image.")] = None,
+    image: Annotated[
+        Path | None, Option(metavar="FILE", help="Also write the flash image.")
+    ] = None,
 ) -> None:
     """Run an app that shows a fault of a kernel, as described in lab/upstream/."""
     if case not in CASES:

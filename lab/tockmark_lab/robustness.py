@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `robustness`: attacks, damages and interrupts the project, and writes what happened to
+"""The verb `robustness`: attacks, damages and interrupts the project, and writes the outcome to
 docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs logs"` some.
 
-Each part's outcome goes to lab/data/robustness.json as soon as it is there, with its seed, date
-and commit, in the place of that part's older one; parts that were not asked for stay. The words
-are in the template lab/pages/robustness.md.j2. PARTS=page fills the page alone; --check writes
-nothing, and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did
-not hold.
-"""
+As soon as a part ends, its outcome is stored in lab/data/robustness.json, with its seed, date and
+commit, and replaces the part's older outcome. The other parts stay. The text of the page is in the
+template lab/pages/robustness.md.j2. PARTS=page fills the page only; --check writes nothing. The
+exit code is 1 if something did not hold or, with --check, if the page is not up to date."""
 
 import json
 import os
@@ -49,7 +47,7 @@ PAGE = paths.DOCS / "trust.md"
 TEMPLATE = LAB / "pages" / "robustness.md.j2"
 BLOCK = re.compile(r"(<!-- robustness: [^\n]+ -->\n).*?(<!-- end of robustness -->)", re.DOTALL)
 FORMAT = "tockmark-robustness"
-# How many of each, unless the environment says another number.
+# Numbers of trials, unless the environment has another number under this name.
 COUNTS = {
     "TOCKMARK_FUZZ_ELFS": 20_000,
     "TOCKMARK_FUZZ_IMAGES": 5_000,
@@ -60,13 +58,13 @@ COUNTS = {
     "TOCKMARK_INTERRUPTED_SETUPS": 6,
     "TOCKMARK_MUTANTS": 90,
 }
-SEARCHES = 10  # boots that look for what keeps interrupts off for long
+SEARCHES = 10  # boots that search for operations that keep interrupts off for long
 TESTS = "tools/tockmark/tests"
 
 
 @dataclass(frozen=True)
 class Try:
-    """Trials of one kind: how many there were, and how many of them ended in which way."""
+    """Trials of one kind: their number, and how often each outcome occurred."""
 
     what: str
     count: int
@@ -76,7 +74,7 @@ class Try:
 
 @dataclass
 class PartOutcome:
-    """The outcome of a part; each thing that did not hold is a line in words."""
+    """The outcome of a part. `lost` has a line for each thing that did not hold."""
 
     tries: list[Try] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -86,22 +84,23 @@ class PartOutcome:
     masked: dict[str, Any] = field(default_factory=dict)
 
 
-def say(what: str) -> None:
-    print(f"robustness: {what}", flush=True)
+def print_progress(text: str) -> None:
+    print(f"robustness: {text}", flush=True)
 
 
-def count_of(name: str) -> int:
+def trial_count(name: str) -> int:
     return _number(name, os.environ.get(name, str(COUNTS[name])))
 
 
-def _number(name: str, given: str) -> int:
-    if not re.fullmatch("[0-9]{1,10}", given) or not 0 < int(given) < 2**32:
-        raise TockmarkError(f"{name}={given} is no number from 1 to {2**32 - 1}", "give another")
-    return int(given)
+def _number(name: str, text: str) -> int:
+    if not re.fullmatch("[0-9]{1,10}", text) or not 0 < int(text) < 2**32:
+        message = f"{name}={text} is not a number from 1 to {2**32 - 1}"
+        raise TockmarkError(message, "set it to another number")
+    return int(text)
 
 
 def call(command: list[str], more: Mapping[str, int] | None = None) -> tuple[int, str, str]:
-    """Run a command in the checkout; return its exit code and what it says."""
+    """Run a command in the checkout. Return its exit code, stdout and stderr."""
     environment = os.environ | {name: str(value) for name, value in (more or {}).items()}
     done = subprocess.run(
         command, cwd=paths.ROOT, env=environment, capture_output=True, text=True, check=False
@@ -120,62 +119,64 @@ def conformance_json(*arguments: str) -> Any:
 
 
 def conformance(seed: int) -> PartOutcome:
-    """Run the verb conformance: rules, attempts, calls, CSRs, availability."""
-    found = PartOutcome()
+    """Run the verb `conformance`: rules, attempts, calls, CSRs, availability."""
+    outcome = PartOutcome()
     for abi in (2, 1):
-        say(f"  version {abi} of the interface")
+        print_progress(f"  version {abi} of the interface")
         (count,) = conformance_json("--abi", str(abi), "--seed", str(seed))
         *fixed, fresh = count["seeds"]
         seeds = f"{', '.join(map(str, fixed))} and {fresh}"
         where = f"version {abi}"
-        found.tries += [
+        outcome.tries += [
             Try(f"rules checked, {where}", count["rules"]),
             Try(f"attempts stopped, {where}", count["attempts"]),
             Try(f"calls fuzzed, {where}", count["calls"], seeds),
         ]
         if count["csrs"] or count["open_csrs"]:
             came = {"stopped": count["csrs"], "open to user mode": len(count["open_csrs"])}
-            found.tries.append(Try("accesses to CSRs", sum(came.values()), "", came))
-        found.lost += [f"version {abi}: {what}" for what in count["lost"]]
-        found.shares[str(abi)] = [share | share["case"] for share in count["worst"]]
-        found.kernels[str(abi)] = _kernel(abi)
-    return found
+            outcome.tries.append(Try("accesses to CSRs", sum(came.values()), "", came))
+        outcome.lost += [f"version {abi}: {message}" for message in count["lost"]]
+        outcome.shares[str(abi)] = [share | share["case"] for share in count["worst"]]
+        outcome.kernels[str(abi)] = _kernel(abi)
+    return outcome
 
 
 def mixes(seed: int) -> PartOutcome:
     """Let attackers make random mixes of calls, half of them on each version of the interface.
 
-    The seeds that leave a victim least are for the list in tockmark_lab.conformance."""
-    found, number = PartOutcome(), count_of("TOCKMARK_MIXES") // 2
+    The seeds that leave a victim least belong in the list in tockmark_lab.conformance."""
+    outcome, number = PartOutcome(), trial_count("TOCKMARK_MIXES") // 2
     board = boards.load(boards.simulated_board("cw310"))
     for abi in (2, 1):
-        say(f"  version {abi} of the interface")
+        print_progress(f"  version {abi} of the interface")
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
         kernel = read_kernel(board.kernels[abi])
         plan = Plan(kernel, board, abi, (), 0, os.cpu_count() or 1)
         count = run_cases(plan, map(mixed_case, seeds))
-        found.tries.append(Try(f"mixes of calls, version {abi}", len(seeds), str(seed)))
-        found.lost += [f"version {abi}: {what}" for what in count.lost]
-        found.shares[str(abi)] = [asdict(share) | asdict(share.case) for share in count.worst]
+        outcome.tries.append(Try(f"mixes of calls, version {abi}", len(seeds), str(seed)))
+        outcome.lost += [f"version {abi}: {message}" for message in count.lost]
+        outcome.shares[str(abi)] = [asdict(share) | asdict(share.case) for share in count.worst]
         worst = sorted(count.shares, key=attrgetter("part"))[: len(MIXES) // 2]
-        say(f"  the worst seeds: {sorted(share.case.seed for share in worst)}")
-        found.kernels[str(abi)] = kernel.sha256
-    return found
+        print_progress(f"  the worst seeds: {sorted(share.case.seed for share in worst)}")
+        outcome.kernels[str(abi)] = kernel.sha256
+    return outcome
 
 
 def masked(seed: int) -> PartOutcome:
-    """Look for the longest time with interrupts off, and hold it to its limit."""
-    found = PartOutcome()
+    """Measure the longest time with interrupts off and compare it with its limit."""
+    outcome = PartOutcome()
     board = boards.load(boards.simulated_board("cw310"))
     searches = [interrupts_off.search(seed) for seed in range(1, SEARCHES + 1)]
     for abi in (2, 1):
         kernel = read_kernel(board.kernels[abi])
         plan = Plan(kernel, board, abi, (), 0, 1)
         stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-        found.masked[str(abi)] = {kind: asdict(worst) for kind, worst in stretches.items()}
-        found.lost += [f"version {abi}: {what}" for what in interrupts_off.too_long(stretches)]
-        found.kernels[str(abi)] = kernel.sha256
-    return found
+        outcome.masked[str(abi)] = {kind: asdict(worst) for kind, worst in stretches.items()}
+        outcome.lost += [
+            f"version {abi}: {message}" for message in interrupts_off.too_long(stretches)
+        ]
+        outcome.kernels[str(abi)] = kernel.sha256
+    return outcome
 
 
 def _kernel(abi: int) -> str:
@@ -183,7 +184,7 @@ def _kernel(abi: int) -> str:
 
 
 def headers(seed: int) -> PartOutcome:
-    """Break headers for the kernel's reader of apps, by its own test."""
+    """Give broken app headers to the kernel's parser, by the kernel's own test."""
     test = "a_million_broken_headers_never_mislead"
     command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
     code, out, err = call([*command, "--", "--ignored", "--nocapture"])
@@ -197,33 +198,34 @@ def headers(seed: int) -> PartOutcome:
     return PartOutcome(tries, [] if code == 0 and tries else [f"{test} failed: {last_line(out)}"])
 
 
-def tested(counts: str, variable: str, *tests: str) -> PartOutcome:
-    """Run fuzz tests with more inputs than `make test` gives them; return what each tells of
-    them."""
+def run_fuzz_tests(counts: str, variable: str, *tests: str) -> PartOutcome:
+    """Run fuzz tests with more inputs than `make test` gives them. Return what the tests report."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "junit.xml"
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={path}"]
-        code, out, err = call([*command, *tests], {variable: count_of(counts)})
+        code, out, err = call([*command, *tests], {variable: trial_count(counts)})
         if not path.exists():
             raise TockmarkError(f"pytest failed: {last_line(err or out)}", "run `make test`")
         cases = list(ElementTree.parse(path).iter("testcase"))
-    found = PartOutcome()
+    outcome = PartOutcome()
     for case in cases:
         for summary in case.iterfind("properties/property"):
             if summary.get("name") == "tried":
-                found.tries.append(Try(**json.loads(summary.get("value", ""))))
+                outcome.tries.append(Try(**json.loads(summary.get("value", ""))))
         for wrong in (*case.iterfind("failure"), *case.iterfind("error")):
-            said = (wrong.get("message") or "without a word").splitlines()[0]
-            found.lost.append(f"{case.get('name')}: {said}")
-    if not found.lost and (code or not cases):
-        found.lost.append(f"pytest ended with {code}: {last_line(out)}")
-    return found
+            message = (wrong.get("message") or "no message").splitlines()[0]
+            outcome.lost.append(f"{case.get('name')}: {message}")
+    if not outcome.lost and (code or not cases):
+        outcome.lost.append(f"pytest ended with {code}: {last_line(out)}")
+    return outcome
 
 
 def images(seed: int) -> PartOutcome:
-    simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py")
+    simulated = run_fuzz_tests(
+        "TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "lab/tests/test_fuzz.py"
+    )
     test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
-    read = tested("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
+    read = run_fuzz_tests("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
     return PartOutcome(simulated.tries + read.tries, simulated.lost + read.lost)
 
 
@@ -233,44 +235,48 @@ def logs(seed: int) -> PartOutcome:
         "test_any_bytes_at_all_give_a_result_or_one_line",
     )
     tests = [f"lab/tests/test_fuzz_logs.py::{name}" for name in names]
-    return tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
+    return run_fuzz_tests("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
 
 
 def results(seed: int) -> PartOutcome:
-    return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py")
+    return run_fuzz_tests(
+        "TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", "lab/tests/test_fuzz_results.py"
+    )
 
 
-def interruptions(what: str, seed: int) -> PartOutcome:
-    """Interrupt runs, or set-ups."""
-    trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
-    count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
-    tally = trials(count, seed, lambda step: say(f"  {step}"))
-    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.endings))
+def interruptions(subject: str, seed: int) -> PartOutcome:
+    """Interrupt runs or set-ups."""
+    trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[subject]
+    count = trial_count(f"TOCKMARK_INTERRUPTED_{subject.replace('-', '').upper()}")
+    tally = trials(count, seed, lambda step: print_progress(f"  {step}"))
+    tried = Try(f"{subject} interrupted", tally.tried, str(seed), dict(tally.endings))
     return PartOutcome([tried], tally.lost)
 
 
 def guards(seed: int) -> PartOutcome:
     """Try mutants of the guards."""
-    tried = mutants.run(count_of("TOCKMARK_MUTANTS"), seed, lambda step: say(f"  {step}"))
-    found = PartOutcome()
-    for place, done in tried.items():
+    tried = mutants.run(
+        trial_count("TOCKMARK_MUTANTS"), seed, lambda step: print_progress(f"  {step}")
+    )
+    outcome = PartOutcome()
+    for group, done in tried.items():
         came = dict(done.tally.endings)
-        found.tries.append(Try(f"{place}, of {done.guards}", done.tally.tried, str(seed), came))
-        found.lost += done.tally.lost
-    return found
+        outcome.tries.append(Try(f"{group}, of {done.guards}", done.tally.tried, str(seed), came))
+        outcome.lost += done.tally.lost
+    return outcome
 
 
 def judged_links(seed: int) -> PartOutcome:
-    """Judge links of one source by each other: all ordered pairs, and random halves."""
-    found = PartOutcome()
+    """Compare links of one source with each other: all ordered pairs, and random halves."""
+    outcome = PartOutcome()
     for name in false_alarms.KERNELS:
-        say(f"  {name}")
+        print_progress(f"  {name}")
         for kind, limits in false_alarms.limits_between_links(name).items():
-            said = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
-            found.tries.append(Try(f"`{name}`, {kind}", len(limits), came=said))
+            counts = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
+            outcome.tries.append(Try(f"`{name}`, {kind}", len(limits), came=counts))
             if (hard := limits.count(Limit.HARD)) > false_alarms.ALLOWED_ALARMS * len(limits):
-                found.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
-    return found
+                outcome.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
+    return outcome
 
 
 PARTS: dict[str, Callable[[int], PartOutcome]] = {
@@ -289,7 +295,7 @@ PARTS: dict[str, Callable[[int], PartOutcome]] = {
 
 
 def stored() -> dict[str, Any]:
-    """Return the outcome of each part that was ever run, by its name."""
+    """Return the stored outcome of each part, by its name."""
     if not STORED.exists():
         return {}
     try:
@@ -298,23 +304,23 @@ def stored() -> dict[str, Any]:
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise TockmarkError(
-            f"{paths.shown(STORED)} is not what this wrote", "take it from git again"
+            f"{paths.shown(STORED)} is not a file of `robustness`", "restore it from git"
         )
     return dict(data["parts"])
 
 
 def run(name: str, seed: int) -> dict[str, Any]:
-    """Run one part; return its outcome, what it ran on, and how long it took."""
+    """Run one part. Return its outcome, its conditions and its duration."""
     begun = time.monotonic()
     date, commit = datetime.now(UTC).date().isoformat(), commit_of_checkout()
-    found = PARTS[name](seed)
+    outcome = PARTS[name](seed)
     seconds = round(time.monotonic() - begun)
     about = {"date": date, "commit": commit, "seconds": seconds, "cores": os.cpu_count()}
-    return about | asdict(found)
+    return about | asdict(outcome)
 
 
 def render(parts: Mapping[str, Any]) -> str:
-    """Return what the page has between its two lines."""
+    """Return the text between the page's two markers."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
@@ -330,25 +336,25 @@ def render(parts: Mapping[str, Any]) -> str:
 
 
 def filled(parts: Mapping[str, Any]) -> str:
-    """Return the page with these outcomes in it."""
+    """Return the page with these outcomes."""
     page, made = PAGE.read_text(encoding="utf-8"), render(parts)
     return BLOCK.sub(lambda block: block[1] + made + block[2], page)
 
 
 def run_all(names: list[str], seed: int) -> int:
-    """Run these parts and make the page of all; return how many things did not hold."""
+    """Run these parts and update the page. Return how many things did not hold."""
     lost = 0
     for name in names:
         before = stored().get(name)
-        say(f"{name}, {before['seconds']} s the last time" if before else name)
+        print_progress(f"{name}: took {before['seconds']} s last time" if before else name)
         part = run(name, seed)
-        keep(stored() | {name: part})  # another process may have added its own meanwhile
-        for what in part["lost"]:
-            print(f"robustness: lost: {what}", file=sys.stderr)
+        keep(stored() | {name: part})  # another process may have stored its own meanwhile
+        for message in part["lost"]:
+            print(f"robustness: lost: {message}", file=sys.stderr)
         lost += len(part["lost"])
-        say(f"{name}: {len(part['lost']) or 'nothing'} lost, {part['seconds']} s")
+        print_progress(f"{name}: {len(part['lost']) or 'nothing'} lost, {part['seconds']} s")
     keep(stored())
-    say(f"{paths.shown(PAGE)} is made")
+    print_progress(f"{paths.shown(PAGE)} is written")
     return lost
 
 
@@ -367,22 +373,28 @@ def keep(parts: Mapping[str, Any]) -> None:
 def robustness_verb(
     parts: Annotated[
         list[str] | None,
-        Argument(metavar="PART", help=f"{', '.join(PARTS)}; page: fill the page only."),
+        Argument(
+            metavar="PART",
+            help=f"Parts to run: {', '.join(PARTS)}; page only fills the page. Default: all.",
+        ),
     ] = None,
     seed: Annotated[
-        int | None, Option(min=1, max=2**32 - 1, help="Default: a new seed each time.")
+        int | None,
+        Option(min=1, max=2**32 - 1, help="Seed of the trials (default: a new one each time)."),
     ] = None,
-    check: Annotated[bool, Option("--check", help="Only check the page.")] = False,
+    check: Annotated[
+        bool, Option("--check", help="Only check that the page is up to date.")
+    ] = False,
 ) -> None:
-    """Attack, damage and interrupt the project, and write what happened to docs/trust.md.
+    """Attack, damage and interrupt the project, and write the outcome to docs/trust.md.
 
-    The outcome of each part is stored as soon as the part ends."""
-    # Ctrl-C works in what is started, even where the shell that started this ignores it.
+    Each part's outcome is stored as soon as the part ends."""
+    # Ctrl-C must work in child processes, even if the shell that started this one ignores it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if check:
         good = PAGE.read_text(encoding="utf-8") == filled(stored())
         if not good:
-            say(f"{paths.shown(PAGE)} is stale: run `make robustness PARTS=page`")
+            print_progress(f"{paths.shown(PAGE)} is out of date: run `make robustness PARTS=page`")
         raise Exit(OK if good else INCOMPLETE)
     for name in parts or ():
         if name not in (*PARTS, "page"):

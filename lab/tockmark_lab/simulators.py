@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This proves that two builds of a simulator say the same, so that results of one stay valid with
-the other: every boot of the catalogue is simulated on both, and all that it says is compared."""
+"""Proves that two builds of a simulator behave the same, so that results of one stay valid with the
+other. Every boot of the catalogue is simulated on both, and all output is compared."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -29,23 +29,25 @@ def prove(
     kernels: Mapping[int, Sequence[KernelElf]],
     jobs: int,
 ) -> SameSimulator:
-    """Simulate all boots with these kernels, by version of the interface, on two binaries, in both
+    """Simulate all boots with these kernels (by version of the interface) on both binaries, in both
     languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs."""
     old, new = (hashlib.sha256(path.read_bytes()).hexdigest() for path in sides)
     if old == new:
         raise TockmarkError("both are the same file", "give two builds of a simulator")
     boots = cycles = 0
-    for abi, kernel in ((abi, kernel) for abi, some in kernels.items() for kernel in some):
-        one, two = (_ran(path, board, catalogue, abi, kernel, jobs) for path in sides)
-        for was, is_ in zip(one, two, strict=True):
-            if _outcome(was) != _outcome(is_):
+    for abi, kernel in ((abi, kernel) for abi, elfs in kernels.items() for kernel in elfs):
+        old_jobs, new_jobs = (
+            _run_boots(path, board, catalogue, abi, kernel, jobs) for path in sides
+        )
+        for old_job, new_job in zip(old_jobs, new_jobs, strict=True):
+            if _outcome(old_job) != _outcome(new_job):
                 raise TockmarkError(
-                    f"{was.name}, version {abi}, {paths.shown(kernel.path)}:"
-                    f" {_difference(was, is_)}",
-                    "the simulators are not the same: nothing is written",
+                    f"{old_job.name}, version {abi}, {paths.shown(kernel.path)}:"
+                    f" {_difference(old_job, new_job)}",
+                    "the simulators differ, so nothing is written",
                 )
-            boots += was.session is not None
-            cycles += was.cycles
+            boots += old_job.session is not None
+            cycles += old_job.cycles
     return SameSimulator(
         machine=board.machine,
         old=old,
@@ -62,11 +64,11 @@ def _lines(job: run.Job) -> Sequence[str]:
 
 
 def _outcome(job: run.Job) -> tuple[object, ...]:
-    """Return all that a simulator says of a boot."""
-    return _lines(job), job.note, job.ending, job.skipped
+    """Return all that a simulator reports of a boot."""
+    return _lines(job), job.problem, job.ending, job.skipped
 
 
-def _ran(
+def _run_boots(
     binary: Path,
     board: BoardProfile,
     catalogue: Catalogue,
@@ -74,7 +76,7 @@ def _ran(
     kernel: KernelElf,
     jobs: int,
 ) -> list[run.Job]:
-    """Return all boots as this binary ran them, never from the cache."""
+    """Run all boots on this binary, never from the cache."""
     if not isinstance(board.target, SimTarget) or Ability.PARALLEL not in board.target.can:
         raise TockmarkError(f"{board.name} is not simulated", "choose another machine")
     target = msgspec.structs.replace(board.target, binary=binary)
@@ -97,21 +99,21 @@ def _ran(
     return ran.jobs[0]
 
 
-def _difference(was: run.Job, is_: run.Job) -> str:
-    """Say what two runs of a boot do not have in common."""
-    for number, (one, two) in enumerate(zip(_lines(was), _lines(is_), strict=False), 1):
-        if one != two:
-            return f"line {number} of its log is {one!r} on the old, {two!r} on the new"
-    counts = len(_lines(was)), len(_lines(is_))
+def _difference(old: run.Job, new: run.Job) -> str:
+    """Describe the first difference between two runs of a boot."""
+    for number, (old_line, new_line) in enumerate(zip(_lines(old), _lines(new), strict=False), 1):
+        if old_line != new_line:
+            return f"line {number} of its log is {old_line!r} on the old, {new_line!r} on the new"
+    counts = len(_lines(old)), len(_lines(new))
     if counts[0] != counts[1]:
         return f"{counts[0]} lines on the old, {counts[1]} on the new"
-    ends = (f"in cycle {job.cycles} ({job.note or 'well'})" for job in (was, is_))
+    ends = (f"in cycle {job.cycles} ({job.problem or 'well'})" for job in (old, new))
     return "it ends {} on the old, {} on the new".format(*ends)
 
 
 def keep(entry: SameSimulator, path: Path = SIMULATORS) -> None:
-    """Write a proof into the table, in place of an older one of the same two simulators."""
-    others = [one for one in proofs(path) if (one.old, one.new) != (entry.old, entry.new)]
+    """Write a proof to the table. It replaces an older proof for the same two simulators."""
+    others = [proof for proof in proofs(path) if (proof.old, proof.new) != (entry.old, entry.new)]
     head = path.read_text(encoding="utf-8").partition("\n[[same]]")[0].rstrip()
     write_whole({path: "\n\n".join([head, *map(_text, [*others, entry])]) + "\n"})
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs of `tockmark-lab`: validate, verify, conformance, same-simulator, instances,
-isolation and study-log."""
+"""The verbs validate, verify, conformance, same-simulator and study-log of `tockmark-lab`."""
 
 import os
 import secrets
@@ -41,8 +40,8 @@ from tockmark_lab.validation_parts import PARTS
     "tockmark-lab validate --part memory,study",
     "tockmark-lab validate --part chip",
     exits={
-        OK: "every row is inside its bound, or is explained as it was measured",
-        INCOMPLETE: "a row is neither",
+        OK: "every row is within its bound, or has the value that its explanation lists",
+        INCOMPLETE: "a row is outside its bound and not explained",
     },
 )
 def validate_verb(
@@ -50,19 +49,19 @@ def validate_verb(
         str | None,
         options.names_option(
             lambda: PARTS,
-            f"Parts, separated by commas: {', '.join(PARTS)}. Default: all that need no chip.",
+            f"Parts, separated by commas: {', '.join(PARTS)} (default: those without a chip).",
         ),
     ] = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_option("Store all rows in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Also store all rows in a file.")] = None,
     stored: Annotated[
-        Path | None, Option("--show", help="Show a stored validation; run nothing.")
+        Path | None, Option("--show", help="Show a stored validation and run nothing.")
     ] = None,
 ) -> None:
     """Compare the simulator with what others published or measured.
 
-    Builds the simulators that it needs. What is outside its bound and is explained stands in
-    lab/validation/unexplained.toml, with the measurement that it holds for."""
+    Builds the simulators that it needs. lab/validation/unexplained.toml lists known rows outside
+    their bound; an entry holds only for the value that it lists."""
     if output is not None:
         check_writable([output], validation.FORMAT)
     sha256: dict[str, str] = {}
@@ -87,40 +86,40 @@ def validate_verb(
     "tockmark-lab verify results/baseline-cw310.json --kernel KERNEL.elf",
     "tockmark-lab verify base.json --kernel a.elf --kernel b.elf --boots all",
     exits={
-        OK: "the boots give what the result holds",
-        UNUSABLE: "the kernel, the apps or the simulator are not the result's, or it is unusable",
-        REGRESSION: "a boot gives something else",
+        OK: "the boots give the samples of the result",
+        UNUSABLE: "unusable input, or not the kernel, apps or simulator of the result",
+        REGRESSION: "a boot gives other samples",
     },
 )
 def verify_verb(
-    result: Annotated[Path, Argument(help="Result file of a simulator.")],
+    result: Annotated[Path, Argument(help="Result of a simulator.")],
     kernel: Annotated[
-        list[Path], Option(help="ELF of its kernel; again for each of its further links.")
+        list[Path], Option(help="ELF of the result's kernel. Repeat for each of its links.")
     ],
     boots: Annotated[
-        str, Option(metavar="N|all", help="How many of its boots to simulate again.")
+        str, Option(metavar="N|all", help="Simulate N of its boots again, or all.")
     ] = str(verify.BOOTS),
     seed: Annotated[
-        str | None, Option(help="What draws the boots; default: a new one, which is printed.")
+        str | None, Option(help="Seed that draws the boots (default: a new one, which is printed).")
     ] = None,
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate boots of a result again, and compare every sample.
+    """Simulate boots of a result again and compare every sample.
 
-    First the parts of the result are compared with each other: a row's boot with the boots of
-    provenance, samples with the cycles of their boot, instructions across layouts, readings across
-    boots, and rows with the catalogue's entries that the result names. A contradiction ends it.
+    First the parts of the result are compared with each other: rows with the boots that they name,
+    samples with the cycles of their boot, instructions across layouts, counter reads across boots,
+    and rows with the catalogue entries that the result names. A contradiction ends the verb.
 
-    The boots are drawn anew each time, and nothing is taken from the cache."""
+    The boots are drawn at random each time, and never taken from the cache."""
     count = None if boots == "all" else int(boots) if boots.isdecimal() else 0
     if count == 0:
-        raise TockmarkError(f"--boots {boots} is no number of boots", "give 1 or more, or `all`")
+        raise TockmarkError(f"--boots {boots}: not a number of boots", "give 1 or more, or `all`")
     stored = file.load(result)
     if (name := stored.provenance.board.name) is None:
         raise TockmarkError(f"{paths.shown(result)} does not name its board")
     with interruptible_once():
-        found = verify.verify(
+        verified = verify.verify(
             stored,
             [read_kernel(path) for path in kernel],
             boards.load(name),
@@ -129,9 +128,9 @@ def verify_verb(
             seed or secrets.token_hex(8),
             jobs or os.cpu_count() or 1,
         )
-    made = verify.verified_json if as_json else verify.verified_text
-    options.show(made(paths.shown(result), found))
-    raise Exit(REGRESSION if found.differences else OK)
+    render = verify.verified_json if as_json else verify.verified_text
+    options.show(render(paths.shown(result), verified))
+    raise Exit(REGRESSION if verified.differences else OK)
 
 
 @verb(
@@ -143,69 +142,69 @@ def verify_verb(
 )
 def conformance_verb(
     abi: Annotated[
-        int | None, Option(min=1, max=2, help="Version of the interface; default: both.")
+        int | None,
+        Option(min=1, max=2, help="Version of the interface (default: both; 2 with --kernel)."),
     ] = None,
-    kernel: Annotated[
-        Path | None, Option(help="ELF of another kernel, of version 2 unless --abi says so.")
-    ] = None,
+    kernel: Annotated[Path | None, Option(help="ELF of another kernel than the baseline.")] = None,
     machine: Annotated[
         str, Option(help="Simulated machine: cw310, or nexysvideo as for Tock 1.x.")
     ] = "cw310",
-    seeds: Annotated[
-        int, Option(min=1, help="Run the fuzz app with so many seeds, from 1 on.")
-    ] = 2,
+    seeds: Annotated[int, Option(min=1, help="Run the fuzz app with the seeds 1 to N.")] = 2,
     seed: Annotated[
         int | None,
-        Option(min=1, max=2**32 - 1, help="And with this one; default: a new one each time."),
+        Option(min=1, max=2**32 - 1, help="Also run it with this seed (default: a new one)."),
     ] = None,
-    calls: Annotated[int, Option(min=1, help="Calls that it makes with each.")] = 100_000,
+    calls: Annotated[int, Option(min=1, help="Calls that the fuzz app makes per seed.")] = 100_000,
     attackers: Annotated[
         int,
-        Option(min=0, max=MOST_ATTACKERS, help="Let so many attack at once, by all pairs."),
+        Option(min=0, max=MOST_ATTACKERS, help="Run at most N attackers at once."),
     ] = MOST_ATTACKERS,
     mixes: Annotated[
         int,
-        Option(min=0, max=len(MIXES), help="And by so many random mixes of calls."),
+        Option(min=0, max=len(MIXES), help="Also run the first N random mixes of calls."),
     ] = len(MIXES),
     step: Annotated[
         int | None,
         Option(
             min=0,
-            help="Cycles from a distance of two upcalls to the next; 0: no pairs. Default:"
-            f" {interleavings.STEP}, and for another kernel 0.",
+            help="Cycles between the tested distances of two upcalls; 0 skips these tests (default:"
+            f" {interleavings.STEP}, or 0 for another kernel).",
         ),
     ] = None,
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the rules of the system-call interface, attack the kernel, fuzz it, see what is left
-    for an app beside greedy ones, and deliver upcalls in pairs, at every distance.
+    """Check a kernel against the rules of the system-call interface, and attack it.
 
-    Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
+    Also fuzzes the kernel, measures what is left for an app next to greedy ones, and delivers
+    upcalls in pairs, at every distance. Another kernel than the baseline is not attacked, and only
+    checked against the rules that apply to every Tock kernel."""
     board = boards.load(boards.simulated_board(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
-    done, held, swept = {}, {}, {}
+    totals, stretches_by_abi, sweeps = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
         elf = read_kernel(kernel or board.kernels[version])
-        most = attackers, MIXES[:mixes]
+        most_attacks = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
-        plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
+        plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most_attacks)
         stretches: dict[str, interrupts_off.LongestStretch] = {}
-        if plan.is_baseline and kernel is None and machine == "cw310":  # before what takes minutes
-            searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
+        if (
+            plan.is_baseline and kernel is None and machine == "cw310"
+        ):  # first, since the rest takes minutes
+            searches = [interrupts_off.search(search_seed) for search_seed in (1, numbers[-1])]
             stretches = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-        held[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
-        done[version] = conformance.run(plan)
-        done[version].lost += interrupts_off.too_long(stretches)
+        stretches_by_abi[version] = {kind: asdict(worst) for kind, worst in stretches.items()}
+        totals[version] = conformance.run(plan)
+        totals[version].lost += interrupts_off.too_long(stretches)
         by = step if step is not None else interleavings.STEP if plan.is_baseline else 0
-        swept[version] = interleavings.run(plan, by) if by else []
-        done[version].lost += [line for one in swept[version] for line in one.lines()]
+        sweeps[version] = interleavings.run(plan, by) if by else []
+        totals[version].lost += [line for sweep in sweeps[version] for line in sweep.lines()]
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
-            off = interrupts_off.longest(stretches) if stretches else ""
-            pairs = interleavings.format_sweeps(swept[version])
-            options.show(conformance.format_totals(plan, done[version], off, pairs))
-            options.print_first(done[version].lost, "lost: ")
+            longest = interrupts_off.longest(stretches) if stretches else ""
+            pairs = interleavings.format_sweeps(sweeps[version])
+            options.show(conformance.format_totals(plan, totals[version], longest, pairs))
+            options.print_first(totals[version].lost, "lost: ")
     if as_json:
         options.show(
             [
@@ -213,43 +212,45 @@ def conformance_verb(
                     "abi": abi,
                     "seeds": numbers,
                     **asdict(count),
-                    "interrupts_off": held[abi],
-                    "pairs": interleavings.sweeps_json(swept[abi]),
+                    "interrupts_off": stretches_by_abi[abi],
+                    "pairs": interleavings.sweeps_json(sweeps[abi]),
                 }
-                for abi, count in done.items()
+                for abi, count in totals.items()
             ]
         )
-    raise Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
+    raise Exit(INCOMPLETE if any(count.lost for count in totals.values()) else OK)
 
 
 @verb(
     "tockmark-lab same-simulator old/earlgrey-sim build/sim/cw310/earlgrey-sim",
     "tockmark-lab same-simulator old new --machine nexysvideo --kernel-v1 tock.elf",
-    exits={OK: "both say the same; the proof is in boards/earlgrey-sim/simulators.toml"},
+    exits={OK: "both give the same; the proof is in boards/earlgrey-sim/simulators.toml"},
 )
 def same_simulator_verb(
-    old: Annotated[Path, Argument(help="The binary that results were measured with.")],
-    new: Annotated[Path, Argument(help="The one that is to say the same.")],
-    machine: Annotated[str, Option(help="The machine that both simulate.")] = "cw310",
+    old: Annotated[Path, Argument(help="Binary with which results were measured.")],
+    new: Annotated[Path, Argument(help="Binary that must give the same.")],
+    machine: Annotated[str, Option(help="Machine that both simulate.")] = "cw310",
     kernel: Annotated[
-        list[Path] | None, Option(help="ELF of a further kernel of version 2; several.")
+        list[Path] | None, Option(help="ELF of another kernel of version 2. Repeatable.")
     ] = None,
-    kernel_v1: Annotated[list[Path] | None, Option(help="The same, of version 1.")] = None,
+    kernel_v1: Annotated[
+        list[Path] | None, Option(help="ELF of another kernel of version 1. Repeatable.")
+    ] = None,
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Prove that two builds of the simulator say the same, and keep the proof.
+    """Prove that two builds of the simulator give the same results, and store the proof.
 
-    Every boot of the catalogue runs on both, with the baseline and further kernels, for both
-    versions of the interface, in C and Rust, with the cache off and on. Logs and last cycles are
-    compared. Where one differs it is named, and nothing is written."""
+    Runs every boot of the catalogue on both, with the baseline and further kernels, for both
+    versions of the interface, in C and Rust, with the cache off and on. Logs and final cycles are
+    compared. If a boot differs, the verb names it and writes nothing."""
     board = boards.load(boards.simulated_board(machine))
     kernels = {
         abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
         for abi, more in ((2, kernel), (1, kernel_v1))
     }
-    known, at_a_time = catalogues.load(), jobs or os.cpu_count() or 1
-    entry = simulators.prove((old, new), board, known, kernels, at_a_time)
+    catalogue, at_a_time = catalogues.load(), jobs or os.cpu_count() or 1
+    entry = simulators.prove((old, new), board, catalogue, kernels, at_a_time)
     simulators.keep(entry)
     if as_json:
         options.show(asdict(entry))
@@ -259,27 +260,27 @@ def same_simulator_verb(
 
 @verb(
     "tockmark-lab study-log loop.log --study -o loop.json",
-    exits={INCOMPLETE: "tables are damaged or unknown; what was good is kept"},
+    exits={INCOMPLETE: "some tables are damaged or unknown; the others are stored"},
 )
 def study_log_verb(
-    log: Annotated[Path, Argument(help="Log with tables of the 2021 study's form.")],
+    log: Annotated[Path, Argument(help="Log with tables in the format of the 2021 study.")],
     study: Annotated[
-        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
+        bool, Option("--study", help="The study took this log: with its kernel, on its board.")
     ] = False,
     output: Annotated[
-        Path | None, options.output_option("Result file; default: LOG with .json.")
+        Path | None, options.output_option("Result file (default: LOG with .json).")
     ] = None,
 ) -> None:
-    """Turn a log of the 2021 study's form into a result file.
+    """Convert a log in the format of the 2021 study to a result file.
 
-    What fits is kept, what does not is named on stderr. docs/trust.md has the form."""
+    Tables that do not fit are left out and listed on stderr. docs/trust.md describes the format."""
     path = output or log.with_suffix(".json")
     options.check_not_a_log(path)
-    known = catalogues.load()
-    result = study_log.parse(log, known, study)
+    catalogue = catalogues.load()
+    result = study_log.parse(log, catalogue, study)
     write_whole({path: file.text(result)})
-    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
-    for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
+    print(f"{len(result.rows)} rows stored: {paths.shown(path)}")
+    for id_ in sorted({row.id for row in result.rows} - catalogue.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
     options.print_first(result.incomplete)
     raise Exit(options.incomplete_code(result))

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A campaign: one commit after another is built, booted and measured, and each is a line of a file
-(commits.py) before the next one begins.
+"""A campaign: commits are built, booted and measured one after another. Each becomes a line of a
+file (commits.py) before the next one starts.
 
-Whatever ends it, the same command goes on: what stands in the file is neither built nor simulated
-again. A commit that does not build or boot is a gap with its cause, and the nearest that does
-stands in for it. Where a row jumps by more instructions than is allowed, the commits between are
-halved until no commit lies between both sides of the jump.
-"""
+If a campaign is interrupted, the same command continues it: commits in the file are neither built
+nor simulated again. A commit that does not build or boot is a gap with its cause, and the nearest
+commit that does is measured instead. Where a row jumps by more instructions than the limit, the
+commits in between are bisected until the commit of the jump is known."""
 
 import re
 import time
@@ -41,24 +40,24 @@ from tockmark_lab.over_time.commits import (
 )
 
 PROBE = "loop.empty"  # the row of the shortest boot
-TRIES = 4  # commits that are asked to stand in for a gap, at most
-BEYOND = 20.0  # instructions of one operation that a jump may have before it is followed
+TRIES = 4  # most commits that are tried instead of a gap
+BEYOND = 20.0  # instructions of one operation; larger jumps are followed
 _ERROR = re.compile(r"^error(\[\w+\])?: ")
 
 
 class NoFigureError(TockmarkError):
-    """A kernel was built of this commit, and nothing can be measured of it."""
+    """A commit was built, but its kernel cannot be measured."""
 
 
 @dataclass
 class CampaignCost:
-    """What a campaign took."""
+    """The cost of a campaign."""
 
     commits: int = 0
     builds: int = 0
     building: float = 0.0  # seconds
     boots: int = 0
-    cycles: int = 0  # that were simulated
+    cycles: int = 0  # simulated
     seconds: float = 0.0
 
     def __str__(self) -> str:
@@ -72,13 +71,13 @@ class CampaignCost:
 def chosen(
     line: Sequence[Commit], every: int, named: Sequence[tuple[Commit, str]]
 ) -> list[tuple[Commit, str]]:
-    """Return every so manieth commit of a line, the last, and those that are named, each with its
-    name: in the line's order, what lies beside it first."""
+    """Return every `every`th commit of a line, the last one, and the named commits, each with its
+    name. Commits off the line come first, the others in the order of the line."""
     names = {commit.sha: name for commit, name in named}
-    there = {commit.sha for commit in line}
-    beside = [(commit, name) for commit, name in named if commit.sha not in there]
+    on_line = {commit.sha for commit in line}
+    off_line = [(commit, name) for commit, name in named if commit.sha not in on_line]
     last = len(line) - 1
-    return beside + [
+    return off_line + [
         (commit, names.get(commit.sha, ""))
         for number, commit in enumerate(line)
         if commit.sha in names or (every and (number % every == 0 or number == last))
@@ -87,11 +86,11 @@ def chosen(
 
 @dataclass
 class Campaign:
-    """Measures commits of a line, and some beside it."""
+    """Measures commits of a line, and named commits off it."""
 
     repository: Repository
-    line: list[Commit]  # the range, the oldest first
-    places: dict[str, int]  # of every commit of the line by sha, how many are before it
+    line: list[Commit]  # the range, oldest first
+    positions: dict[str, int]  # number of commits before each commit of the line, by sha
     path: Path  # of the file
     builder: Builder
     options: RunOptions  # as Simulated takes them
@@ -99,72 +98,74 @@ class Campaign:
     print_line: Callable[[str], None]
     tries: int = TRIES
     cost: CampaignCost = field(default_factory=CampaignCost)
-    known: CampaignData = field(init=False)
+    data: CampaignData = field(init=False)
     torn: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read what is known. TockmarkError if that is of another line."""
-        self.known, self.torn = load_campaign(self.path)
+        """Read the file. TockmarkError if it has commits of another line."""
+        self.data, self.torn = load_campaign(self.path)
         for problem in self.torn:
             self.print_line(problem)
-        for one in self.known.line:
-            if self.places.get(one.commit.sha) != one.commit.place:
+        for measurement in self.data.line:
+            if self.positions.get(measurement.commit.sha) != measurement.commit.place:
                 raise TockmarkError(
-                    f"{shown(self.path)} holds commits of another line: {one.commit.short}",
+                    f"{shown(self.path)}: commit {measurement.commit.short} is of another line",
                     "give a range of the same branch, or another file with -f",
                 )
 
     def run(self, chosen: Sequence[tuple[Commit, str]]) -> None:
-        """Measure the chosen commits, each with the name that the user gave it, or none."""
+        """Measure the chosen commits, each with the name that the user gave it, if any."""
         start = time.monotonic()
         try:
             for commit, name in chosen:
-                if not self._measured(commit, self.only, name):
+                if not self._measure(commit, self.only, name):
                     self._stand_in(commit)
         finally:
             self._count(start)
 
     def follow(self, rows: str, beyond: float = BEYOND) -> None:
-        """Halve what lies between both sides of the jumps of some rows, the largest first, until
-        no commit lies there, or none that can be measured."""
+        """Bisect the jumps of some rows, the largest first, until the commit of each is known or no
+        commit in between can be measured."""
         start, wanted = time.monotonic(), select(self.options.catalogue, rows)
-        dead: set[tuple[str, str]] = set()  # pairs of commits between which there is nothing more
-        tried = set(self.known.gaps)  # a commit that was measured may lack the row, too
+        dead: set[tuple[str, str]] = set()  # pairs of commits with nothing left to measure between
+        tried = set(self.data.gaps)  # measured commits may lack the row, so they are not in it
         try:
-            while found := next(self._to_halve(wanted, beyond, dead), None):
-                middle = self._middle(found, tried)
+            while jump := next(self._to_halve(wanted, beyond, dead), None):
+                middle = self._middle(jump, tried)
                 if middle is None:
-                    dead.add((found.base.sha, found.head.sha))
+                    dead.add((jump.base.sha, jump.head.sha))
                 else:
                     tried.add(middle.sha)
-                    self._measured(middle, rows, "", f"{found.row} {found.change:+.0f}")
+                    self._measure(middle, rows, "", f"{jump.row} {jump.change:+.0f}")
         finally:
             self._count(start)
 
     def _to_halve(
         self, wanted: Selection, beyond: float, dead: set[tuple[str, str]]
     ) -> Iterator[Jump]:
-        """Yield the jumps of the range that are not exact yet, the largest first."""
-        jumps = self.known.jumps(beyond)
-        first, last = (self.places[end.sha] for end in (self.line[0], self.line[-1]))
+        """Yield the jumps within the range whose commit is not known yet, the largest first."""
+        jumps = self.data.jumps(beyond)
+        first, last = (self.positions[end.sha] for end in (self.line[0], self.line[-1]))
         for jump in sorted(jumps, key=lambda jump: -abs(jump.change)):
             here = first <= (jump.base.place or 0) and (jump.head.place or 0) <= last
-            row = next(r for m in self.known.line if (r := m.rows.get(jump.row)))
-            known_dead = (jump.base.sha, jump.head.sha) in dead
-            if here and not (jump.exact or known_dead) and wanted.includes(row):
+            row = next(r for m in self.data.line if (r := m.rows.get(jump.row)))
+            is_dead = (jump.base.sha, jump.head.sha) in dead
+            if here and not (jump.exact or is_dead) and wanted.includes(row):
                 yield jump
 
     def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
-        """Return the commit nearest to the middle that was not tried; None if there is none."""
-        first = self.places[self.line[0].sha]
+        """Return the untried commit nearest to the middle; None if there is none."""
+        first = self.positions[self.line[0].sha]
         low, high = (jump.base.place or 0) - first, (jump.head.place or 0) - first
         middle = (low + high) / 2
-        there = [self.line[n] for n in sorted(range(low + 1, high), key=lambda n: abs(n - middle))]
-        return next((one for one in there if one.sha not in tried), None)
+        between = [
+            self.line[n] for n in sorted(range(low + 1, high), key=lambda n: abs(n - middle))
+        ]
+        return next((commit for commit in between if commit.sha not in tried), None)
 
     def _stand_in(self, gap: Commit) -> None:
-        """Measure the nearest commit to one of which nothing can be measured."""
-        if gap.sha not in self.places:
+        """Measure the nearest commit that can be measured, instead of a gap."""
+        if gap.sha not in self.positions:
             return
         at, tried = self.line.index(gap), 0
         for away in range(1, self.tries + 1):
@@ -172,33 +173,35 @@ class Campaign:
                 if not 0 <= number < len(self.line) or tried >= self.tries:
                     continue
                 tried += 1
-                if self._measured(self.line[number], self.only, "", "", gap):
+                if self._measure(self.line[number], self.only, "", "", gap):
                     return
-        self.print_line(f"none of {tried} commits beside {gap.short} can be measured, either")
+        self.print_line(f"none of {tried} commits next to {gap.short} can be measured")
 
-    def _measured(
+    def _measure(
         self, commit: Commit, only: str, name: str, why: str = "", gap: Commit | None = None
     ) -> bool:
-        """Measure a commit, unless it was; whether there is anything of it."""
-        known = self.known.measured.get(commit.sha)
-        if known is not None and (only in known.asked or self._names(only) <= known.rows.keys()):
+        """Measure a commit, unless the file has it. Return whether there is a measurement."""
+        measurement = self.data.measured.get(commit.sha)
+        if measurement is not None and (
+            only in measurement.asked or self._names(only) <= measurement.rows.keys()
+        ):
             return True
-        if commit.sha in self.known.gaps and not self.builder.fresh:
+        if commit.sha in self.data.gaps and not self.builder.fresh:
             return False
-        told = self._told(commit, name)
-        aside = f" ({why})" if why else f" (for {gap.short})" if gap else ""
+        line_commit = self._line_commit(commit, name)
+        note = f" ({why})" if why else f" (for {gap.short})" if gap else ""
         try:
-            result, boots, cycles = self._simulated(commit, only)
+            result, boots, cycles = self._simulate(commit, only)
         except (BuildError, NoFigureError) as error:
             cause = self._cause(commit, error)
-            self._append(GapLine(FORM, COMMITS_VERSION, "gap", told, cause))
-            self.print_line(f"gap       {commit}{aside}\n          {cause}")
+            self._append(GapLine(FORM, COMMITS_VERSION, "gap", line_commit, cause))
+            self.print_line(f"gap       {commit}{note}\n          {cause}")
             return False
         line = MeasuredLine(
             FORM,
             COMMITS_VERSION,
             "measured",
-            told,
+            line_commit,
             only,
             structs.replace(result.provenance.kernel, file=None),
             boots,
@@ -209,88 +212,88 @@ class Campaign:
         )
         self._append(line)
         self.cost.commits += 1
-        self.print_line(f"measured  {commit}{aside}: {len(line.run.rows)} rows")
+        self.print_line(f"measured  {commit}{note}: {len(line.run.rows)} rows")
         return True
 
     def _names(self, only: str) -> set[str]:
-        """Return the rows that are asked for, as the file calls them."""
+        """Return the names of the requested rows, as in the file."""
         (lang,) = self.options.langs
         rows = select(self.options.catalogue, only).rows([lang])
         return {named(id_, params, False, lang) for id_, params in rows}
 
-    def _told(self, commit: Commit, name: str) -> LineCommit:
-        """Return what the file says of a commit."""
-        channel = self._said(commit, "rust-toolchain.toml", "toolchain", "channel")
+    def _line_commit(self, commit: Commit, name: str) -> LineCommit:
+        """Return a commit in the form of the file."""
+        channel = self._toml_value(commit, "rust-toolchain.toml", "toolchain", "channel")
         return LineCommit(
             commit.sha,
             self.repository.date(commit),
             commit.subject,
-            self.places.get(commit.sha),
+            self.positions.get(commit.sha),
             (printable_text(name),) if name and not commit.sha.startswith(name) else (),
             channel,
         )
 
-    def _said(self, commit: Commit, path: str, *keys: str) -> str | None:
-        """Return what a TOML file of a commit's tree says; None if it says nothing."""
+    def _toml_value(self, commit: Commit, path: str, *keys: str) -> str | None:
+        """Return a value of a TOML file in a commit's tree; None if there is none."""
         try:
-            found: Any = toml(self.repository.file(commit, path) or "")
+            value: Any = toml(self.repository.file(commit, path) or "")
         except ValueError:
             return None
         for key in keys:
-            found = found.get(key) if isinstance(found, dict) else None
-        return printable_text(str(found)) if isinstance(found, str | int) else None
+            value = value.get(key) if isinstance(value, dict) else None
+        return printable_text(str(value)) if isinstance(value, str | int) else None
 
-    def _simulated(self, commit: Commit, only: str) -> tuple[Result, int, int]:
-        """Return what was measured of a commit, and how many boots and cycles it took."""
+    def _simulate(self, commit: Commit, only: str) -> tuple[Result, int, int]:
+        """Simulate a commit. Return its result, and the boots and cycles that it took."""
         side = BuiltLinks(commit, self.builder)
         elf = side.up_to(1)[0]
-        one = Simulated(commit.short, side, self.options, elf.parent)
-        probe = self._of_link(one, PROBE)
+        simulated = Simulated(commit.short, side, self.options, elf.parent)
+        probe = self._link_result(simulated, PROBE)
         if not probe.rows:
-            said = next(iter(probe.problems), "its boot printed no row")
-            _, _, why = said.partition(": ")  # behind the name of the boot
-            raise NoFigureError(f"does not boot: {(why or said).partition(': ')[0]}")
-        result = self._of_link(one, only)
+            problem = next(iter(probe.problems), "its boot printed no row")
+            _, _, why = problem.partition(": ")  # after the boot's name
+            raise NoFigureError(f"does not boot: {(why or problem).partition(': ')[0]}")
+        result = self._link_result(simulated, only)
         boots = result.provenance.boots
         spent = sum(sum(boot.cycles.values()) for boot in boots)
-        if one.taken < one.boots:  # or all was simulated before
+        if simulated.reused < simulated.boots:  # otherwise all boots came from the cache
             self.cost.cycles += spent
-        self.cost.boots += one.boots - one.taken
+        self.cost.boots += simulated.boots - simulated.reused
         if not result.table:
-            said = next(iter(result.incomplete), "nothing was printed")
-            raise NoFigureError(f"boots, but has none of the rows: {said}")
+            problem = next(iter(result.incomplete), "nothing was printed")
+            raise NoFigureError(f"boots, but has none of the rows: {problem}")
         return result, len(boots), spent
 
-    def _of_link(self, one: Simulated, only: str) -> Result:
-        """Return what one link gives. NoFigureError if the kernel panicked; any other TockmarkError
-        is not the commit's fault."""
-        before = one.boots
+    def _link_result(self, simulated: Simulated, only: str) -> Result:
+        """Return the result of one link. NoFigureError if its kernel panicked; other errors are not
+        the commit's fault."""
+        before = simulated.boots
         try:
-            (result,) = one.measured(0, 1, select(self.options.catalogue, only))
+            (result,) = simulated.measured(0, 1, select(self.options.catalogue, only))
         except TockmarkError as error:
-            if error.code == INTERRUPTED or one.boots == before:
+            if error.code == INTERRUPTED or simulated.boots == before:
                 raise
             raise NoFigureError(error.problem) from error
-        if one.boots - before < len(result.provenance.boots):  # of those that were laid
-            said = next(iter(result.problems), "a boot did not begin")
-            raise TockmarkError(said, "the same command goes on from there", INCOMPLETE)
+        if simulated.boots - before < len(result.provenance.boots):  # an image was not booted
+            problem = next(iter(result.problems), "a boot did not start")
+            raise TockmarkError(problem, "run the same command again to continue", INCOMPLETE)
         return result
 
     def _cause(self, commit: Commit, error: TockmarkError) -> str:
-        """Say in one line why there is nothing of a commit, without where this machine has it."""
-        said = error.problem
+        """Return in one line why a commit cannot be measured, without paths of this machine."""
+        cause = error.problem
         if isinstance(error, BuildError):
             log = self.builder.elf_path(commit).with_name("build.log")
             lines = log.read_text(errors="replace").splitlines() if log.exists() else []
             errors = [line for line in lines if _ERROR.match(line)]
-            said = f"does not build: {errors[0] if errors else said}"
+            cause = f"does not build: {errors[0] if errors else cause}"
         for folder in (self.builder.worktree.path, self.builder.elf_path(commit).parent):
-            said = said.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
-        return quoted(said.replace(str(Path.home()), "~"))
+            cause = cause.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
+        return quoted(cause.replace(str(Path.home()), "~"))
 
     def _append(self, line: MeasuredLine | GapLine) -> None:
         append_line(self.path, line)
-        self.known.take(line)
+        self.data.add(line)
 
     def _count(self, start: float) -> None:
         self.cost.seconds += time.monotonic() - start

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A kernel over its commits: the file of a campaign, and what it says.
+"""A kernel over its commits: the file of a campaign, and what it contains.
 
-The file has one JSON line for each thing that was found out, appended as a history's are: what was
-measured of a commit, why nothing could be (a gap), or what `judge` says of a commit and its base.
-Order counts for nothing; what is measured of a commit twice adds rows to it, and is no gap.
+The file has one JSON line per fact, appended as in a history: what was measured of a commit, why
+nothing could be measured (a gap), or the verdict of `judge` on a commit and its base. The order of
+lines does not matter. If a commit was measured twice, its rows add up, and it is no gap.
 
-Commits stand in the order of first parents; those beside that line, such as a release's, stand by
-their date and are no neighbours of any. A jump is a change of instructions, which are exact with
-the cache off: between a commit of the line and the next one that was measured of it, with the same
-apps on the same machine. If no commit lies between them, it is known which one it is.
+Commits are in the order of first parents. Commits off that line, such as a release's, are inserted
+by date and have no neighbours. A jump is a change of instructions (which are exact with the cache
+off) between a commit of the line and the next one that was measured, with the same apps on the same
+machine. If no commit is between the two, the commit of the jump is known.
 """
 
 import math
@@ -50,7 +50,7 @@ FORM: Literal["tockmark-commits"] = "tockmark-commits"
 COMMITS_VERSION: Literal[1] = 1
 TODO = "give a file that `tockmark-lab campaign` wrote"
 SHORT = 9  # characters of a commit's name, where people read it
-# Kernels that differ in these were not measured alike: no difference of them is the commits'.
+# Commits are compared only if their kernels have the same value of each of these factors.
 ALIKE = ("machine", "clock", "timing", "simulator", "compiler", "ABI", "opt-level")
 _PULL = re.compile(r"^Merge pull request #(\d+)|\(#(\d+)\)$")
 
@@ -58,13 +58,13 @@ CommitSha = Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
 
 
 class LineCommit(Part, frozen=True):
-    """A commit as the file has it."""
+    """A commit, as stored in the file."""
 
     sha: CommitSha
     date: Date  # the committer's
     subject: str
-    place: Count | None = None  # how many first parents are before it; None: beside the line
-    names: tuple[str, ...] = ()  # that the user gave it: a release
+    place: Count | None = None  # number of first parents before it; None: off the line
+    names: tuple[str, ...] = ()  # given by the user, such as a release
     toolchain: str | None = None  # that its tree asks for
 
     @property
@@ -77,15 +77,15 @@ class LineCommit(Part, frozen=True):
 
     @property
     def moment(self) -> datetime:
-        """When it was committed, wherever that was."""
-        found = datetime.fromisoformat(self.date)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        """The time of the commit, with a time zone."""
+        committed = datetime.fromisoformat(self.date)
+        return committed if committed.tzinfo else committed.replace(tzinfo=UTC)
 
     @property
     def pull(self) -> int | None:
-        """The pull request that it merged; None if its subject tells none."""
-        found = _PULL.search(self.subject)
-        return int(found[1] or found[2]) if found else None
+        """The pull request that the commit merged; None if its subject names none."""
+        match = _PULL.search(self.subject)
+        return int(match[1] or match[2]) if match else None
 
 
 class MeasuredLine(Part, frozen=True):
@@ -98,14 +98,14 @@ class MeasuredLine(Part, frozen=True):
     only: str  # the rows that were asked for
     kernel: Kernel
     boots: Count  # that were simulated for it
-    cycles: Count  # of them all
+    cycles: Count  # of all boots
     run: HistoryRun
-    stands_for: tuple[CommitSha, ...] = ()  # gaps that it is the nearest to
-    entries: dict[str, str] = msgspec.field(default_factory=dict)  # as in a result: of each id
+    stands_for: tuple[CommitSha, ...] = ()  # the gaps to which it is the nearest measured commit
+    entries: dict[str, str] = msgspec.field(default_factory=dict)  # as in a result, by id
 
 
 class GapLine(Part, frozen=True):
-    """A commit of which nothing can be measured."""
+    """A commit that cannot be measured, and why."""
 
     format: Literal["tockmark-commits"]
     version: Literal[1]
@@ -115,31 +115,31 @@ class GapLine(Part, frozen=True):
 
 
 class CommitVerdict(RowName, Part, frozen=True):
-    """What paired links say of one row."""
+    """The verdict of paired links on a row."""
 
     id: str
     base: float  # net cycles of one operation
     head: float
-    estimate: float  # the share by which these changed
-    low: float  # at least, and at most
+    estimate: float  # relative change of these
+    low: float  # the ends of its interval
     high: float
     sure: bool
-    more: float = 0.0  # instructions that came, or went
-    where: str = ""  # functions that the change is in, as far as they were looked for
+    more: float = 0.0  # change of instructions
+    where: str = ""  # functions that contain the change, if they were searched for
     params: SomeParams = msgspec.field(default_factory=dict)
     icache: bool | None = None
     lang: Lang = "c"
 
 
 class VerdictLine(Part, frozen=True):
-    """What `judge` says of two commits."""
+    """The verdict of `judge` on two commits."""
 
     format: Literal["tockmark-commits"]
     version: Literal[1]
     kind: Literal["judged"]
     base: CommitSha
     head: CommitSha
-    links: Positive  # of a side, paired
+    links: Positive  # per side, paired
     rows: tuple[CommitVerdict, ...]
 
 
@@ -149,7 +149,7 @@ LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "ju
 
 @dataclass
 class MeasuredCommit:
-    """All that was measured of one commit."""
+    """Everything that was measured of one commit."""
 
     commit: LineCommit
     kernel: Kernel
@@ -157,19 +157,19 @@ class MeasuredCommit:
     rows: dict[str, HistoryRow] = field(default_factory=dict)  # by their names
     asked: set[str] = field(default_factory=set)
     stands_for: set[str] = field(default_factory=set)
-    entries: dict[str, str] = field(default_factory=dict)  # what figures of an id hang on
+    entries: dict[str, str] = field(default_factory=dict)  # what the figures of an id depend on
 
 
 @dataclass(frozen=True)
 class Jump:
-    """A change of a row's instructions from one commit of the line to the next that has the row."""
+    """A change of a row's instructions from one commit of the line to the next with that row."""
 
     row: str
     base: LineCommit
     head: LineCommit
     before: float  # net instructions of one operation
     after: float
-    cycles: tuple[float, float] | None = None  # of one link, on both sides
+    cycles: tuple[float, float] | None = None  # of one link, before and after
     judged: CommitVerdict | None = None  # by paired links
     built_anew: bool = False  # with another toolchain
 
@@ -179,12 +179,12 @@ class Jump:
 
     @property
     def size(self) -> tuple[float, float]:
-        """How large it is, whichever way: in instructions, and as a share."""
+        """Its size without its sign: in instructions, and as a share."""
         return abs(self.change), abs(self.change) / max(self.before, 1)
 
     @property
     def between(self) -> int:
-        """How many commits it may be."""
+        """How many commits may have caused it."""
         assert self.base.place is not None
         assert self.head.place is not None
         return self.head.place - self.base.place
@@ -195,7 +195,7 @@ class Jump:
 
     @property
     def where(self) -> str:
-        """The commit with its pull request, or those between which it is."""
+        """The commit with its pull request, or the commits that may have caused it."""
         if not self.exact:
             return f"one of {self.between}, {self.base.short}..{self.head.short}"
         pull = f", #{self.head.pull}" if self.head.pull else ""
@@ -211,7 +211,7 @@ class CommitPoint:
     cycles: float  # of one link
     low: float  # over its samples
     high: float
-    jump: Jump | None = None  # to here
+    jump: Jump | None = None  # that ends at this commit
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class CommitTrail:
     """A row over the commits that have it, in their order."""
 
     name: str
-    setting: str  # what all were measured on
+    setting: str  # common to all its points
     points: tuple[CommitPoint, ...]
 
     @property
@@ -229,13 +229,13 @@ class CommitTrail:
     @property
     def ends(self) -> tuple[CommitPoint, CommitPoint]:
         """The first and the last commit of the line."""
-        line = [one for one in self.points if one.commit.place is not None] or [*self.points]
+        line = [point for point in self.points if point.commit.place is not None] or [*self.points]
         return line[0], line[-1]
 
 
 @dataclass
 class CampaignData:
-    """What a campaign's file holds."""
+    """The contents of a campaign's file."""
 
     measured: dict[str, MeasuredCommit] = field(default_factory=dict)  # by sha
     gaps: dict[str, GapLine] = field(default_factory=dict)
@@ -243,8 +243,8 @@ class CampaignData:
     boots: int = 0
     cycles: int = 0
 
-    def take(self, line: AnyLine) -> None:
-        """Take what a line says."""
+    def add(self, line: AnyLine) -> None:
+        """Add the contents of a line."""
         if isinstance(line, GapLine):
             if line.commit.sha not in self.measured:
                 self.gaps[line.commit.sha] = line
@@ -252,79 +252,87 @@ class CampaignData:
             self.judged[line.base, line.head] = line
         else:
             commit, run = line.commit, line.run
-            one = self.measured.setdefault(
+            measurement = self.measured.setdefault(
                 commit.sha, MeasuredCommit(commit, line.kernel, run.factors)
             )
-            one.commit = structs.replace(
-                one.commit, names=tuple(dict.fromkeys((*one.commit.names, *commit.names)))
+            measurement.commit = structs.replace(
+                measurement.commit,
+                names=tuple(dict.fromkeys((*measurement.commit.names, *commit.names))),
             )
-            one.rows |= {row.name: row for row in run.rows}
-            one.entries |= line.entries
-            one.asked.add(line.only)
-            one.stands_for.update(line.stands_for)
+            measurement.rows |= {row.name: row for row in run.rows}
+            measurement.entries |= line.entries
+            measurement.asked.add(line.only)
+            measurement.stands_for.update(line.stands_for)
             self.gaps.pop(commit.sha, None)  # it was tried again
             self.boots += line.boots
             self.cycles += line.cycles
 
     @property
     def line(self) -> list[MeasuredCommit]:
-        """The commits of the line, in their order."""
-        found = [one for one in self.measured.values() if one.commit.place is not None]
-        return sorted(found, key=lambda one: one.commit.place or 0)
+        """The commits of the line, in order."""
+        on_line = [
+            measurement
+            for measurement in self.measured.values()
+            if measurement.commit.place is not None
+        ]
+        return sorted(on_line, key=lambda measurement: measurement.commit.place or 0)
 
     @property
-    def every(self) -> list[MeasuredCommit]:
-        """All commits: those of the line in their order, those beside it by their date."""
-        found = self.line
-        for one in self.measured.values():
-            if one.commit.place is None:
-                later = (n for n, two in enumerate(found) if two.commit.moment > one.commit.moment)
-                found.insert(next(later, len(found)), one)
-        return found
+    def all_commits(self) -> list[MeasuredCommit]:
+        """All commits: those of the line in order, the others inserted by date."""
+        commits = self.line
+        for measurement in self.measured.values():
+            if measurement.commit.place is None:
+                moment = measurement.commit.moment
+                later = (n for n, other in enumerate(commits) if other.commit.moment > moment)
+                commits.insert(next(later, len(commits)), measurement)
+        return commits
 
-    def trails(self, means: Callable[[RowName], bool]) -> list[CommitTrail]:
-        """Return the rows that are meant, commit by commit."""
+    def trails(self, is_selected: Callable[[RowName], bool]) -> list[CommitTrail]:
+        """Return the selected rows, commit by commit."""
         jumps = {(jump.row, jump.head.sha): jump for jump in self.jumps()}
-        found: dict[tuple[str, str], list[CommitPoint]] = {}
-        for one in self.every:
-            setting = ", ".join(f"{name} {one.factors[name]}" for name in history.GROUPED)
-            for name, row in one.rows.items():
-                if means(row):
+        points_by_row: dict[tuple[str, str], list[CommitPoint]] = {}
+        for measurement in self.all_commits:
+            setting = ", ".join(f"{name} {measurement.factors[name]}" for name in history.GROUPED)
+            for name, row in measurement.rows.items():
+                if is_selected(row):
                     inner = row.inner
                     low, high = row.span or (row.cycles, row.cycles)
                     point = CommitPoint(
-                        commit=one.commit,
+                        commit=measurement.commit,
                         instret=None if row.instret is None else row.instret / inner,
                         cycles=row.cycles / inner,
                         low=low / inner,
                         high=high / inner,
-                        jump=jumps.get((name, one.commit.sha)),
+                        jump=jumps.get((name, measurement.commit.sha)),
                     )
-                    found.setdefault((name, setting), []).append(point)
-        return [CommitTrail(*key, tuple(points)) for key, points in found.items()]
+                    points_by_row.setdefault((name, setting), []).append(point)
+        return [CommitTrail(*key, tuple(points)) for key, points in points_by_row.items()]
 
     def mean(self, catalogue: Catalogue) -> CommitTrail:
-        """Return the geometric mean of the rows that touch the kernel, with the cache off, as a
-        multiple of the first commit's. Each benchmark counts once."""
-        every = self.every
-        counts, times = (dict(_means(every, one, catalogue)) for one in ("instret", "cycles"))
-        found = []
-        for commit in (one.commit for one in every if one.commit.sha in times):
+        """Return the geometric mean of the rows that touch the kernel, with the cache off, relative
+        to the first commit. Each benchmark counts once."""
+        every = self.all_commits
+        counts, times = (dict(_means(every, series, catalogue)) for series in ("instret", "cycles"))
+        points = []
+        for commit in (
+            measurement.commit for measurement in every if measurement.commit.sha in times
+        ):
             cycles = times[commit.sha]
-            found.append(CommitPoint(commit, counts.get(commit.sha), cycles, cycles, cycles))
-        return CommitTrail("geometric mean", "", tuple(found))
+            points.append(CommitPoint(commit, counts.get(commit.sha), cycles, cycles, cycles))
+        return CommitTrail("geometric mean", "", tuple(points))
 
     def jumps(self, least: float = 0.0) -> list[Jump]:
-        """Return the jumps of all rows of more than `least` instructions, by row and place."""
-        found = []
-        names = dict.fromkeys(name for one in self.line for name in one.rows)
+        """Return the jumps of all rows by more than `least` instructions, by row and position."""
+        found_jumps = []
+        names = dict.fromkeys(name for measurement in self.line for name in measurement.rows)
         for name in names:
-            having = [one for one in self.line if name in one.rows]
-            for base, head in pairwise(having):
+            with_row = [measurement for measurement in self.line if name in measurement.rows]
+            for base, head in pairwise(with_row):
                 jump = self._jump(name, base, head)
                 if jump is not None and abs(jump.change) > least:
-                    found.append(jump)
-        return found
+                    found_jumps.append(jump)
+        return found_jumps
 
     def _jump(self, name: str, base: MeasuredCommit, head: MeasuredCommit) -> Jump | None:
         before, after = base.rows[name], head.rows[name]
@@ -352,77 +360,84 @@ class CampaignData:
 def _means(
     every: Sequence[MeasuredCommit], series: str, catalogue: Catalogue
 ) -> Iterator[tuple[str, float]]:
-    """Yield the commits that were measured like the first whole one, with the means of the rows
-    that all of them have alike."""
-    most = max((len(one.rows) for one in every), default=0)
-    whole = [one for one in every if len(one.rows) > most / 2]  # no commit that was only followed
-    whole = [one for one in whole if alike(one, whole[0])]
+    """Yield each commit that was measured like the first complete one, with the mean of the rows
+    that all of them have."""
+    most = max((len(measurement.rows) for measurement in every), default=0)
+    # Commits that were measured for --follow only are not complete.
+    complete = [measurement for measurement in every if len(measurement.rows) > most / 2]
+    complete = [measurement for measurement in complete if alike(measurement, complete[0])]
     shared = {
         name
-        for name, row in (whole[0].rows if whole else {}).items()
-        if all(name in one.rows and same_entry(one, whole[0], row.id) for one in whole)
+        for name, row in (complete[0].rows if complete else {}).items()
+        if all(
+            name in measurement.rows and same_entry(measurement, complete[0], row.id)
+            for measurement in complete
+        )
     }
-    for one in whole:
+    for measurement in complete:
         ratios: dict[str, list[float]] = defaultdict(list)
         for name in shared:
-            row, first = one.rows[name], whole[0].rows[name]
-            known = catalogue.benchmarks.get(row.id)
+            row, first = measurement.rows[name], complete[0].rows[name]
+            benchmark = catalogue.benchmarks.get(row.id)
             values = getattr(row, series), getattr(first, series)
-            if known is None or known.touches != "kernel" or row.icache is not False:
+            if benchmark is None or benchmark.touches != "kernel" or row.icache is not False:
                 continue
             if None in values or min(values) <= 0:
                 continue
             ratios[row.id].append(math.log(values[0] / values[1]))
         if ratios:
-            yield one.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
+            yield measurement.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
 
 
-def alike(one: MeasuredCommit, other: MeasuredCommit) -> bool:
-    """Return whether two commits were measured alike."""
-    return all(one.factors.get(name) == other.factors.get(name) for name in ALIKE)
+def alike(base: MeasuredCommit, head: MeasuredCommit) -> bool:
+    """Return whether two commits were measured under the same conditions."""
+    return all(base.factors.get(name) == head.factors.get(name) for name in ALIKE)
 
 
-def same_entry(one: MeasuredCommit, other: MeasuredCommit, id_: str) -> bool:
-    """Return whether the catalogues of two commits said the same of a benchmark: others of them may
-    have changed. Lines that do not tell are held to the whole catalogue."""
-    first, second = (of.entries.get(id_, of.factors.get("catalogue")) for of in (one, other))
+def same_entry(base: MeasuredCommit, head: MeasuredCommit, id_: str) -> bool:
+    """Return whether two commits have the same catalogue entry of a benchmark; other entries may
+    differ. Lines without entries must have the same catalogue."""
+    first, second = (
+        measurement.entries.get(id_, measurement.factors.get("catalogue"))
+        for measurement in (base, head)
+    )
     return first == second
 
 
 def is_campaign_file(path: Path) -> bool:
-    """Return whether a file is one of a campaign."""
-    with reading(path, "`tockmark-lab campaign` begins one"), path.open("rb") as file:
+    """Return whether a file is from a campaign."""
+    with reading(path, "`tockmark-lab campaign` creates one"), path.open("rb") as file:
         return format_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
 
 
 def load_campaign(path: Path) -> tuple[CampaignData, list[str]]:
-    """Return what a campaign's file holds, and what could not be read; nothing of a file that is
-    not there."""
-    found = CampaignData()
+    """Read a campaign's file. Return its contents, and a message for each line that could not be
+    read. A missing file is empty."""
+    data = CampaignData()
     if not path.exists():
-        return found, []
+        return data, []
     with reading(path):
-        held = path.read_bytes()
-    kind = format_of(held.decode(errors="replace"))
+        content = path.read_bytes()
+    kind = format_of(content.decode(errors="replace"))
     if kind not in (FORM, None):
         what, todo = KINDS.get(kind or "", ("another file", TODO))
-        raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
+        raise TockmarkError(f"{shown(path)} is {what}, not the file of a campaign", todo)
     lines: dict[int, AnyLine]
-    lines, problems = history.read_lines(held, path, _line)
+    lines, problems = history.read_lines(content, path, _line)
     for line in lines.values():
-        found.take(line)
-    return found, problems
+        data.add(line)
+    return data, problems
 
 
 def _line(raw: bytes, where: str) -> AnyLine | None:
-    """Return what one line holds; None if it is torn."""
+    """Decode a line; None if it is incomplete."""
 
     def make(data: Any) -> AnyLine | None:
         if not isinstance(data, dict):
             return None
         check_version(data, FORM, COMMITS_VERSION, where, TODO)
         if (kind := data.get("kind")) not in LINES:
-            raise RefusedError(f"a line of the kind '{kind}' is not known")
+            raise RefusedError(f"unknown kind of line '{kind}'")
         return convert(data, LINES[kind])
 
     try:
@@ -432,13 +447,13 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
 
 
 def append_line(path: Path, line: AnyLine) -> None:
-    """Append a line; it is on the disk before this returns."""
-    history.append(path, lambda held: msgspec.json.encode(line))
+    """Append a line and flush it to the disk."""
+    history.append(path, lambda content: msgspec.json.encode(line))
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
-    """Return of each pair of commits the jump of the most instructions, and of several the one
-    that is the largest share of its row; the dearest first, the best last."""
+    """Return the largest jump of each pair of commits, by instructions, then by share of the row.
+    The largest increase comes first, the largest decrease last."""
     best: dict[tuple[str, str], Jump] = {}
     for jump in jumps:
         pair = jump.base.sha, jump.head.sha

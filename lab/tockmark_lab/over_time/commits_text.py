@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `history` shows of a campaign: a kernel's rows over its commits, with what made them jump.
+"""The output of `history` for a campaign: a kernel's rows over its commits, and their jumps.
 
-A jump is one by its instructions. Its cycles are told where `judge` is sure of them, of paired
-links; else it says "instructions only".
+A jump is a change of instructions. Its change of cycles is shown if `judge` is sure of it, from
+paired links; otherwise the output says "instructions only".
 """
 
 from collections.abc import Sequence
@@ -17,33 +17,35 @@ COUNTED = "of one operation, i-cache as the row says; cycles of one link, over i
 INSTRUCTIONS_ONLY = "instructions only"
 
 
-def commits_text(held: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
-    """Show one row in full, several in a line each; above them the geometric mean."""
-    lines = [*text.wrap(mean_line(mean, held), ""), ""]
+def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
+    """Format one row in full, or several with a line each, below the geometric mean."""
+    lines = [*text.wrap(mean_line(mean, data), ""), ""]
     if len(trails) == 1:
-        return "\n".join([*lines, *_full(trails[0]), *_gaps(held)]) + "\n"
+        return "\n".join([*lines, *_full(trails[0]), *_gaps(data)]) + "\n"
     columns = [
         TableColumn("", 40, 0, left=True),
         *figures({"commits": 8, "first": 9, "last": 9, "change": 9, "jumps": 6}),
         TableColumn("", 0, 2, left=True),
     ]
-    for setting in dict.fromkeys(one.setting for one in trails):
-        same = [one for one in trails if one.setting == setting]
-        table = Table(columns, ([one.name, *trail_cells(one)] for one in same), rule=text.LINE)
+    for setting in dict.fromkeys(trail.setting for trail in trails):
+        same = [trail for trail in trails if trail.setting == setting]
+        table = Table(
+            columns, ([trail.name, *trail_cells(trail)] for trail in same), rule=text.LINE
+        )
         lines += [*table.text(setting, f"Instructions {COUNTED}", ""), ""]
-    return "\n".join([*lines, *_gaps(held)]).rstrip() + "\n"
+    return "\n".join([*lines, *_gaps(data)]).rstrip() + "\n"
 
 
-def mean_line(mean: CommitTrail, held: CampaignData) -> str:
-    """Say how far all rows together went, and what could not be measured."""
-    gaps = f", {len(held.gaps)} that could not be" if held.gaps else ""
+def mean_line(mean: CommitTrail, data: CampaignData) -> str:
+    """Format the change of the geometric mean, and how many commits could not be measured."""
+    gaps = f", {len(data.gaps)} that could not be" if data.gaps else ""
     if not mean.points:
-        return f"{len(held.measured)} commits were measured{gaps}; they share no row"
+        return f"{len(data.measured)} commits were measured{gaps}; they share no row"
     first, last = mean.ends
     went = f"instructions {text.ratio(last.instret)}, cycles {last.cycles:.2f} (one link)"
     return (
         f"geometric mean of what touches the kernel, {last.commit.title} by {first.commit.title}:"
-        f" {went}; {len(held.measured)} commits were measured{gaps}"
+        f" {went}; {len(data.measured)} commits were measured{gaps}"
     )
 
 
@@ -71,14 +73,19 @@ def _full(trail: CommitTrail) -> list[str]:
             on_track(mark, point.instret or low, low, high),
         )
     jumps = trail.jumps
-    said = f"{len(trail.points)} commits; {len(jumps) or 'no'} jump{'s' * (len(jumps) != 1)}"
+    summary = f"{len(trail.points)} commits; {len(jumps) or 'no'} jump{'s' * (len(jumps) != 1)}"
     marked = [" (#)" * bool(jumps), " (|: a release)" * any(p.commit.names for p in trail.points)]
     lines = [line for jump in jumps for line in text.wrap(jump_words(jump), "  ")]
-    return [*table.text(trail.name, trail.setting, COUNTED, ""), "", said + "".join(marked), *lines]
+    return [
+        *table.text(trail.name, trail.setting, COUNTED, ""),
+        "",
+        summary + "".join(marked),
+        *lines,
+    ]
 
 
 def jump_words(jump: Jump) -> str:
-    """Say what jumped, by how much, and where."""
+    """Format a jump: its size and its commit."""
     chain = f"; toolchain {jump.head.toolchain}" if jump.built_anew else ""
     return (
         f"{jump.head.date[:10]} {jump.change:+.0f} instructions"
@@ -87,28 +94,28 @@ def jump_words(jump: Jump) -> str:
 
 
 def cycles_words(jump: Jump) -> str:
-    """Say what became of the cycles, if that is sure."""
-    one = jump.judged
-    if one is None or not one.sure:
+    """Format the change of cycles, if it is sure."""
+    verdict = jump.judged
+    if verdict is None or not verdict.sure:
         return INSTRUCTIONS_ONLY
-    ends = " … ".join(text.percent(end, sign="+") for end in (one.low, one.high))
-    return f"cycles {text.percent(one.estimate, sign='+')} ({ends})"
+    ends = " … ".join(text.percent(end, sign="+") for end in (verdict.low, verdict.high))
+    return f"cycles {text.percent(verdict.estimate, sign='+')} ({ends})"
 
 
 def range_words(point: CommitPoint) -> str:
-    """Write the range of the cycles over samples; nothing where all are equal."""
+    """Format the range of the cycles over samples; empty if all are equal."""
     if point.low == point.high:
         return ""
     return f"{text.number(point.low)}–{text.number(point.high)}"
 
 
 def trail_cells(trail: CommitTrail) -> list[str]:
-    """Write a row in short: commits, first and last, change, how many jumps, and a small plot."""
+    """Return a row's cells: commits, first and last, change, number of jumps, and a small plot."""
     first, last = trail.ends
     counts = [point.instret for point in trail.points if point.instret is not None]
     return [
         str(len(trail.points)),
-        *(text.number(text.rounded(one.instret)) for one in (first, last)),
+        *(text.number(text.rounded(end.instret)) for end in (first, last)),
         text.change(first.instret, last.instret),
         str(len(trail.jumps) or "-"),
         small_plot(thinned(counts)),
@@ -116,29 +123,34 @@ def trail_cells(trail: CommitTrail) -> list[str]:
 
 
 def thinned(values: Sequence[float], most: int = TRAIL) -> list[float]:
-    """Return so many values at most, the first and the last among them."""
+    """Return at most `most` values, with the first and the last among them."""
     if len(values) <= most:
         return [*values]
     return [values[round(n * (len(values) - 1) / (most - 1))] for n in range(most)]
 
 
-def _gaps(held: CampaignData) -> list[str]:
-    if not held.gaps:
+def _gaps(data: CampaignData) -> list[str]:
+    if not data.gaps:
         return []
     lines = ["", "could not be measured:"]
-    for gap in sorted(held.gaps.values(), key=lambda gap: gap.commit.moment):
-        said = f"{gap.commit.date[:10]} {gap.commit.title}: {gap.cause}"
-        lines += text.wrap(said, "  ")
+    for gap in sorted(data.gaps.values(), key=lambda gap: gap.commit.moment):
+        line = f"{gap.commit.date[:10]} {gap.commit.title}: {gap.cause}"
+        lines += text.wrap(line, "  ")
     return lines
 
 
-def commits_json(mean: CommitTrail, trails: Sequence[CommitTrail], held: CampaignData) -> Any:
-    """Return all of it for other programs."""
+def commits_json(mean: CommitTrail, trails: Sequence[CommitTrail], data: CampaignData) -> Any:
+    """Return all of it as JSON."""
     return {
         "mean": mean,
         "rows": [
-            {"row": one.name, "setting": one.setting, "points": one.points, "jumps": one.jumps}
-            for one in trails
+            {
+                "row": trail.name,
+                "setting": trail.setting,
+                "points": trail.points,
+                "jumps": trail.jumps,
+            }
+            for trail in trails
         ],
-        "gaps": [{"commit": one.commit, "cause": one.cause} for one in held.gaps.values()],
+        "gaps": [{"commit": gap.commit, "cause": gap.cause} for gap in data.gaps.values()],
     }

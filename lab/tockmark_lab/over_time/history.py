@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A history of runs: its file, and the change points of a row from run to run.
 
-The file has one JSON line a run. A line is appended in one write, and it is on the disk before the
-verb ends; if that fails the file is cut back. A run that was killed half way leaves at most a torn
-last line, which is skipped on reading and set apart by the next append.
+The file has one JSON line per run. A line is appended in one write, and is on the disk before the
+verb ends; if that fails, the file is truncated to its old size. A killed run leaves at most an
+incomplete last line: reading skips it, and the next run is appended on a new line.
 """
 
 import errno
@@ -51,18 +51,18 @@ Held = TypeVar("Held")
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
 VERSION: Literal[2] = 2
-GIVE_ONE = "give a file that `tockmark-lab history --add` wrote, or make it anew from the results"
-HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
+GIVE_ONE = "give a file that `tockmark-lab history --add` wrote, or make it again from the results"
+HEAD = b'{"format":"tockmark-history"'  # of a line; an incomplete line may be a part of it
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
-GROUPED = ("machine", "clock", "timing", "ABI")  # runs that differ in these are no one series
-NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
-LEAST_RUNS = 2  # runs in a segment, where there is noise: one alone may be an outlier
+GROUPED = ("machine", "clock", "timing", "ABI")  # runs that differ in these are separate series
+NORMAL_MAD = 1.4826  # the sd of a normal distribution is this times its MAD
+LEAST_RUNS = 2  # runs in a segment if there is noise: a single run may be an outlier
 
-Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
+Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # negative for some rows near zero
 
 
 class HistoryRow(RowName, Part, frozen=True):
-    """One row of a run: its net of a whole sample."""
+    """One row of a run, with the net of a whole sample."""
 
     id: str
     cycles: Net
@@ -70,12 +70,12 @@ class HistoryRow(RowName, Part, frozen=True):
     icache: bool | None = None
     lang: Lang = "c"
     inner: Positive = 1
-    span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
+    span: tuple[float, float] | None = None  # the interval of the cycles; None: they are exact
     instret: Net | None = None
 
 
 class HistoryRun(Part, frozen=True):
-    """One line of the file."""
+    """One line of the file: a run."""
 
     format: Literal["tockmark-history"]
     version: Literal[2]
@@ -86,14 +86,14 @@ class HistoryRun(Part, frozen=True):
     rows: tuple[HistoryRow, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what types cannot: ValueError, which msgspec takes for its own."""
+        """Check what types cannot. Raise ValueError, which msgspec treats like its own errors."""
         if absent := [name for name in GROUPED if name not in self.factors]:
             raise ValueError(f"factors lack {absent[0]}")
         names = [row.name for row in self.rows]
         if len(set(names)) < len(names):
-            raise ValueError(f"the row {max(names, key=names.count)} stands twice")
+            raise ValueError(f"two rows are named {max(names, key=names.count)}")
         if crossed := [row.name for row in self.rows if row.span and row.span[0] > row.span[1]]:
-            raise ValueError(f"the span of the row {crossed[0]} ends before it begins")
+            raise ValueError(f"the span of the row {crossed[0]} ends before it starts")
 
 
 @dataclass(frozen=True)
@@ -107,25 +107,25 @@ class Point:
     instret: float | None
     exact: bool
     factors: dict[str, str]
-    changed: bool = False  # a change point: from this run on the level is another
+    changed: bool = False  # a change point: the level changes with this run
 
 
 @dataclass(frozen=True)
 class RowHistory:
-    """One row over the runs that can be compared, the oldest first."""
+    """One row over the runs that can be compared, oldest first."""
 
-    label: str  # with the cache setting, and how many operations are in a sample, if not one
-    setting: str  # what all its runs have in common
+    label: str  # with the cache setting, and the operations in a sample if there are several
+    setting: str  # common to all its runs
     points: list[Point]
 
     def causes(self, i: int) -> list[str]:
-        """Return the factors that changed with a run; the cache setting is the row's own."""
+        """Return the factors that changed with a run, except for the row's own cache setting."""
         before, now = self.points[i - 1].factors, self.points[i].factors
         return [name for name in now if before.get(name) != now[name] and name != "i-cache"]
 
 
 def history_run(result: Result) -> HistoryRun:
-    """Return what the file keeps of a run."""
+    """Return what the file stores of a run."""
     return HistoryRun(
         format=FORMAT,
         version=VERSION,
@@ -139,7 +139,7 @@ def history_run(result: Result) -> HistoryRun:
 
 def _kept(row: Row, simulated: bool) -> HistoryRow:
     series = row.cycles
-    assert series is not None  # or it would not be sound
+    assert series is not None  # since the row is sound
     assert series.net is not None
     own = interval(series, simulated)
     low, high = min((own.low, *series.nets)), max((own.high, *series.nets))
@@ -156,34 +156,34 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
 
 
 def add(path: Path, result: Result) -> bool:
-    """Append a run; False if the file has it already."""
+    """Append a run. Return False if the file has it already."""
     run = history_run(result)
 
-    def line(held: bytes) -> bytes | None:
-        if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
+    def line(content: bytes) -> bytes | None:
+        if any(r.result_sha256 == run.result_sha256 for r in _runs(content, path)[0]):
             return None
         return msgspec.json.encode(run)
 
     return append(path, line)
 
 
-def append(path: Path, line: Callable[[bytes], bytes | None]) -> bool:
-    """Append the line that `line` makes of what a file holds, on the disk before this returns;
-    False if it makes none. Behind a torn line it stands apart."""
+def append(path: Path, make_line: Callable[[bytes], bytes | None]) -> bool:
+    """Append the line that `make_line` makes from a file's content, and flush it to the disk.
+    Return False if it makes none. An incomplete last line gets a line end first."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # so that two at once do not both add the same
+            fcntl.flock(file, fcntl.LOCK_EX)  # so that two processes do not add the same run
             file.seek(0)
-            held = file.read()
-            made = line(held)
-            if made is None:
+            content = file.read()
+            new_line = make_line(content)
+            if new_line is None:
                 return False
-            torn = held[-1:] not in (b"", b"\n")
-            _append(file.fileno(), len(held), b"\n" * torn + made + b"\n")
+            torn = content[-1:] not in (b"", b"\n")
+            _append(file.fileno(), len(content), b"\n" * torn + new_line + b"\n")
     except OSError as error:
         raise TockmarkError(
-            f"cannot write {shown(path)}: {error.strerror}; it holds what it held before",
+            f"cannot write {shown(path)}: {error.strerror}; the file is unchanged",
             "make room or choose another file with -f",
         ) from error
     return True
@@ -200,59 +200,59 @@ def _append(handle: int, size: int, data: bytes) -> None:
 
 
 def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
-    """Return the runs of a file, the oldest first, and what could not be read."""
-    with reading(path, "`tockmark-lab history --add RESULT.json` begins a history"):
-        held = path.read_bytes()
-    runs, problems = _runs(held, path)
+    """Read a file. Return its runs, oldest first, and a message for each line that it skips."""
+    with reading(path, "`tockmark-lab history --add RESULT.json` creates a history"):
+        content = path.read_bytes()
+    runs, problems = _runs(content, path)
     if not runs:
         raise TockmarkError(
-            f"{shown(path)} holds no run", "`tockmark-lab history --add RESULT.json` adds one"
+            f"{shown(path)} has no runs", "`tockmark-lab history --add RESULT.json` adds one"
         )
     return sorted(runs, key=lambda run: run.date), problems
 
 
-def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
-    """Return all that is whole in what a history holds, and what is not; anything but a history is
-    refused by name."""
-    if held and not (_LINE.search(held) or HEAD.startswith(held)):
-        kind = format_of(held.decode(errors="replace"))
+def _runs(content: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
+    """Return the complete runs in the content of a history, and a message for each incomplete line.
+    TockmarkError for any other file."""
+    if content and not (_LINE.search(content) or HEAD.startswith(content)):
+        kind = format_of(content.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
-    found, problems = read_lines(held, path, _run)
-    first: dict[str, int] = {}  # the lines of the runs
-    for number, run in found.items():
+    runs_by_line, problems = read_lines(content, path, _run)
+    first: dict[str, int] = {}  # line number of each run
+    for number, run in runs_by_line.items():
         if (line := first.setdefault(run.result_sha256, number)) != number:
             where = line_name(path, number)
-            raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
-    return [*found.values()], problems
+            raise TockmarkError(f"{where} repeats the run of line {line}", "delete it")
+    return [*runs_by_line.values()], problems
 
 
 def read_lines(
-    held: bytes, path: Path, read: Callable[[bytes, str], Held | None]
+    content: bytes, path: Path, read: Callable[[bytes, str], Held | None]
 ) -> tuple[dict[int, Held], list[str]]:
-    """Return what `read` makes of each line, by its number from 1, and which lines are torn: it
-    takes a line and what to call it, and returns None of a torn one."""
-    found: dict[int, Held] = {}
+    """Decode each line of a content. `read` gets a line and its name, and returns None if the line
+    is incomplete. Return what it returned, by line number from 1, and a message for each incomplete
+    line."""
+    decoded: dict[int, Held] = {}
     problems = []
-    for number, raw in enumerate(held.split(b"\n"), 1):
+    for number, raw in enumerate(content.split(b"\n"), 1):
         if not raw:
             continue
-        made = read(raw, where := line_name(path, number))
-        if made is None:
-            problems.append(f"{where} is torn; skipped")
+        line = read(raw, where := line_name(path, number))
+        if line is None:
+            problems.append(f"{where} is incomplete; skipped")
         else:
-            found[number] = made
-    return found, problems
+            decoded[number] = line
+    return decoded, problems
 
 
 def line_name(path: Path, number: int) -> str:
-    """Name a line of a file."""
+    """Return the name of a line of a file."""
     return f"{shown(path)}: line {number}"
 
 
 def _run(raw: bytes, where: str) -> HistoryRun | None:
-    """Return what one line holds; None if it is torn. What is whole, but not as it should be, is
-    refused."""
+    """Decode a line; None if it is incomplete. TockmarkError if it is complete but not valid."""
 
     def make(data: Any) -> HistoryRun | None:
         if not isinstance(data, dict):
@@ -267,33 +267,33 @@ def _run(raw: bytes, where: str) -> HistoryRun | None:
 
 
 def rows_in(runs: Iterable[HistoryRun]) -> list[tuple[str, Params]]:
-    """Return the rows that any of the runs has."""
+    """Return the rows of all runs."""
     return [(row.id, row.params) for run in runs for row in run.rows]
 
 
-def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
-    """Return the rows that are meant, run by run, with their change points."""
-    found: dict[tuple[str, str], list[Point]] = {}
+def series(runs: Iterable[HistoryRun], selection: Selection) -> list[RowHistory]:
+    """Return the selected rows, run by run, with their change points."""
+    points_by_row: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
         grouped = [name for name in (*GROUPED, *pairs.UNSAID) if name in run.factors]
         setting = ", ".join(f"{name} {run.factors[name]}" for name in grouped)
         for row in run.rows:
-            if meant.includes(row):
+            if selection.includes(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
                 ends, exact = row.span or (row.cycles, row.cycles), row.span is None
                 point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)
-                found.setdefault((name, setting), []).append(point)
-    for points in found.values():
+                points_by_row.setdefault((name, setting), []).append(point)
+    for points in points_by_row.values():
         for at in change_points([point.cycles for point in points], _noise(points)):
             points[at] = replace(points[at], changed=True)
-    return [RowHistory(name, setting, points) for (name, setting), points in found.items()]
+    return [RowHistory(name, setting, points) for (name, setting), points in points_by_row.items()]
 
 
 def _noise(points: list[Point]) -> float | None:
     """Return the sd of one run's value from its level; None if all are exact.
 
-    Taken from how much neighbours differ, since a change of level shows there only once; but no
-    less than what the intervals say, or half a count.
+    It is estimated from the differences between neighbours, of which a change of level affects only
+    one. It is at least what the intervals show, and at least half a count.
     """
     if all(point.exact for point in points):
         return None
@@ -303,11 +303,11 @@ def _noise(points: list[Point]) -> float | None:
 
 
 def change_points(values: list[float], noise: float | None) -> list[int]:
-    """Return where the level changes: the first run of each new level.
+    """Return the first run of each new level.
 
-    Exact values: wherever one is not the one before. With noise: the cut into levels that has the
-    least sum of squared distances in sds, each change costing 3 ln n (optimal partitioning, as PELT
-    finds it; here without the pruning, which only makes it quicker).
+    Exact values: each value that differs from the one before it. With noise: the segmentation with
+    the least sum of squared distances in sds, plus 3 ln n for each change (optimal partitioning, as
+    in PELT, but without its pruning, which only saves time).
     """
     n = len(values)
     if noise is None:
@@ -327,9 +327,9 @@ def change_points(values: list[float], noise: float | None) -> list[int]:
         total = best[starts] + cost + penalty
         last[end] = int(np.argmin(total))
         best[end] = total[last[end]]
-    found = []
+    changes = []
     at = last[n]
     while at > 0:
-        found.append(at)
+        changes.append(at)
         at = last[at]
-    return found[::-1]
+    return changes[::-1]

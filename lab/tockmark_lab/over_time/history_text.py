@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `history` shows of runs: one row run by run, several rows in a line each."""
+"""The output of `history` for runs: one row run by run, or several rows with a line each."""
 
 from collections.abc import Sequence
 
@@ -7,16 +7,16 @@ from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark_lab.over_time.history import RowHistory
 
-TRACK = 24  # characters of the plot beside the runs of one row
-TRAIL = 16  # runs in the small plot of one among several rows
+TRACK = 24  # characters of the plot next to the runs of a row
+TRAIL = 16  # runs in the small plot of a row
 BARS = "▁▂▃▄▅▆▇█"
 UNIT = "net cycles of one sample; lower is better"
 
 
-def history_text(found: list[RowHistory]) -> str:
-    """Show one row in full, several in a line each."""
-    if len(found) == 1:
-        return "\n".join(_full(found[0])) + "\n"
+def history_text(histories: list[RowHistory]) -> str:
+    """Format one row in full, or several with a line each."""
+    if len(histories) == 1:
+        return "\n".join(_full(histories[0])) + "\n"
     columns = [
         TableColumn("", 42, 0, left=True),
         TableColumn("runs", 5, 0),
@@ -24,21 +24,23 @@ def history_text(found: list[RowHistory]) -> str:
         TableColumn("", 0, 2, left=True),
     ]
     lines = []
-    for setting in dict.fromkeys(series.setting for series in found):
-        same = [series for series in found if series.setting == setting]
-        table = Table(columns, ([one.label, *history_cells(one)] for one in same), rule=text.LINE)
+    for setting in dict.fromkeys(series.setting for series in histories):
+        same = [series for series in histories if series.setting == setting]
+        table = Table(
+            columns, ([series.label, *history_cells(series)] for series in same), rule=text.LINE
+        )
         lines += [*table.text(setting, UNIT, ""), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def track_column(low: float, high: float) -> TableColumn:
-    """Return the column of a plot beside a table's lines: its head has both ends."""
+    """Return the column for a plot next to a table's rows. Its head shows both ends."""
     least, most = text.trimmed(low), text.trimmed(high)
     return TableColumn(least.ljust(TRACK - len(most)) + most, TRACK, 2, left=True)
 
 
 def on_track(mark: str, value: float, low: float, high: float) -> str:
-    """Return a mark at its place in such a column."""
+    """Return a mark at its position in such a column."""
     at = round((TRACK - 1) * (value - low) / (high - low)) if high > low else 0
     return f"{'':{at}}{mark}"
 
@@ -65,15 +67,15 @@ def _full(series: RowHistory) -> list[str]:
         cells = date, kernel, text.trimmed(point.cycles), "exact" if point.exact else span, change
         table.add(*cells, on_track("#" if point.changed else "o", point.cycles, low, high))
         if point.changed:
-            causes = ", ".join(series.causes(i)) or "nothing that a result tells"
-            changed.append(f"{date}  {change}; with it changed: {causes}")
+            causes = ", ".join(series.causes(i)) or "nothing that is in a result"
+            changed.append(f"{date}  {change}; changed with it: {causes}")
     count = f"{len(changed) or 'no'} change point{'s' * (len(changed) != 1)}"
     runs = f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"
     return [*table.text(series.label, series.setting, UNIT, ""), "", runs, *changed]
 
 
 def history_cells(series: RowHistory) -> list[str]:
-    """Write a row in short: runs, first and last, change, how many changes, and a small plot."""
+    """Return a row's cells: runs, first and last, change, number of changes, and a small plot."""
     points = series.points
     return [
         str(len(points)),
@@ -86,7 +88,7 @@ def history_cells(series: RowHistory) -> list[str]:
 
 
 def small_plot(values: Sequence[float]) -> str:
-    """Draw values as bars of one line, from the least to the largest."""
+    """Draw values as bars in one line, from the least to the largest."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     size = (len(BARS) - 1) / (high - low) if high > low else 0
     return "".join(BARS[round((value - low) * size)] for value in values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Chapters of a site: rows over runs, from a history, and over commits, from a campaign."""
+"""Chapters of a site: rows over the runs of a history, and over the commits of a campaign."""
 
 import contextlib
 from collections import Counter
@@ -29,32 +29,32 @@ from tockmark_lab.over_time.commits import (
 )
 from tockmark_lab.over_time.history import HistoryRun, RowHistory
 
-PICTURED = 24  # rows of the first screen, from which those of a campaign's picture are
+PICTURED = 24  # rows of the first screen that may be in a campaign's picture
 
 
 def chapters(site: Site, files: Sequence[Path]) -> tuple[list[Chapter], list[str]]:
-    """Return a chapter for each history or campaign, and what could not be read of them."""
-    found, problems = list[Chapter](), list[str]()
+    """Return a chapter for each history or campaign, and a message for each line that it skips."""
+    pages, problems = list[Chapter](), list[str]()
 
     def address(name: str) -> str:
-        """Return a page's file that no other chapter has."""
-        several = sum(one.path.startswith(name) for one in found)
+        """Return the file name of a page that no other chapter has."""
+        several = sum(chapter.path.startswith(name) for chapter in pages)
         return f"{name}{f'-{several + 1}' if several else ''}.html"
 
     for path in files:
         if is_campaign_file(path):
-            held, torn = load_campaign(path)
-            found.append(_of_commits(held, site.catalogue, address("commits"), path.stem))
+            data, torn = load_campaign(path)
+            pages.append(_campaign_chapter(data, site.catalogue, address("commits"), path.stem))
         else:
             runs, torn = history.load(path)
-            found.append(_of_runs(runs, site, address("history")))
+            pages.append(_history_chapter(runs, site, address("history")))
         problems += torn
-    return found, problems
+    return pages, problems
 
 
 @dataclass(frozen=True)
 class HistoryPart:
-    """What the page of a history shows of one benchmark."""
+    """The part of a history's page for one benchmark."""
 
     id: str
     anchor: str
@@ -63,11 +63,11 @@ class HistoryPart:
     pictures: list[tuple[str, Markup]]
 
 
-def _of_runs(runs: Sequence[HistoryRun], site: Site, path: str) -> Chapter:
+def _history_chapter(runs: Sequence[HistoryRun], site: Site, path: str) -> Chapter:
     parts = []
     for id_ in site.ids:
-        meant = Selection(site.catalogue, (id_,))
-        if rows := [one for one in history.series(runs, meant) if len(one.points) > 1]:
+        selection = Selection(site.catalogue, (id_,))
+        if rows := [series for series in history.series(runs, selection) if len(series.points) > 1]:
             anchor = anchor_of(site, id_)
             drawn = _picture(rows, f"history-{anchor}")
             parts.append(HistoryPart(id_, anchor, site.address(id_), rows, drawn))
@@ -76,52 +76,57 @@ def _of_runs(runs: Sequence[HistoryRun], site: Site, path: str) -> Chapter:
 
 
 def _picture(rows: list[RowHistory], name: str) -> list[tuple[str, Markup]]:
-    """Draw the rows that changed, under the setting that has most of them."""
-    changed = [one for one in rows if any(point.changed for point in one.points)]
-    for setting, _ in Counter(one.setting for one in changed).most_common(1):
-        some = [one for one in changed if one.setting == setting]
-        with contextlib.suppress(TockmarkError):  # they are too many for a picture
-            return [(name, inline(pictures.history_picture(some, "svg"), name))]
+    """Draw the rows that changed, for the setting with the most of them."""
+    changed = [series for series in rows if any(point.changed for point in series.points)]
+    for setting, _ in Counter(series.setting for series in changed).most_common(1):
+        same_setting = [series for series in changed if series.setting == setting]
+        with contextlib.suppress(TockmarkError):  # too many rows for a picture
+            return [(name, inline(pictures.history_picture(same_setting, "svg"), name))]
     return []
 
 
 @dataclass(frozen=True)
 class CampaignPage:
-    """What the page of a campaign shows."""
+    """The contents of a campaign's page."""
 
-    held: CampaignData
+    data: CampaignData
     mean: CommitTrail
-    trails: list[CommitTrail]  # rows of the first screen first
-    pictures: list[tuple[str, Markup]]  # the mean, and those that people ask for first
+    trails: list[CommitTrail]  # rows of the first screen come first
+    pictures: list[tuple[str, Markup]]  # the mean, and rows of the first screen that jump
 
     @property
     def jumps(self) -> list[Jump]:
-        """The jumps, one for each pair of commits, the most expensive first."""
+        """The jumps, one per pair of commits, the most expensive first."""
         return largest(jump for trail in self.trails for jump in trail.jumps)
 
 
-def _of_commits(held: CampaignData, catalogue: Catalogue, path: str, name: str) -> Chapter:
-    ids = {row.id for one in held.line for row in one.rows.values()}
-    title = f"Over {len(held.measured)} commits: {name}"
-    body = _filled("commits.html", campaign=campaign_page(held, catalogue))
+def _campaign_chapter(data: CampaignData, catalogue: Catalogue, path: str, name: str) -> Chapter:
+    ids = {row.id for measurement in data.line for row in measurement.rows.values()}
+    title = f"Over {len(data.measured)} commits: {name}"
+    body = _filled("commits.html", campaign=campaign_page(data, catalogue))
     return Chapter(path, title, body, dict.fromkeys(ids, "rows"))
 
 
-def campaign_page(held: CampaignData, catalogue: Catalogue) -> CampaignPage:
-    """Return what the page of a campaign shows."""
-    first = {key: place for place, key in enumerate(_asked_first(catalogue))}
-    trails = held.trails(lambda row: True)
+def campaign_page(data: CampaignData, catalogue: Catalogue) -> CampaignPage:
+    """Return the contents of a campaign's page."""
+    first = {key: position for position, key in enumerate(_asked_first(catalogue))}
+    trails = data.trails(lambda row: True)
 
-    def place(trail: CommitTrail) -> int:
-        row = next(row for one in held.line for row in one.rows.values() if row.name == trail.name)
+    def rank(trail: CommitTrail) -> int:
+        row = next(
+            row
+            for measurement in data.line
+            for row in measurement.rows.values()
+            if row.name == trail.name
+        )
         return first.get(row_key(row.id, row.params), len(first))
 
-    trails.sort(key=place)
-    mean = held.mean(catalogue)
-    leading = [trail for trail in trails if place(trail) < PICTURED and trail.jumps]
+    trails.sort(key=rank)
+    mean = data.mean(catalogue)
+    leading = [trail for trail in trails if rank(trail) < PICTURED and trail.jumps]
     shown = [*([mean] if mean.points else []), *leading][: pictures.MOST]
     drawn = [("over-commits", inline(pictures.commits_picture(shown, "svg"), "over-commits"))]
-    return CampaignPage(held, mean, trails, drawn if shown else [])
+    return CampaignPage(data, mean, trails, drawn if shown else [])
 
 
 def _asked_first(catalogue: Catalogue) -> list[RowKey]:
@@ -129,7 +134,7 @@ def _asked_first(catalogue: Catalogue) -> list[RowKey]:
 
 
 def _filled(template: str, **values: object) -> Markup:
-    """Fill a template of this package, which uses parts of the site's own."""
+    """Fill a template of this package. It may use parts of the site's templates."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [

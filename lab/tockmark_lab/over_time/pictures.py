@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows over runs and over commits as pictures."""
+"""Pictures of rows over runs and over commits."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,28 +14,30 @@ from tockmark_lab.over_time.commits import CommitTrail
 from tockmark_lab.over_time.history import RowHistory
 
 HEIGHT = 3.6  # inches
-DATES = 10  # at most so many are written below
-PANEL = 1.9  # inches: the height of a row over commits
-MOST = 8  # rows in one picture: each has a style of its own
+DATES = 10  # most dates on the x axis
+PANEL = 1.9  # inches: height of a row over commits
+MOST = 8  # most rows in a picture, each in a style of its own
 
 
 def history_form(path: Path) -> str:
-    """Return the kind of picture that a file's name says."""
+    """Return the format of a picture, from its file name."""
     form = path.suffix.removeprefix(".")
     if form not in FORMATS:
-        raise TockmarkError(f"{path} is no picture's name", "end it in .png or .svg")
+        raise TockmarkError(f"{path} is not the name of a picture", "end it in .png or .svg")
     return form
 
 
-def history_picture(found: list[RowHistory], form: str) -> bytes:
-    """Return the picture as a file holds it. TockmarkError if there are too many rows."""
-    if len(found) > MOST:
-        raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
+def history_picture(histories: list[RowHistory], form: str) -> bytes:
+    """Draw a picture and return the content of its file. TockmarkError if it has too many rows."""
+    if len(histories) > MOST:
+        raise TockmarkError(
+            f"{len(histories)} rows are too many for a picture", f"name at most {MOST}"
+        )
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
         axes = figure.subplots()
-        dates = sorted({point.date for series in found for point in series.points})
-        for series, style in zip(found, STYLES, strict=False):
+        dates = sorted({point.date for series in histories for point in series.points})
+        for series, style in zip(histories, STYLES, strict=False):
             x = [dates.index(point.date) for point in series.points]
             y = [point.cycles for point in series.points]
             axes.plot(x, y, label=in_legend(series.label), drawstyle="steps-mid", **style)
@@ -48,39 +50,42 @@ def history_picture(found: list[RowHistory], form: str) -> bytes:
         shown = [date[:16].replace("T", "\n") for date in dates[::step]]
         axes.set_xticks(range(0, len(dates), step), shown)
         axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
-        axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
+        axes.set_title("; ".join(dict.fromkeys(series.setting for series in histories)), fontsize=8)
         figure.legend(loc="outside lower center", ncols=2)
     return rendered(figure, form)
 
 
 def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
-    """Return the picture as a file holds it, a panel a row, each as a multiple of its first commit:
-    instructions, and cycles of one link with their range
-    over samples; a dotted bar where a row jumps, a dashed one at a release. TockmarkError if there
-    are too many rows."""
+    """Draw a picture with a panel per row and return the content of its file. Each panel shows
+    instructions, and cycles of one link with their range over samples, relative to the first
+    commit; a dotted line at a jump and a dashed line at a release. TockmarkError if there are too
+    many rows."""
     if len(trails) > MOST:
-        raise TockmarkError(f"{len(trails)} rows are too many for a picture", "name fewer")
-    commits = {point.commit.sha: point.commit for one in trails for point in one.points}
-    order = sorted(commits.values(), key=lambda one: one.moment)
-    places = {one.sha: place for place, one in enumerate(order)}
+        raise TockmarkError(
+            f"{len(trails)} rows are too many for a picture", f"name at most {MOST}"
+        )
+    commits = {point.commit.sha: point.commit for trail in trails for point in trail.points}
+    order = sorted(commits.values(), key=lambda commit: commit.moment)
+    positions = {commit.sha: position for position, commit in enumerate(order)}
     with mpl.rc_context(STYLE):
         height = 0.8 + PANEL * len(trails)
         figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
         panels = figure.subplots(len(trails), 1, squeeze=False, sharex=True)[:, 0]
         for axes, trail in zip(panels, trails, strict=True):
-            _draw_trail(axes, trail, places)
+            _draw_trail(axes, trail, positions)
         step = -(-len(order) // DATES)
         panels[-1].set_xticks(
-            range(0, len(order), step), [f"{one.date[:10]}\n{one.short}" for one in order[::step]]
+            range(0, len(order), step),
+            [f"{commit.date[:10]}\n{commit.short}" for commit in order[::step]],
         )
         panels[-1].tick_params(axis="x", labelsize=6.5)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return rendered(figure, form)
 
 
-def _draw_trail(axes: Axes, trail: CommitTrail, places: Mapping[str, int]) -> None:
+def _draw_trail(axes: Axes, trail: CommitTrail, positions: Mapping[str, int]) -> None:
     first = trail.points[0]
-    x = [places[point.commit.sha] for point in trail.points]
+    x = [positions[point.commit.sha] for point in trail.points]
     counted = [(at, point.instret) for at, point in zip(x, trail.points, strict=True)]
     base = next((value for _, value in counted if value), 1.0)
     steps = [(at, value / base) for at, value in counted if value is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs for rows over time: history, campaign and site."""
+"""The verbs history, campaign and site, which show rows over time."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,7 @@ from tockmark.compare import pairs
 from tockmark.judge import engine
 from tockmark.judge.engine import SAMPLES
 from tockmark.result.file import load
-from tockmark.suite import catalogue
+from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select
 from tockmark.target import board as boards
 from tockmark.trees.builds import Builder
@@ -43,26 +43,26 @@ HISTORY = DATA / "history.jsonl"
     "tockmark-lab history syscall.command -o command.png",
     "tockmark-lab history 'call.args n=3 icache=on'",
     "tockmark-lab history syscall.command -f lab/data/tock-history.jsonl  # over commits",
-    exits={INCOMPLETE: "a line of the file was torn and left out"},
+    exits={INCOMPLETE: "an incomplete line of the file was skipped"},
 )
 def history_verb(
     row: Annotated[
         str | None,
         Argument(
-            help="Rows, named as for --only elsewhere. Default: all that changed.",
+            help="Rows, as for --only of `tockmark run` (default: all that changed).",
             autocompletion=options.complete_list(options.rows),
         ),
     ] = None,
     add: Annotated[
-        list[Path] | None, Option("--add", help="Append this result; may be given again.")
+        list[Path] | None, Option("--add", help="Append this result to the history. Repeatable.")
     ] = None,
     file: Annotated[
         Path,
         Option(
             "-f",
             "--file",
-            help="The history, or what `campaign` found: a JSON line for each.",
-            show_default=paths.shown(HISTORY),  # else its length depends on where this lies
+            help="History, or file of a campaign.",
+            show_default=paths.shown(HISTORY),  # the full path would depend on the machine
         ),
     ] = HISTORY,
     output: Annotated[
@@ -70,18 +70,19 @@ def history_verb(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Append runs to a history, or show how rows went from run to run, with change points; of a
-    campaign, from commit to commit, with jumps."""
+    """Append runs to a history, or show rows from run to run, with their change points.
+
+    If the file is from a campaign, show rows from commit to commit, with their jumps."""
     if output is not None:
         from tockmark_lab.over_time import pictures  # slow to load
 
-        pictures.history_form(output)  # before anything is written or said
+        pictures.history_form(output)  # before anything is written or printed
     for path in add or []:
         pairs.check_timed(paths.shown(path), result := load(path))
         pairs.warn_uncounted(paths.shown(path), result)
         new = history.add(file, result)
-        what = "added to" if new else "is already in"
-        print(f"{paths.shown(path)} {what} {paths.shown(file)}")
+        action = "added to" if new else "is already in"
+        print(f"{paths.shown(path)} {action} {paths.shown(file)}")
     if add and row is None:
         return
     if commits.is_campaign_file(file):
@@ -94,37 +95,41 @@ def history_verb(
 
 
 def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
-    """Show rows run by run; return what could not be read."""
+    """Show rows run by run. Return a message for each line that is skipped."""
     runs, problems = history.load(file)
-    found = history.series(runs, select(catalogue.load(), row, history.rows_in(runs)))
+    histories = history.series(runs, select(catalogues.load(), row, history.rows_in(runs)))
     if row is None:
-        found = [series for series in found if any(point.changed for point in series.points)]
-    elif not found:
-        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
-    if output is not None and found:
+        histories = [
+            series for series in histories if any(point.changed for point in series.points)
+        ]
+    elif not histories:
+        message = f"{paths.shown(file)} has no row '{row}'"
+        raise TockmarkError(message, "name a row that one of its runs has")
+    if output is not None and histories:
         from tockmark_lab.over_time import pictures
 
-        write_whole({output: pictures.history_picture(found, pictures.history_form(output))})
+        write_whole({output: pictures.history_picture(histories, pictures.history_form(output))})
     if as_json:
-        options.show(found)
-    elif found:
-        print(history_text.history_text(found), end="")
+        options.show(histories)
+    elif histories:
+        print(history_text.history_text(histories), end="")
     else:
-        print(f"{len(runs)} runs, and no row that changed; name one to see it")
+        print(f"{len(runs)} runs, no row changed; name a row to show it")
     return problems
 
 
 def _over_commits(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
-    """Show rows commit by commit; return what could not be read."""
-    held, problems = commits.load_campaign(file)
-    known = catalogue.load()
-    every = [(one.id, one.params) for of in held.line for one in of.rows.values()]
-    trails = held.trails(select(known, row, every).includes)
+    """Show rows commit by commit. Return a message for each line that is skipped."""
+    data, problems = commits.load_campaign(file)
+    catalogue = catalogues.load()
+    every = [(row_.id, row_.params) for commit in data.line for row_ in commit.rows.values()]
+    trails = data.trails(select(catalogue, row, every).includes)
     if row is None:
         trails = [trail for trail in trails if trail.jumps]
     elif not trails:
-        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no commit in it has it")
-    mean = held.mean(known)
+        message = f"{paths.shown(file)} has no row '{row}'"
+        raise TockmarkError(message, "name a row that one of its commits has")
+    mean = data.mean(catalogue)
     if output is not None:
         from tockmark_lab.over_time import pictures
 
@@ -132,9 +137,9 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
             {output: pictures.commits_picture([mean, *trails], pictures.history_form(output))}
         )
     if as_json:
-        options.show(commits_text.commits_json(mean, trails, held))
+        options.show(commits_text.commits_json(mean, trails, data))
     else:
-        print(commits_text.commits_text(held, mean, trails), end="")
+        print(commits_text.commits_text(data, mean, trails), end="")
     return problems
 
 
@@ -144,9 +149,9 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     "tockmark-lab campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
     " --follow syscall.command,upcall.yield_wait",
     exits={
-        OK: "each commit that was chosen is in the file, measured or as a gap",
-        INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
-        UNUSABLE: "unusable input, wrong usage, or a file of another line",
+        OK: "each chosen commit is in the file, measured or as a gap",
+        INCOMPLETE: "an incomplete line of the file was skipped, or the simulator did not start",
+        UNUSABLE: "unusable input, wrong usage, or the file of another line",
         INTERRUPTED: KEPT,
     },
 )
@@ -154,31 +159,34 @@ def campaign_verb(
     *,
     tree: Annotated[Path, checkout.TREE],
     span: Annotated[
-        str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
+        str, Argument(metavar="A..B", help="Commits of B since A, along first parents.")
     ],
     file: Annotated[
-        Path, Option("-f", "--file", help="What is found out: a JSON line for each commit.")
+        Path, Option("-f", "--file", help="File of the campaign: a JSON line per commit.")
     ],
     every: Annotated[
-        int, Option(min=0, help="Measure every so manieth commit and the last; 0: none of them.")
+        int,
+        Option(min=0, help="Measure every Nth commit and the last one; 0: only those of --commit."),
     ] = 1,
     commit: Annotated[
         list[str] | None,
-        Option(help="Measure this one, too: of the range, or beside it, as a release is."),
+        Option(help="Also measure this commit, on the line or off it (a release). Repeatable."),
     ] = None,
-    only: Annotated[str, Option(help="Which rows, as for --only elsewhere.")] = engine.DEFAULT,
+    only: Annotated[
+        str, Option(help="Rows to measure, as for --only of `tockmark run`.")
+    ] = engine.DEFAULT,
     follow: Annotated[
         str | None,
         Option(
             metavar="ROWS",
-            help="Then find the commits at which these rows jump: halve what lies between.",
+            help="Then bisect each jump of these rows.",
         ),
     ] = None,
     beyond: Annotated[
-        float, Option(min=0, help="Follow jumps of more instructions than this.")
+        float, Option(min=0, help="Bisect jumps of more than this many instructions.")
     ] = campaign.BEYOND,
     tries: Annotated[
-        int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
+        int, Option(min=0, help="Try up to N neighbours of a commit that does not build or boot.")
     ] = campaign.TRIES,
     build: Annotated[str | None, checkout.BUILD] = None,
     elf: Annotated[str | None, checkout.ELF] = None,
@@ -188,38 +196,38 @@ def campaign_verb(
     no_patch: checkout.NoPatch = False,
     fresh: checkout.FreshBuilds = False,
 ) -> None:
-    """Measure a line of commits, one after another, into a file for `history` and `site`.
+    """Measure the commits of a Tock checkout one after another, for `history` and `site`.
 
-    Cache off, one link, instructions and cycles of every row. What stands in the file is not
-    measured again. A commit that does not build or boot becomes a gap with its cause; --fresh
-    tries gaps again."""
-    known = catalogue.load()
+    The file gets instructions and cycles of every row, of one link, with the cache off. Commits
+    that are in the file are not measured again. A commit that does not build or boot becomes a gap
+    with its cause; --fresh tries gaps again."""
+    catalogue = catalogues.load()
     for terms in filter(None, (only, follow)):
-        select(known, terms)
+        select(catalogue, terms)
     how_built = checkout.recipe(tree, build, elf, no_patch)
     settings = checkout.parallel_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
-    found = repository(tree)
-    line = found.first_parents(span)
-    named = [(found.commit(name), name) for name in commit or []]
-    with run_options.interruptible_once(), worktree(found) as place:
-        going = campaign.Campaign(
-            repository=found,
+    tock = repository(tree)
+    line = tock.first_parents(span)
+    named_commits = [(tock.commit(name), name) for name in commit or []]
+    with run_options.interruptible_once(), worktree(tock) as folder:
+        running = campaign.Campaign(
+            repository=tock,
             line=line,
-            places=found.positions(line[-1]),
+            positions=tock.positions(line[-1]),
             path=file,
-            builder=Builder(place, how_built, fresh),
+            builder=Builder(folder, how_built, fresh),
             options=settings,
             only=only,
             print_line=lambda text: print(text, flush=True),
             tries=tries,
         )
         try:
-            going.run(campaign.chosen(line, every, named))
+            running.run(campaign.chosen(line, every, named_commits))
             if follow is not None:
-                going.follow(follow, beyond)
+                running.follow(follow, beyond)
         finally:
-            print(f"\n{going.cost}", flush=True)
-    raise Exit(INCOMPLETE if going.torn else OK)
+            print(f"\n{running.cost}", flush=True)
+    raise Exit(INCOMPLETE if running.torn else OK)
 
 
 @verb(
@@ -233,10 +241,8 @@ def site_verb(
     given: Annotated[
         list[Path], Argument(metavar="RESULT...", help="Results, as for `tockmark site`.")
     ],
-    output: Annotated[Path, options.output_option("Folder, new or with an older site.")],
-    over_time: Annotated[
-        list[Path], Option(help="A history, or the file of a campaign; may be given again.")
-    ],
+    output: Annotated[Path, options.output_option("Folder: a new one, or one with an older site.")],
+    over_time: Annotated[list[Path], Option(help="History, or file of a campaign. Repeatable.")],
 ) -> None:
     """Write the site of `tockmark site`, with pages of rows over runs and over commits."""
     from tockmark.cli.draw import make_site  # slow to load
@@ -245,9 +251,9 @@ def site_verb(
     problems: list[str] = []
 
     def chapters_of(site: "Site") -> "list[Chapter]":
-        made, torn = chapters(site, over_time)
+        new_chapters, torn = chapters(site, over_time)
         problems.extend(torn)
-        return made
+        return new_chapters
 
     code = make_site(given, output, chapters_of=chapters_of)
     for problem in problems:

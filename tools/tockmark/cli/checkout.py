@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs for the user's own checkout of Tock: patch readies it for the suite, judge says what a
-change of it costs, bisect which change it is that costs."""
+"""The verbs for the user's checkout of Tock.
+
+`patch` prepares the checkout for the suite, `judge` measures what a change costs, and `bisect`
+finds the commit that changed a cost."""
 
 import hashlib
 import shlex
@@ -53,67 +55,63 @@ from tockmark.trees.patch import PatchResult, apply_patch, remove_patch, tock_re
 from tockmark.trees.repository import repository, run_git, worktree
 
 WIDEST = 120  # columns of a table
-LINKS = 4  # of each commit, where bisect looks at cycles
-# What a kernel without a part of the patch cannot run, as `--only` has it.
+LINKS = 4  # links per commit when bisect compares cycles
+# Rows that need a part of the patch, as terms of --only.
 NEED_IPC = (
     "boot.restart, ctx.ring, fault.stop, ipc, some of sched.alarm_lateness,"
     " some of syscall.by_regions"
 )
 NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
-PUT_IN: dict[str, str] = {
+DRIVERS: dict[str, str] = {
     name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLECOUNT)
 }
 FreshBuilds = Annotated[
     bool,
     Option(
         "--fresh/--resume",
-        help="Build and simulate also what is kept from before, or go on from there.",
+        help="Ignore (or reuse) earlier builds and simulations.",
     ),
 ]
 NoPatch = Annotated[
-    bool, Option("--no-patch", help="Do not put Perf into the commits: it is there, in all.")
+    bool, Option("--no-patch", help="Do not patch the commits: all of them contain Perf.")
 ]
-# Options of judge, which may be left out, and of bisect, which may not.
-TREE = Argument(
-    metavar="TREE",
-    help="Top folder of your checkout of Tock; it stays as is. Default: where you stand.",
-)
+TREE = Argument(metavar="TREE", help="Your Tock checkout; it is not modified.")
 BUILD = Option(
     metavar="CMD",
-    help="What builds a commit's kernel, for the shell, from the checkout's top folder; it is"
-    f" remembered. For links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
+    help="Shell command that builds a kernel in the checkout's top folder; it is remembered. For"
+    f" several layouts it must pass ${LINK_ARGS} to the linker.",
 )
 ELF = Option(
     metavar="PATH",
-    help="Where CMD puts the kernel, from the top folder; default: the kernel that it made.",
+    help="ELF that CMD builds, relative to the top folder (default: the one ELF that it wrote).",
 )
 
 
 def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Recipe:
-    """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
-    of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
-    options cannot be meant, or nothing is known."""
-    known = builds.load_build_command(tree)
-    if build is None and known is None:
+    """Return how to build a kernel from a commit of a checkout, and store it.
+
+    The command comes from --build, from an earlier call, or from a prompt at a terminal.
+    TockmarkError if there is none."""
+    stored = builds.load_build_command(tree)
+    if build is None and stored is None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise TockmarkError(
-                f"what builds a kernel of {paths.shown(tree)} is not known",
-                "give the command once with --build; later it is remembered",
+                f"{paths.shown(tree)}: no build command is known",
+                "give the command with --build; it is remembered",
             )
-        build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
-    how = builds.BuildCommand(build, elf or "") if build is not None else known
-    assert how is not None
+        build = typer.prompt("Command that builds the kernel, from the top folder", err=True)
+    command = builds.BuildCommand(build, elf or "") if build is not None else stored
+    assert command is not None
     if elf is not None:
-        how = replace(how, elf=elf)
-    found = Recipe(
-        how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
-    )
-    builds.store_build_command(tree, how)
-    return found
+        command = replace(command, elf=elf)
+    elf_path = PurePosixPath(command.elf) if command.elf else None
+    steps = Recipe(command.command, elf_path, None if no_patch else our_patch())
+    builds.store_build_command(tree, command)
+    return steps
 
 
 def our_patch() -> Patch:
-    """Return what `tockmark patch` puts into a tree, where it is not there yet."""
+    """Return the patch of `tockmark patch`, for trees that do not have it yet."""
     digest = hashlib.sha256()
     for folder in (paths.KERNEL_PATCHES, paths.PERF):
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -128,44 +126,43 @@ def our_patch() -> Patch:
     "tockmark patch ~/tock --reverse",
     "tockmark patch ~/tock --board nrf52840dk --counter cyclecount",
     exits={
-        OK: "the tree is as was asked for, or with --check can be brought there",
-        UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
+        OK: "the tree is patched (with --check: can be), or no longer with --reverse",
+        UNUSABLE: "the patch does not fit, and nothing was changed; or wrong usage",
     },
 )
 def patch_verb(
     tree: Annotated[Path, Argument(metavar="DIR", help="Top folder of a Tock checkout.")],
     check: Annotated[
-        bool, Option("--check", help="Change nothing; say whether it could be done.")
+        bool, Option("--check", help="Change nothing; report whether the patch fits.")
     ] = False,
-    reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
+    reverse: Annotated[bool, Option("--reverse", help="Remove the patch.")] = False,
     counter: Annotated[
         str | None,
         options.names_option(
-            lambda: PUT_IN,
-            "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver;"
-            " default: perf, or what the board takes.",
+            lambda: DRIVERS,
+            "Drivers to add, separated by commas: perf, or cyclecount, Tock's own driver"
+            " (default: perf, or the driver that the board can have).",
         ),
     ] = None,
     board: Annotated[
         str | None,
-        options.name_option(
-            patch.board_names, "The board to wire; default: the one with Earl Grey."
-        ),
+        options.name_option(patch.board_names, "Board to wire (default: the Earl Grey board)."),
     ] = None,
 ) -> None:
-    """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
-    Other boards take CycleCount.
+    """Add the Perf capsule to a checkout of Tock, and wire it and IPC into the Earl Grey board.
+    Other boards get CycleCount.
 
-    The whole patch goes in, or nothing is changed; only IPC is left out, and that is said, where it
-    has no place. A tree with the new IPC's capsules has these wired, too. Building Tock is left to
-    you."""
+    Either the whole patch is applied or nothing changes. Only IPC is optional: if the tree has no
+    place for it, the verb skips it and reports that. If the tree has the capsules of the new IPC,
+    they are wired also. The verb does not build Tock."""
     if not tree.is_dir():
-        raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    given = split_names("counter", counter, PUT_IN) if counter is not None else []
-    counters = [PUT_IN[name] for name in given]
-    if board is not None and board not in (known := patch.board_names()):
+        raise TockmarkError(f"{tree}: not a folder", "give the top folder of a Tock checkout")
+    names = split_names("counter", counter, DRIVERS) if counter is not None else []
+    counters = [DRIVERS[name] for name in names]
+    if board is not None and board not in (board_names := patch.board_names()):
         raise TockmarkError(
-            f"the patch knows no board '{board}'", f"choose one of: {', '.join(known)}"
+            f"--board {board}: the patch does not support this board",
+            f"choose from: {', '.join(board_names)}",
         )
     done = (
         remove_patch(tree, check, board) if reverse else apply_patch(tree, check, counters, board)
@@ -175,47 +172,47 @@ def patch_verb(
     if not done.changed:
         print(f"It is {'not patched' if reverse else 'patched already'}; nothing was changed.")
     elif check:
-        what = "The patch can be taken out" if reverse else f"{_wired(done)} can be put in"
-        print(f"{what}; nothing was changed.")
+        possible = "The patch can be removed" if reverse else f"{_wired(done)} can be added"
+        print(f"{possible}; nothing was changed.")
     else:
-        print("The patch is out again." if reverse else _what_is_in(done))
+        print("The patch is removed." if reverse else _additions(done))
     if not reverse:
         for name, why in done.left_out.items():
-            print(f"{name[0].upper()}{name[1:]} is left out: {why}.")
-            print(f"Rows that need it fail unless the tree wires it itself: {NEED[name]}.")
+            print(f"{name[0].upper()}{name[1:]} is not added: {why}.")
+            print(f"These rows fail unless the tree itself wires it: {NEED[name]}.")
         if not check:
-            print(_next(tree, done))
+            print(_next_step(tree, done))
 
 
 def _wired(done: PatchResult) -> str:
-    """Return the parts that a tree takes."""
+    """Return the names of the wired parts, in words."""
     *others, last = done.wired
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _what_is_in(done: PatchResult) -> str:
-    """Say what was put into the tree."""
+def _additions(done: PatchResult) -> str:
+    """Return what was added to the tree, in words."""
     copies = [file for name in done.wired for file in done.family.parts[name].copies]
     added = " Added:" + "".join(f"\n  {file}" for file in copies) if copies else ""
     return f"{_wired(done)} wired into {done.family.board}.{added}"
 
 
-def _next(tree: Path, done: PatchResult) -> str:
-    """Say what to do with the tree now."""
+def _next_step(tree: Path, done: PatchResult) -> str:
+    """Return the next step for the user: build, then run."""
     command = ["tockmark", "run", *done.family.run, "--kernel", str(done.family.elf(tree))]
     return (
-        f"Next, build {done.family.board} as Tock's own documentation says, then\n"
+        f"Next, build {done.family.board} (see Tock's documentation), then run\n"
         f"  {shlex.join(command)}"
     )
 
 
 def _commit(tree: Path) -> str | None:
-    """Return the commit that is checked out in a tree; None where git does not know."""
+    """Return the commit that is checked out in a tree, or None without git."""
     if not (tree / ".git").exists():
         return None
     try:
         done = run_git(tree, "rev-parse", "--verify", "HEAD")
-    except TockmarkError:  # there is no git, and none is needed
+    except TockmarkError:  # git is not installed, and not needed
         return None
     return done.text.strip() or None
 
@@ -230,27 +227,33 @@ def parallel_options(
     fresh: bool,
     dask: str | None = None,
 ) -> RunOptions:
-    """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
-    profiled = boards.load(board).configured({"dask": dask})
-    require_ability(profiled.target, Ability.PARALLEL, name, profiled.name)
+    """Return the options of a run. TockmarkError unless the board runs boots in parallel."""
+    profile = boards.load(board).configured({"dask": dask})
+    require_ability(profile.target, Ability.PARALLEL, name, profile.name)
     return RunOptions(
         layouts=(),
-        board=profiled,
+        board=profile,
         suites=(Suite(AppBuild.built(abi), [], []),),
         catalogue=catalogues.load(),
         icaches=icaches,
         all_samples=False,
         samples=samples,
-        jobs=run_options.parallel_jobs(jobs, profiled),
+        jobs=run_options.parallel_jobs(jobs, profile),
         fresh=fresh,
     )
 
 
 @dataclass(frozen=True)
-class PairGiven:
-    """What `judge` is to compare: two commits of a tree, or the ELFs of both sides."""
+class PairArguments:
+    """The two sides of `judge`: two commits of a tree, or ELFs for each side."""
 
-    tree: Annotated[Path | None, TREE] = None
+    tree: Annotated[
+        Path | None,
+        Argument(
+            metavar="TREE",
+            help="Your Tock checkout; it is not modified (default: the current directory).",
+        ),
+    ] = None
     before: Annotated[
         str | None, Argument(metavar="BASE", help="The commit before the change.")
     ] = None
@@ -263,29 +266,28 @@ class PairGiven:
     base: Annotated[
         list[Path] | None,
         Option(
-            help="In the place of commits: ELF of the kernel before the change. May be given again"
-            " for links of the same source that differ in layout only."
+            help="Kernel ELF before the change, instead of commits. Repeat it for further links of"
+            " the same source."
         ),
     ] = None
     head: Annotated[
         list[Path] | None,
-        Option(help="ELF of the kernel with the change. May be given again, too."),
+        Option(help="Kernel ELF with the change, instead of commits. Repeatable."),
     ] = None
 
     def built(self, fresh: bool) -> AbstractContextManager[KernelPair]:
-        """Return both sides, as long as they can be built. TockmarkError unless they are given in
-        one of the two ways, and whole."""
+        """Return a context with both sides. TockmarkError unless they are complete in one form."""
         tree, before, after, build, elf = self.tree, self.before, self.after, self.build, self.elf
-        if tree and before and not after:  # the checkout is where the user stands
+        if tree and before and not after:  # `judge BASE HEAD`, in the checkout
             tree, before, after = Path.cwd(), str(tree), before
         if self.base and self.head and not (tree or before or after or build or elf):
             return nullcontext(pair_of_kernels(self.base, self.head))
         if tree and before and after and not (self.base or self.head):
-            how_built = recipe(tree, build, elf, self.no_patch)
-            return pair_of_commits(tree, (before, after), how_built, fresh)
+            steps = recipe(tree, build, elf, self.no_patch)
+            return pair_of_commits(tree, (before, after), steps, fresh)
         raise TockmarkError(
             "give two commits or two kernels, not a mix",
-            "as in `tockmark judge main HEAD`, or `tockmark judge --base a.elf --head b.elf`",
+            "for example `tockmark judge main HEAD`, or `tockmark judge --base a.elf --head b.elf`",
         )
 
 
@@ -297,63 +299,62 @@ class PairGiven:
     " --markdown comment.md",
     "tockmark judge ~/tock main my-change --only irq --waits nothing,console",
     exits={
-        OK: "pass, or beyond a soft limit alone",
+        OK: "pass, or only beyond a soft limit",
         INCOMPLETE: "something failed or is missing",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
-        REGRESSION: "regression: beyond a hard limit, a row is gone, or an alarm waits longer",
+        REGRESSION: "a regression: beyond a hard limit, a missing row, or a longer wait",
         INTERRUPTED: KEPT,
     },
 )
 def judge_verb(
     *,
-    given: PairGiven,
+    sides: PairArguments,
     only: Annotated[
-        str | None, Option(help=f"Which rows, as for --only elsewhere; default: {engine.DEFAULT}.")
+        str | None,
+        Option(help=f"Select rows, as --only of `tockmark run` (default: {engine.DEFAULT})."),
     ] = None,
-    most: Annotated[
+    max_links: Annotated[
         int | None,
         Option(
             "--links",
             min=1,
-            help="Of a side at most so many links, for rows in doubt; default:"
-            f" {engine.PAIRS} of paired ones, else {engine.LINKS}.",
+            help="Build at most N links per side for rows in doubt (default:"
+            f" {engine.PAIRS} if paired, else {engine.LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
     profiles: Annotated[
         int,
-        Option(
-            min=0, help="Of so many rows that moved say where, by profiles; 0: no stacks either."
-        ),
+        Option(min=0, help="Profile the N rows that changed most; 0 also skips stack depths."),
     ] = report.ROWS,
     waits: Annotated[
         str | None,
         options.names_option(
             lambda: [load.name for load in latency.read_loads()],
-            "How long an alarm waits beside these loads of `tockmark latency`, too, before and"
-            " after.",
+            "Also compare how long an alarm waits under these loads of `tockmark latency`"
+            " (default: none).",
         ),
     ] = None,
     icache: run_options.ICaches = None,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
-    samples: Annotated[
-        int, Option(min=9, help="At most so many samples of a row.")
-    ] = engine.SAMPLES,
+    samples: Annotated[int, Option(min=9, help="Take at most N samples per row.")] = engine.SAMPLES,
     jobs: run_options.Jobs = None,
     dask: run_options.Dask = None,
     fresh: FreshBuilds = False,
     output: Annotated[
-        Path | None, options.output_option("Folder for what is kept; default: in build/judge/.")
+        Path | None,
+        options.output_option("Folder for the results (default: in build/judge/)."),
     ] = None,
     comment: Annotated[
         Path | None,
-        Option("--markdown", help="Write a comment for a pull request to this file, too."),
+        Option("--markdown", help="Also write a comment for a pull request to this file."),
     ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge a change of a kernel: what each operation costs before and after, and where."""
+    """Judge a change of a kernel: the cost of each operation before and after, and where it
+    changed."""
     if comment is not None:
         check_writable([comment])
     if output is not None:
@@ -362,28 +363,27 @@ def judge_verb(
     settings = parallel_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
-    asked = report.JudgeOptions(settings, wanted, allowed, most, profiles, waits, output)
+    request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)
     start = time.monotonic()
-    with run_options.interruptible_once(), given.built(fresh) as pair:
-        found = report.judge_change(pair, asked, start)
+    with run_options.interruptible_once(), sides.built(fresh) as pair:
+        judgement = report.judge_change(pair, request, start)
     if comment is not None:
-        write_whole({comment: report.markdown(found)})
+        write_whole({comment: report.markdown(judgement)})
     options.show(
-        report.as_json(found)
+        report.as_json(judgement)
         if as_json
-        else report.render(found, text.width_of_terminal(WIDEST), every)
+        else report.render(judgement, text.width_of_terminal(WIDEST), every)
     )
-    raise Exit(found.exit_code)
+    raise Exit(judgement.exit_code)
 
 
 @verb(
     "tockmark bisect ~/tock release-2.2 master --row syscall.command --limit '+2 %'"
     " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
     exits={
-        OK: "found",
-        INCOMPLETE: "it is one of several commits, of which no others can be measured",
-        UNUSABLE: "unusable input, wrong usage, nothing to be found, or an end that cannot be"
-        " measured",
+        OK: "the commit is found",
+        INCOMPLETE: "several commits remain, and none between them can be measured",
+        UNUSABLE: "unusable input, wrong usage, BAD is not bad, or GOOD or BAD cannot be measured",
         INTERRUPTED: KEPT,
     },
 )
@@ -391,27 +391,28 @@ def bisect_verb(
     *,
     tree: Annotated[Path, TREE],
     good: Annotated[str, Argument(metavar="GOOD", help="A commit before the change.")],
-    bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
+    bad: Annotated[str, Argument(metavar="BAD", help="A later commit with the change.")],
     row: Annotated[
         str,
         options.name_option(
             run_options.benchmarks,
-            "The benchmark, with its parameters if it has any: call.args:n=3.",
+            "Benchmark with its parameters, such as call.args:n=3.",
         ),
     ],
     limit: Annotated[
-        str, Option(help="A commit is bad whose figure is that far from GOOD's: '+2 %', '+33'.")
+        str,
+        Option(
+            help="A commit is bad if it differs from GOOD by more than this: '+2 %', '-2 %', '+33'."
+        ),
     ],
     build: Annotated[str | None, BUILD] = None,
     elf: Annotated[str | None, ELF] = None,
     cycles: Annotated[
-        bool, Option("--cycles", help="Look at cycles; default: instructions.")
+        bool, Option("--cycles", help="Compare cycles (default: instructions).")
     ] = False,
     links: Annotated[
         int | None,
-        Option(
-            min=1, help=f"Links of each commit, for their median; default: 1, {LINKS} of --cycles."
-        ),
+        Option(min=1, help=f"Take the median of N links (default: 1, or {LINKS} with --cycles)."),
     ] = None,
     icache: Annotated[options.Switch, Option(help="Instruction cache.")] = options.Switch.OFF,
     board: run_options.BoardName = boards.DEFAULT,
@@ -421,27 +422,29 @@ def bisect_verb(
     fresh: FreshBuilds = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the commit by which a row became dearer (or cheaper), from GOOD to BAD by first parents.
+    """Find the commit that made a row more expensive (or cheaper), from GOOD to BAD by first
+    parents.
 
-    Builds each commit that it looks at in a worktree of the tool's own; your files, index and
-    branches stay as they are."""
+    Commits are built in a worktree of the tool; your files, index and branches do not change."""
     allowed = BisectLimit.read(limit)
-    how_built = recipe(tree, build, elf, no_patch)
+    steps = recipe(tree, build, elf, no_patch)
     single_row(catalogues.load(), row)
     settings = parallel_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, jobs, fresh
     )
-    found = repository(tree)
-    line = found.commits_between(found.commit(good), found.commit(bad))
-    with run_options.interruptible_once(), worktree(found) as place:
+    tree_repository = repository(tree)
+    commits = tree_repository.commits_between(
+        tree_repository.commit(good), tree_repository.commit(bad)
+    )
+    with run_options.interruptible_once(), worktree(tree_repository) as folder:
         search = CommitSearch(
             row=row,
             series="cycles" if cycles else "instret",
             limit=allowed,
             links=links or (LINKS if cycles else 1),
             options=settings,
-            builder=Builder(place, how_built, fresh),
-            line=line,
+            builder=Builder(folder, steps, fresh),
+            line=commits,
             print_line=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
         suspects = search.suspects()

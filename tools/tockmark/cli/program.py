@@ -66,6 +66,7 @@ HEADINGS = {  # the options of each group; options in no group are "Advanced"
     ),
 }
 ADVANCED = "Advanced"
+TRIVIAL = ("at least 0", "at least 1")  # bounds that the help omits
 TYPES = {  # Typer's names for the values of options
     "<list[Path]>": "PATH",
     "<path>": "PATH",
@@ -263,7 +264,7 @@ def _help_record(name: str, help: str) -> tuple[str, str]:
     text, default, extra = match.groups()
     extra = re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", extra)
     extra = re.sub(r"x>=(\d+)", r"at least \1", extra)
-    notes = [note for note in (default, *extra.split("; ")) if note and note != "at least 1"]
+    notes = [note for note in (default, *extra.split("; ")) if note and note not in TRIVIAL]
     return name, f"{text} ({'; '.join(notes)})." if notes else f"{text}."
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `agree`: does a board give what the simulator gave? Row by row, within the bounds that
-the model states of itself (limits.py).
+"""The verb `agree`: does a board give the figures of the simulator, row by row and within the
+bounds of the model (limits.py)?
 
-Both must have run the same kernel: then code and data lie at the same addresses, and what differs
-is the machine. Otherwise layout moves rows, too, and the answer is indicative only.
+Both must have run the same kernel, so that code and data have the same addresses and only the
+machine differs. Otherwise layout changes figures as well, and the result is only indicative.
 """
 
 import math
@@ -20,26 +20,26 @@ from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
 from tockmark.wire.rows import SERIES
 
-# What must be the same, besides the kernel: else cycles or code are others.
+# Factors that must be equal, as well as the kernel: otherwise cycles or code differ.
 REFUSED = ("machine", "clock", "ABI", "i-cache", "counter", "core")
-# Where rows stand that are not held against another, and what is said of them.
-SKIPPED = "skipped"  # for a reason that is no fault
+# The lists of rows that are not compared, and their titles.
+SKIPPED = "skipped"  # for a reason that is not a fault
 LONE = {
     "only_sim": "only on the simulator",
     "only_board": "only on the board",
-    "unusable": "not compared",  # in both, but one of them is not sound
+    "unusable": "not compared",  # in both results, but one of the rows is not valid
     SKIPPED: SKIPPED,
 }
-NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does"
+NO_CLOCK = "only the simulator's clock can time interrupts"
 
 
 class Standing(StrEnum):
-    """This says how a row of the board stands to the simulator's."""
+    """How a row of the board compares with the same row of the simulator."""
 
     EQUAL = "equal"  # to the cycle, and in instructions
     WITHIN = "within"
     OUTSIDE = "outside"
-    UNSTATED = "unstated"  # they differ, and no bound is stated of such a row
+    UNSTATED = "unstated"  # they differ, and the row has no stated bound
 
 
 @dataclass(frozen=True)
@@ -49,47 +49,48 @@ class AgreePair:
     sim: Row
     board: Row
     bound: SimulatorBound | None
-    unsure: float  # cycles by which the board's own samples leave the net unsure, up or down
+    unsure: float  # cycles, up or down: the sampling error of the board's net
 
     @property
     def cycles(self) -> tuple[float, float]:
-        """Return the simulator's and the board's."""
+        """The net cycles of the simulator and the board."""
         assert self.sim.net is not None  # or they would not be sound
         assert self.board.net is not None
         return self.sim.net, self.board.net
 
     @property
     def ratio(self) -> float | None:
-        """Return the board's cycles by the simulator's; None unless both are above zero."""
-        below, above = self.cycles
-        return above / below if below > 0 and above > 0 else None
+        """The board's cycles by the simulator's; None unless both are above zero."""
+        sim, board = self.cycles
+        return board / sim if sim > 0 and board > 0 else None
 
     @property
     def extra_cycles(self) -> float:
-        """Return the cycles by which the board has more."""
+        """The cycles of the board minus the cycles of the simulator."""
         return self.cycles[1] - self.cycles[0]
 
     @property
     def instructions(self) -> float | None:
-        """Return the instructions by which the board has more; None where nothing counts them."""
-        one, two = self.sim.instructions, self.board.instructions
-        return None if one is None or two is None else two - one
+        """The instructions of the board minus those counted on the simulator; None if not
+        counted."""
+        sim, board = self.sim.instructions, self.board.instructions
+        return None if sim is None or board is None else board - sim
 
     @property
     def same_samples(self) -> bool:
-        """Return whether both have the very same samples, one by one."""
+        """Whether both have exactly the same samples."""
         both = [(self.sim.series(name), self.board.series(name)) for name in SERIES]
         return all(a == b or (a and b and a.samples == b.samples) for a, b in both)
 
     @property
     def allowed(self) -> float | None:
-        """Return the cycles by which they may be apart; None if no bound is stated."""
+        """The cycles by which they may differ; None if no bound is stated."""
         stated = self.bound.allowed(self.sim) if self.bound else None
         return None if stated is None else stated + self.unsure
 
     @property
     def distance(self) -> float:
-        """Return how far they are apart, by what is allowed: up to 1 is within."""
+        """The difference divided by the bound: up to 1 is within."""
         if self.allowed is None or self.bound is None:
             return 0
         counts = abs(self.instructions or 0), self.bound.instructions
@@ -97,7 +98,7 @@ class AgreePair:
 
     @property
     def standing(self) -> Standing:
-        """Return what follows for the row."""
+        """How the rows compare."""
         if not self.extra_cycles and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
@@ -107,97 +108,96 @@ class AgreePair:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A board's result against the simulator's."""
+    """A board's result compared with the simulator's."""
 
     sim: Result
     board: Result
     pairs: tuple[AgreePair, ...]
-    lone: dict[str, list[LoneRow]]  # rows without a pair, by the list of LONE in which they stand
+    lone: dict[str, list[LoneRow]]  # rows without a pair, by the lists of LONE
 
     def pairs_with(self, standing: Standing) -> list[AgreePair]:
-        """Return the rows that stand so, the farthest first."""
-        found = [pair for pair in self.pairs if pair.standing is standing]
-        return sorted(found, key=lambda pair: (-pair.distance, -abs(pair.extra_cycles)))
+        """Return the rows with this standing, the largest distance first."""
+        pairs = [pair for pair in self.pairs if pair.standing is standing]
+        return sorted(pairs, key=lambda pair: (-pair.distance, -abs(pair.extra_cycles)))
 
     @property
     def machine(self) -> str:
-        """Return the machine whose bounds count."""
+        """The machine whose bounds are used."""
         return machine_of(self.sim)
 
     @property
     def factors(self) -> list[Factor]:
-        """Return what was not the same when they were measured."""
+        """The conditions of measuring that differ."""
         return differing_factors(self.sim, self.board)
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """Return why either result is incomplete."""
+        """The reasons why either result is incomplete."""
         return (*self.sim.incomplete, *self.board.incomplete)
 
     @property
     def exit_code(self) -> int:
-        """0 if every row is there and within its bound."""
-        faults = [one for name, some in self.lone.items() if name != SKIPPED for one in some]
+        """OK if every row is there and within its bound, else INCOMPLETE."""
+        faults = [row for name, rows in self.lone.items() if name != SKIPPED for row in rows]
         return INCOMPLETE if faults or self.pairs_with(Standing.OUTSIDE) or self.incomplete else OK
 
     @property
     def layouts(self) -> str | None:
-        """Return why kernel and apps are not known to lie in the same places; None if they do."""
+        """The reason why kernel and apps may have different addresses; None if they do not."""
         sim, board = self.sim, self.board
         own, other = sim.provenance, board.provenance
         if own.kernel.sha256 is None or other.kernel.sha256 is None:
-            return "the file of a kernel is not known"
+            return "the ELF of a kernel is not known"
         if own.kernel.sha256 != other.kernel.sha256:
-            return "the kernels are two files"
+            return "the kernels are two different files"
         here, there = (
-            {(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other)
+            {(run.boot, run.lang): run.slots for run in side.boots} for side in (own, other)
         )
         langs = set(sim.langs) & set(board.langs)
         if own.of_langs(langs).app_values("cc") != other.of_langs(langs).app_values("cc"):
-            return "the apps were built by two compilers, or with other options"
+            return "the apps were built by different compilers, or with other options"
         for boot in here.keys() & there.keys():
-            if _places(here[boot]) != _places(there[boot]):
-                return f"the apps of the boot {boot[0]} lie elsewhere"
+            if _addresses(here[boot]) != _addresses(there[boot]):
+                return f"the apps of the boot {boot[0]} have different addresses"
         return None
 
     def notes(self) -> Iterator[str]:
-        """Yield what a reader should know: what is left out, and what differs that is not the
-        model's."""
+        """Yield notes: rows that are left out, and differences that the model does not cause."""
         sim, board = self.sim, self.board
         for side, own, other in (("simulator", sim, board), ("board", board, sim)):
-            caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
-            langs = [LANGS[one] for one in own.langs if one not in other.langs]
-            those = [f"with the i-cache {cache}" for cache in caches] + [
+            caches = [ICACHE[setting] for setting in own.icaches if setting not in other.icaches]
+            langs = [LANGS[lang] for lang in own.langs if lang not in other.langs]
+            groups = [f"with the i-cache {cache}" for cache in caches] + [
                 f"in {lang}" for lang in langs
             ]
-            if those:
-                yield f"only the {side} has rows {' and '.join(those)}: they are left out"
+            if groups:
+                yield f"only the {side} has rows {' and '.join(groups)}: they are not compared"
         if many := sum(_samples(pair.sim) != _samples(pair.board) for pair in self.pairs):
             yield (
-                f"{many} rows have another number of samples on the board;"
-                " `tockmark run --all-samples` takes those that a board takes"
+                f"{many} rows have a different number of samples on the board: use"
+                " `tockmark run --all-samples` to take as many on the simulator"
             )
-        paces = [one.provenance.board.uart_cycles_per_byte for one in (sim, board)]
+        paces = [side.provenance.board.uart_cycles_per_byte for side in (sim, board)]
         if all(paces) and paces[0] != paces[1]:
             yield (
                 f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the"
-                " board, which moves rows with the cache on, too; `tockmark run --uart-cycles` sets"
-                " it"
+                " board, which changes rows with the cache on: set it by `tockmark run"
+                " --uart-cycles`"
             )
 
 
 def machine_of(sim: Result) -> str:
-    """Return the machine whose bounds count. TockmarkError if no simulator gave the result."""
+    """Return the machine whose bounds are used. TockmarkError if the result is not simulated."""
     if sim.provenance.board.machine is None or not sim.simulated:
         raise TockmarkError("the first result is not the simulator's", "give SIM, then BOARD")
     return sim.provenance.board.machine
 
 
 def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = False) -> Agreement:
-    """Hold a board's result, called `name`, against the simulator's. TockmarkError if that means
-    nothing."""
+    """Compare a board's result, called `name`, with the simulator's. TockmarkError if that is
+    meaningless."""
     # A board runs one layout.
-    sim, board = (one.in_layouts([0]) if one.layouts > 1 else one for one in (sim, board))
+    sim, board = (side.in_layouts([0]) if side.layouts > 1 else side for side in (sim, board))
     if not force:
         _check(sim, board, name)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
@@ -211,44 +211,47 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
             where, why = _why_alone(pair)
             lone[where].append(LoneRow(row, why))
             continue
-        one, two = comparable(row, pair.new)
-        if why_not := _unusable(one, two):
-            lone["unusable"].append(LoneRow(one, why_not))
+        sim_row, board_row = comparable(row, pair.new)
+        if why_not := _unusable(sim_row, board_row):
+            lone["unusable"].append(LoneRow(sim_row, why_not))
         else:
-            bound = last_match(one, bounds)
-            pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
+            bound = last_match(sim_row, bounds)
+            pairs.append(AgreePair(sim_row, board_row, bound, _unsure(board, board_row)))
     if not pairs:
         raise TockmarkError(
-            f"{name} has no good row that the simulator's has, too", "`tockmark table` shows both"
+            f"{name} shares no valid row with the simulator's result",
+            "look at both with `tockmark table`",
         )
     return Agreement(sim, board, tuple(pairs), lone)
 
 
 def _check(sim: Result, board: Result, name: str) -> None:
-    """Refuse what does not show what the machine alone makes different."""
+    """Raise TockmarkError if more than the machine differs."""
     for result, side in ((sim, "the simulator's result"), (board, name)):
         if result.provenance.board.timing == "functional-only":
-            raise TockmarkError(f"the cycles of {side} are not the chip's", "they show nothing")
+            raise TockmarkError(
+                f"the cycles of {side} are not a chip's", "measure on another simulator or a board"
+            )
     wrong = [factor for factor in differing_factors(sim, board) if factor.name in REFUSED]
     own, other = sim.provenance.kernel, board.provenance.kernel
     if own.sha256 is None or own.sha256 != other.sha256:
         facts = ("kernel", own.title, other.title), ("opt-level", own.opt_level, other.opt_level)
-        wrong += [Factor(what, a or UNKNOWN, b or UNKNOWN) for what, a, b in facts if a != b]
+        wrong += [Factor(fact, a or UNKNOWN, b or UNKNOWN) for fact, a, b in facts if a != b]
     if not set(sim.langs) & set(board.langs):
-        spoken = (", ".join(LANGS[lang] for lang in one.langs) for one in (sim, board))
+        spoken = (", ".join(LANGS[lang] for lang in side.langs) for side in (sim, board))
         wrong.append(Factor("language", *spoken))
     for factor in wrong:
         raise TockmarkError(
-            f"{name} cannot be held against the simulator's result: {factor.name} is"
-            f" {factor.base} there, {factor.new} here",
-            "`tockmark board parse LOG --board … --kernel ELF` says what a log does not"
+            f"{name} cannot be compared with the simulator's result: {factor.name} is"
+            f" {factor.base} on the simulator, {factor.new} on the board",
+            "give what the log does not have to `tockmark board parse LOG --board … --kernel ELF`"
             if UNKNOWN in factor.new
-            else "--force does so all the same",
+            else "use --force to compare them anyway",
         )
 
 
 def _unusable(sim: Row, board: Row) -> str | None:
-    """Return why two rows say nothing of each other, if so."""
+    """Return why two rows cannot be compared, or None."""
     if sim.unsound:
         return f"on the simulator: {sim.unsound}"
     if board.unsound:
@@ -259,7 +262,7 @@ def _unusable(sim: Row, board: Row) -> str | None:
 
 
 def _why_alone(pair: RowPair) -> tuple[str, str]:
-    """Return in which list of LONE a row stands that one side alone has, and why it has."""
+    """Return the list of LONE for a row that only one side has, and the reason."""
     kind, why = pair.gone or ("not measured", None)
     if pair.gone is None and pair.row.clock == "sim":
         return SKIPPED, NO_CLOCK
@@ -268,16 +271,15 @@ def _why_alone(pair: RowPair) -> tuple[str, str]:
 
 
 def _unsure(result: Result, row: Row) -> float:
-    """Return half of the interval in which samples that vary by themselves leave the net."""
+    """Return half of the interval of the net by its samples, in cycles."""
     if row.cycles is None or row.cycles.own_net is None:
         return 0
     span = interval(row.cycles, result.simulated)
     return (span.high - span.low) / 2
 
 
-def _places(slots: Iterable[Slot]) -> list[tuple[object, ...]]:
-    """Return where apps lie and how large they are: how many samples they take is in their ELF,
-    too."""
+def _addresses(slots: Iterable[Slot]) -> list[tuple[object, ...]]:
+    """Return the addresses and sizes of apps. Their ELF also depends on the number of samples."""
     return [(s.name, s.flash_start, s.flash_length, s.ram_start, s.ram_length) for s in slots]
 
 

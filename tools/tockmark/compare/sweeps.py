@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Straight lines through sweeps: the rows that differ in one size.
+"""Straight lines through sweeps: rows that differ in one size only.
 
-The slope of the line through them is what one more byte, argument or NOP costs, the intercept what
-comes with any number of them. One size is held out of each fit; how far off the line is there says
-how much to trust it.
+The slope is the cost of one more byte, argument or NOP, and the intercept is the fixed cost. One
+size is left out of each fit; the error of the line there shows how far to trust it.
 """
 
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from tockmark.result.model import Result, Row
 from tockmark.result.stats import StraightLine, fit_line, least_squares
 from tockmark.suite.catalogue import Catalogue, label
 
-LEAST_SIZES = 4  # sizes make a sweep
-# Bytes: a sweep of what is moved is fitted from here up, where its ends no longer count.
+LEAST_SIZES = 4  # of a sweep
+# Bytes: a sweep over bytes moved is fitted from here up, where its ends no longer count.
 FROM = 1024
 BEND_SIDE = 3  # sizes on either side of a bend
 BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
@@ -34,26 +33,26 @@ class Sweep:
     parameter: str
     sizes: int
     line: StraightLine
-    bend: float | None  # the size from which on the slope is another
-    slopes: tuple[float, float] | None  # before and behind it
+    bend: float | None  # the size from which on the slope differs
+    slopes: tuple[float, float] | None  # before and after the bend
 
 
 def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
     """Return all sweeps of the sound rows of a result, in the catalogue's order."""
-    found = []
+    all_sweeps = []
     sound = [row for row in result.table.values() if row.sound]
     for section, rows in tables(sound, catalogue, lambda row: row):
         for id_ in dict.fromkeys(row.id for row in rows):
-            same = [row for row in rows if row.id == id_]
-            if parameter := _swept(same):
-                known = catalogue.benchmarks.get(id_)
-                moved = known is not None and known.bytes == parameter
-                found += _sweeps_of(section, same, parameter, FROM if moved else 0)
-    return found
+            same_id = [row for row in rows if row.id == id_]
+            if parameter := _swept(same_id):
+                benchmark = catalogue.benchmarks.get(id_)
+                moved = benchmark is not None and benchmark.bytes == parameter
+                all_sweeps += _sweeps_of(section, same_id, parameter, FROM if moved else 0)
+    return all_sweeps
 
 
 def _swept(rows: Sequence[Row]) -> str | None:
-    """Return the parameter with the most sizes, if these make a sweep."""
+    """Return the parameter with the most sizes, or None if they are too few for a sweep."""
     counts = {
         name: len({row.params[name] for row in rows if name in row.params})
         for name in rows[0].params
@@ -64,27 +63,27 @@ def _swept(rows: Sequence[Row]) -> str | None:
 
 
 def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
-    """Return one sweep for each setting of the other parameters, of sizes from `least` on."""
+    """Return one sweep for each setting of the other parameters, over sizes from `least` up."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         others = {name: value for name, value in row.params.items() if name != parameter}
         size, cycles = row.params[parameter], row.per_op
         if isinstance(size, int) and size >= least and cycles is not None:
             groups.setdefault(label(row.id, others), []).append((size, cycles))
-    found = []
+    lines = []
     for name, points in groups.items():
         points.sort()
         xs, ys = [x for x, _ in points], [y for _, y in points]
         if (through := fit_line(xs, ys)) is not None:
             bend, slopes = _bend(xs, ys)
             icache = rows[0].icache
-            found.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
-    return found
+            lines.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
+    return lines
 
 
 def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the size at which two lines that meet there fit much better than one, if there is one,
-    and their slopes."""
+    """Return the size at which two lines that meet fit much better than one, and their slopes; None
+    and None if there is no such size."""
     x = np.array(xs)
     whole = least_squares(ys, x).squares
     bent = {

@@ -22,15 +22,15 @@ from tockmark.suite.catalogue import OF_BOOT, Key, RowName
 from tockmark.suite.selection import Selection
 from tockmark.wire.rows import Absent
 
-MAKE = ("inner", "reads", "by", "clock")  # what samples must have in common for limits to hold
+MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits depend on
 BY_CONTROL = "by control"
-NOISY = "with the cache on it differs by more than noise, though no kernel touches it"
-NAMED = 8  # rows that a warning names
+NOISY = "it differs by more than noise with the cache on, though no kernel touches it"
+NAMED = 8  # rows that a warning lists
 FOLDED = 5  # the rank from which rows share a line
 
 
 class Verdict(StrEnum):
-    """What is said of the cycles of a row."""
+    """The verdict on the cycles of a row."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -44,19 +44,19 @@ class Verdict(StrEnum):
 MOVED = (Verdict.WORSE, Verdict.BETTER)
 JUDGED = (*MOVED, Verdict.UNSURE, Verdict.SAME)
 MEANING = {
-    Verdict.WORSE: "surely more cycles, by more than the margin or a limit",
-    Verdict.BETTER: "surely fewer cycles, by more than the margin",
-    Verdict.UNSURE: "the range reaches beyond the margin: more links would tell",
-    Verdict.SAME: "the whole range is inside the margin",
+    Verdict.WORSE: "certainly more cycles, by more than the margin or a limit",
+    Verdict.BETTER: "certainly fewer cycles, by more than the margin",
+    Verdict.UNSURE: "the range crosses the margin: measure more links",
+    Verdict.SAME: "the whole range is within the margin",
     Verdict.GONE: "the new side does not have the row as the base does",
     Verdict.NEW: "the base does not have the row",
-    Verdict.NOT_JUDGED: "no kernel touches it, or there is no good figure to judge it by",
+    Verdict.NOT_JUDGED: "no kernel touches it, or it has no valid figure",
 }
 
 
 def verdict_of(change: Change, margin: float) -> Verdict:
-    """Return where the range of a change lies: the margin makes a zone around 1, as far down as
-    up."""
+    """Return the verdict on a change: whether its interval is above, below, within or across the
+    zone that the margin makes around 1."""
     edge = math.log1p(margin) + ROUNDING
     low, high = (math.log(end) if end > 0 else -math.inf for end in (change.low, change.high))
     if low > edge:
@@ -68,51 +68,50 @@ def verdict_of(change: Change, margin: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Instructions:
-    """The instructions of one operation."""
+    """The instructions of one operation on both sides."""
 
     before: float
     after: float
-    moved: float = 0  # how many came or went, if that is certain
+    moved: float = 0  # the change, if it is certain; else 0
     limit: Limit = Limit.NONE
 
 
 @dataclass(frozen=True)
 class RowVerdict:
-    """What is said of one row. Cycles are those of one operation, changes are shares of them."""
+    """The verdict on one row. Cycles are per operation; changes are relative."""
 
-    row: RowName  # the base's, if that has it
+    row: RowName  # the base's, if it has the row
     verdict: Verdict
     before: float | None = None
     after: float | None = None
     estimate: float | None = None  # None: there is no ratio
     range: tuple[float, float] | None = None
-    instructions: Instructions | None = None  # None where a clock sets how many there are
-    limit: Limit = Limit.NONE  # of its cycles, or because it is gone
-    where: str = ""  # functions that the change is in, if that is known
-    why: str = ""  # why the row is gone or not judged, or what a reader must know of its figures
-    in_doubt: bool = False  # the estimate is beyond a limit, or the margin; its range is not
+    instructions: Instructions | None = None  # None if a clock times the row
+    limit: Limit = Limit.NONE  # that its cycles exceed, or HARD because it is gone
+    where: str = ""  # the functions that changed, if known
+    why: str = ""  # why the row is gone or not judged, or a note on its figures
+    in_doubt: bool = False  # the estimate is beyond a limit or the margin, but not the range
 
     @property
     def group(self) -> str:
-        """Return the group of the catalogue."""
+        """The group of the catalogue."""
         return self.row.id.partition(".")[0]
 
     @property
     def moved(self) -> float:
-        """Return how many instructions of one operation came or went for certain."""
+        """The certain change in instructions of one operation, or 0."""
         return self.instructions.moved if self.instructions else 0
 
     @property
     def size(self) -> float:
-        """Return how large the change of the cycles is, whichever way: a logarithm."""
+        """The absolute size of the change in cycles, as a logarithm."""
         if self.before == self.after:
             return 0
         return abs(math.log1p(self.estimate)) if self.estimate is not None else math.inf
 
     @property
     def trusted_size(self) -> float:
-        """Return how large the change of the instructions is, or of the cycles if these are as
-        many."""
+        """The absolute size of the change in instructions, or in cycles if these are unchanged."""
         count = self.instructions
         if not count or not count.moved:
             return self.size
@@ -121,7 +120,7 @@ class RowVerdict:
 
     @property
     def rank(self) -> int:
-        """Return its place by what there is to look at; the worst come first."""
+        """The rank of the row by how much it needs attention: 0 is the worst."""
         order = (
             self.limit is Limit.HARD and self.verdict not in JUDGED,
             self.verdict is Verdict.WORSE,
@@ -136,31 +135,31 @@ class RowVerdict:
 
     @property
     def is_news(self) -> bool:
-        """Return whether the row is worth a line of its own."""
+        """Whether the row gets a line of its own."""
         return self.rank < FOLDED
 
     @property
-    def place(self) -> tuple[int, float]:
-        """Return its place among others: by rank, then the largest change."""
+    def sort_key(self) -> tuple[int, float]:
+        """The sort key: by rank, then by the largest change."""
         return self.rank, -self.size
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """All verdicts: the group with the worst row first, in it the worst row."""
+    """The verdicts of all rows: the group with the worst row first, and in it the worst row."""
 
     rows: tuple[RowVerdict, ...]
-    links: str = ""  # in how many links both sides were measured
+    links: str = ""  # the number of links of both sides, in words
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # what a reader should know, and no reason to warn
+    notes: tuple[str, ...] = ()  # facts for the reader that are no warning
 
     @cached_property
     def groups(self) -> dict[str, list[RowVerdict]]:
-        """Return the verdicts by the groups of the catalogue, in their order."""
-        found: dict[str, list[RowVerdict]] = {}
+        """The verdicts by group of the catalogue, in order."""
+        rows_by_group: dict[str, list[RowVerdict]] = {}
         for row in self.rows:
-            found.setdefault(row.group, []).append(row)
-        return found
+            rows_by_group.setdefault(row.group, []).append(row)
+        return rows_by_group
 
     def rows_with(self, *verdicts: Verdict) -> list[RowVerdict]:
         """Return the rows with one of these verdicts."""
@@ -168,48 +167,48 @@ class Judgement:
 
     @property
     def moved(self) -> list[RowVerdict]:
-        """Return the rows that surely moved, in the order of trust: those with other instructions
-        first, the largest change first."""
+        """The rows that certainly changed: rows with changed instructions first, then by the size
+        of the change."""
         moved = [row for row in self.rows_with(*JUDGED) if row.moved or row.verdict in MOVED]
         return sorted(moved, key=lambda row: (not row.moved, -row.trusted_size))
 
     @property
     def limit(self) -> Limit:
-        """Return the worst limit that anything is beyond; a warning counts as a soft one."""
-        limits = [one.limit for row in self.rows for one in (row, row.instructions) if one]
+        """The worst limit that is exceeded; a warning counts as a soft one."""
+        limits = [part.limit for row in self.rows for part in (row, row.instructions) if part]
         return max([*limits, Limit.SOFT if self.warnings else Limit.NONE])
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of a judgement by limits: only a hard one is a regression."""
+        """The exit code of a judgement by limits: only a hard limit is a regression."""
         if self.limit is Limit.HARD:
             return REGRESSION
         return INCOMPLETE if self.warnings else OK
 
     def with_rows(self, rows: Iterable[RowVerdict]) -> "Judgement":
-        """Return the judgement with further rows."""
+        """Return the judgement with further rows added."""
         return replace(self, rows=sorted_verdicts([*self.rows, *rows]))
 
     def with_functions(self, where: Mapping[str, str]) -> "Judgement":
-        """Return the judgement with the functions that changes are in, by the labels of rows."""
+        """Return the judgement with the functions that changed, by label of the row."""
         rows = tuple(replace(row, where=where.get(row.row.label, row.where)) for row in self.rows)
         return replace(self, rows=rows)
 
 
 def sorted_verdicts(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:
-    """Return verdicts as a judgement has them."""
-    found = sorted(rows, key=lambda row: row.place)
+    """Return verdicts in the order of a judgement."""
+    ordered = sorted(rows, key=lambda row: row.sort_key)
     first: dict[str, tuple[int, float]] = {}
-    for row in found:
-        first.setdefault(row.group, row.place)
-    return tuple(sorted(found, key=lambda row: (first[row.group], row.group)))
+    for row in ordered:
+        first.setdefault(row.group, row.sort_key)
+    return tuple(sorted(ordered, key=lambda row: (first[row.group], row.group)))
 
 
 def judge_comparison(
     comparison: Comparison, limits: Limits | None = None, allowed: Selection | None = None
 ) -> Judgement:
-    """Judge all rows of a comparison. With `limits`, growth is held to them, and no row may be gone
-    unless it is `allowed` to be."""
+    """Judge all rows of a comparison. With `limits`, growth must stay within them, and no row may
+    be gone unless `allowed` selects it."""
     rows: list[RowVerdict] = []
     gone = {lone.row.name: lone for lone in comparison.gone}
     for pair in comparison.pairs:
@@ -233,11 +232,11 @@ def judge_comparison(
 
 
 def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) -> RowVerdict:
-    """Judge one row that both sides have. `noisy`: it is one of the apps' own and differs by more
-    than noise, which no limits allow."""
+    """Judge one row that both sides have. `noisy`: it is a row of the apps that differs by more
+    than noise, which is beyond every limit."""
     cycles, count = pair.cycles, pair.instret
     ratio = cycles.ratio
-    found = RowVerdict(
+    row_verdict = RowVerdict(
         pair.row,
         verdict_of(cycles, pair.margin),
         cycles.base,
@@ -248,24 +247,25 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
         why=BY_CONTROL if pair.row.series_from_control or pair.new.series_from_control else "",
     )
     if not pair.judged:
-        found = replace(found, verdict=Verdict.NOT_JUDGED)
-        return replace(found, limit=Limit.HARD, why=NOISY) if noisy and limits else found
+        row_verdict = replace(row_verdict, verdict=Verdict.NOT_JUDGED)
+        hard = noisy and limits
+        return replace(row_verdict, limit=Limit.HARD, why=NOISY) if hard else row_verdict
     if count:
-        found = replace(found, instructions=_judge_count(pair, count, limits))
+        row_verdict = replace(row_verdict, instructions=_judge_count(pair, count, limits))
     if limits is None:
-        in_doubt = found.verdict is Verdict.UNSURE and cycles.point > 1 + pair.margin
-        return replace(found, in_doubt=in_doubt)
+        in_doubt = row_verdict.verdict is Verdict.UNSURE and cycles.point > 1 + pair.margin
+        return replace(row_verdict, in_doubt=in_doubt)
     limit = _exceeded(pair.row, cycles, "cycles", cycles.low, limits)
     in_doubt = not limit and bool(_exceeded(pair.row, cycles, "cycles", cycles.point, limits))
-    verdict = Verdict.WORSE if limit else found.verdict
+    verdict = Verdict.WORSE if limit else row_verdict.verdict
     if in_doubt and verdict is Verdict.SAME:
         verdict = Verdict.UNSURE
-    return replace(found, verdict=verdict, limit=limit, in_doubt=in_doubt)
+    return replace(row_verdict, verdict=verdict, limit=limit, in_doubt=in_doubt)
 
 
 def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructions:
-    """Return how the instructions of a row moved: for certain only by one of an operation, or by
-    more than the margin or a limit, and not by a stray one or two of a sample."""
+    """Return the change in instructions of a row. It is certain if it is one per operation or more,
+    or beyond the margin or a limit; one or two a sample never count."""
     limit = Limit.NONE
     if limits:
         limit = _exceeded(pair.row, count, "instret", count.low, limits)
@@ -281,15 +281,15 @@ def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructio
 
 
 def _exceeded(row: Row, change: Change, series: str, ratio: float, limits: Limits) -> Limit:
-    """Return the limit that a row is beyond if a series of it grew by this ratio. Limits are counts
-    of a sample."""
+    """Return the limit that a row exceeds if a series of it grew by this ratio. Limits are in
+    counts of a sample."""
     own = last_match(row, limits[series])
     base = max(change.base * row.inner, 1)
     return own.exceeded(ratio - 1 - ROUNDING, base) if own else Limit.NONE
 
 
 def _unlike(pair: Pair) -> str:
-    """Return why limits, which are counts of a sample, mean nothing of a row, if so."""
+    """Return why limits do not apply to a row because its samples are made differently, or ""."""
     for name in MAKE:
         was, now = getattr(pair.row, name), getattr(pair.new, name)
         if was != now:
@@ -302,8 +302,8 @@ def _unlike(pair: Pair) -> str:
 
 
 def _lost_readings(comparison: Comparison) -> list[Row]:
-    """Return the controls and readings of boots that both sides have, where the new one has none:
-    without them nothing would show that its readings are wrong."""
+    """Return the controls and time.read rows that the new side lacks in boots of both sides.
+    Without controls, wrong readings would go unnoticed."""
     base, new = comparison.base, comparison.new
     there = {row.identity for row in new.rows}
     boots = {(row.boot, row.icache, row.lang) for row in new.rows if row.id not in OF_BOOT}
@@ -317,7 +317,7 @@ def _lost_readings(comparison: Comparison) -> list[Row]:
 
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
-    """Yield why a judgement by limits is no pass, whatever the rows are."""
+    """Yield the warnings of a judgement by limits: reasons why it does not pass."""
     base, new = comparison.base, comparison.new
     for why in _incomplete(new, base.table.keys()):
         yield f"the new result is incomplete: {why}"
@@ -327,42 +327,44 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
             yield f"{lone.name}: {lone.why}"
     if moved := comparison.rule.moved:
         yield (
-            "apps or machine differ: what no kernel touches moved, where the cache has no part in"
-            f" it: {_named([row.name for row in moved])}"
+            "apps or machine differ: rows that no kernel touches changed, and not by the cache:"
+            f" {_named([row.name for row in moved])}"
         )
     for why in dict.fromkeys(lone.why for lone in comparison.few):
         names = [lone.name for lone in comparison.few if lone.why == why]
         yield f"not judged: {_named(names)}: {why}"
 
 
-def _incomplete(result: Result, known: Collection[Key]) -> tuple[str, ...]:
-    """Return why a result is incomplete, without rows that the base has: these are gone."""
+def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
+    """Return why a result is incomplete, except for rows that the base has: these are gone."""
     there = result.table
 
     def own(row: Row | Absent) -> bool:
-        """Return whether a row is none of the base's table; a time.read may be of another boot."""
+        """Return whether a row is not in the base's table; a time.read may be of another boot."""
         listed = there.get(row.key)
-        return row.key not in known or (listed is not None and listed is not row)
+        return row.key not in base_keys or (listed is not None and listed is not row)
 
     lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *ABSENT_LISTS)}
     return replace(result, **lists).uncorrected  # type: ignore[arg-type]
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what a reader should know of how readings were taken."""
-    for name, one in (("the baseline", comparison.base), (comparison.name, comparison.new)):
-        if one.corrected:
-            off = {
-                (c.row.boot, c.row.icache, c.row.lang) for c in one.controls if c.replaces_reading
+    """Yield notes on rows whose overhead was replaced by the control."""
+    for name, result in (("the baseline", comparison.base), (comparison.name, comparison.new)):
+        if result.corrected:
+            keys = {
+                (c.row.boot, c.row.icache, c.row.lang)
+                for c in result.controls
+                if c.replaces_reading
             }
-            boots = f"{len(off)} boot{'s' if len(off) > 1 else ''}"
+            boots = f"{len(keys)} boot{'s' if len(keys) > 1 else ''}"
             yield (
-                f"{name}: readings cost something else in {boots} than where they were measured:"
-                f' their rows are taken by the control, and say "{BY_CONTROL}"'
+                f"{name}: the overhead changed in {boots} after it was measured: the control is"
+                f' subtracted from their rows instead, which are marked "{BY_CONTROL}"'
             )
 
 
 def _named(rows: Sequence[str]) -> str:
-    """Return how many rows there are, and the names of the first."""
+    """Return the number of rows, and the names of the first NAMED."""
     more = ", …" if len(rows) > NAMED else ""
     return f"{len(rows)} row{'s' if len(rows) > 1 else ''} ({', '.join(rows[:NAMED])}{more})"

@@ -136,7 +136,7 @@ def rows_by_group(judgement: Judgement, most: int | None) -> dict[str, GroupShow
     if most is None:
         return {group: GroupShown(lines, []) for group, lines in judgement.groups.items()}
     news = sorted(
-        (rank, line.place, group)
+        (rank, line.sort_key, group)
         for group, lines in judgement.groups.items()
         for rank, line in enumerate(line for line in lines if line.is_news)
     )

@@ -246,7 +246,7 @@ def opt_level(result: Result) -> str:
 
 def rows_by_change(rows: Iterable[RowVerdict]) -> list[RowVerdict]:
     """Return the rows that both sides have, the worst change first."""
-    return sorted((row for row in rows if row.before is not None), key=lambda row: row.place)
+    return sorted((row for row in rows if row.before is not None), key=lambda row: row.sort_key)
 
 
 # The section of a benchmark, on the page of its group.

@@ -59,7 +59,7 @@ OURS = "tockmark-baseline 0.1.0 abi2 cw310"
             Core("small", "none", 0, False),
             OURS,
             False,
-            "the core small has no PMP: no kernel boots",
+            "the core small has no PMP, so no kernel boots",
         ),
         (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Leave out --icache on"),
         (Core("x", "none", 8, True), OURS, True, "has 8 PMP regions, .* needs 16.*kernel-pmp-8"),

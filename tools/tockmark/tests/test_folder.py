@@ -36,7 +36,7 @@ def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> 
 @pytest.mark.parametrize(
     ("given", "langs", "why"),
     [
-        ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
+        ({"board": "nexysvideo"}, [], "--board contradicts .*, which was built for cw310"),
         ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
         ({"samples": 20}, [], "--samples does not go with .* all samples"),
         ({"kernel_name": "x"}, [], "--kernel-name does not go with .*. Leave out --kernel-name"),
@@ -77,6 +77,6 @@ def test_a_language_that_was_not_laid_is_named(
 def test_a_board_needs_a_folder_and_a_simulator_none() -> None:
     for name in ("cw310", "nexysvideo"):
         with pytest.raises(TockmarkError, match=f"tockmark board image --board {name} -o DIR"):
-            RunPlace(board=name).loaded(None, {})
+            RunPlace(board=name).load_board(None, {})
     for name in ("earlgrey-sim", "sim-pty"):
-        assert RunPlace(board=name).loaded(None, {}) == boards.load(name)
+        assert RunPlace(board=name).load_board(None, {}) == boards.load(name)
