@@ -23,11 +23,11 @@ from tockmark.base import files
 from tockmark.base.errors import TockmarkError
 from tockmark.trees.patch import apply_patch, remove_patch
 
-# What the patch looks at, with room around it; the rest of the tree would only be copied.
+# The parts of the tree that the patch reads; copying the rest would be slow.
 SOURCES = [
     "Cargo.toml",
     "boards/*earlgrey*",
-    "boards/opentitan",  # whose sources a board's folder once linked to
+    "boards/opentitan",  # a board's folder once linked to its sources
     "capsules/*.rs",
     "chips/*chip.rs",
     "kernel/src/*.rs",
@@ -42,7 +42,7 @@ def git(tree: Path, *command: str) -> bytes:
 
 
 def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
-    """Commit and date of a branch since a day, newest first."""
+    """Return commit and date of a branch since a day, newest first."""
     log = ("log", "--first-parent", "--format=%H %cs", f"--since={since}T00:00:00Z", newest)
     lines = git(tree, *log).decode().splitlines()
     return [(line.split()[0], line.split()[1]) for line in lines]
@@ -65,7 +65,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 def takes(tree: Path, commit: str) -> tuple[str, str]:
-    """What a commit takes, and why not the rest."""
+    """Return which parts of the patch a commit takes, and why it does not take the others."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "tock")
         archive = git(tree, "archive", "--format=tar", "--prefix=tock/", commit, "--", *SOURCES)

@@ -21,7 +21,7 @@ from tockmark.latency import report
 
 
 def main(files: list[str]) -> None:
-    """Hold each file against each other, both ways."""
+    """Compare each file with each other, in both directions."""
     stored = [report.load(Path(name)) for name in files]
     pairs = itertools.permutations(stored, 2)
     rows = [row for base, new in pairs for row in report.wait_verdicts(base, new)]
@@ -36,7 +36,7 @@ def main(files: list[str]) -> None:
 
 
 def grown(row: RowVerdict) -> float:
-    """Return the cycles that a wait is longer."""
+    """Return the cycles by which a wait is longer."""
     return (row.after or 0) - (row.before or 0)
 
 
