@@ -241,7 +241,7 @@ def test_an_unchanged_run_simulates_nothing(
     assert [one.whole.provenance.cached for one in (first, again, fresh)] == [0, 2, 0]
     assert first.whole.rows == again.whole.rows == fresh.whole.rows
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
-    assert re.search(r"kept boots +2, ", tockmark("doctor").stdout)
+    assert re.search(r"cached boots +2, ", tockmark("doctor").stdout)
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:

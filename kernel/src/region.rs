@@ -108,7 +108,7 @@ mod tests {
         assert!(!low.overlaps(Region::new(0x1800, 0x1800)), "empty");
     }
 
-    /// What the PMP does with a pair of entries in top-of-range mode.
+    /// Compares an address with a pair of entries in top-of-range mode, as the PMP does.
     fn pmp_matches(pair: [u32; 2], address: u32) -> bool {
         u64::from(pair[0]) << 2 <= u64::from(address)
             && u64::from(address) < u64::from(pair[1]) << 2

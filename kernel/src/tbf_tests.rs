@@ -185,9 +185,9 @@ pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
             _ => image.truncate(512 - numbers.below(header_size as u32 / 4) as usize),
         }
     }
-    let stated = half(&image, 2).unwrap().into();
+    let size_in_header = half(&image, 2).unwrap().into();
     if let Some(header) = image
-        .get(..stated)
+        .get(..size_in_header)
         .filter(|header| header.len() >= BASE_SIZE)
         && numbers.below(8) > 0
     {

@@ -284,7 +284,7 @@ def test_invalid_options_are_refused_before_any_build(
 
 @pytest.mark.parametrize(
     ("span", "reason"),
-    [("HEAD", "is no range"), ("HEAD..HEAD", "holds no commit"), ("HEAD...HEAD", "is no range")],
+    [("HEAD", "is not a range"), ("HEAD..HEAD", "no commit"), ("HEAD...HEAD", "not a range")],
 )
 def test_an_invalid_range_is_refused(user: User, tmp_path: Path, span: str, reason: str) -> None:
     words = ["campaign", str(user.tree), span, "-f", str(tmp_path / "a"), "--build", "true"]

@@ -20,7 +20,7 @@ from tockmark.target.kernel import app_capacity, read_kernel
 from tockmark.target.protocol import Start
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, check_requests, rungs, screen
 
 CATALOGUE = STUDIES / "ladder" / "catalogue.toml"
 BOARD = boards.load(boards.DEFAULT)
@@ -50,7 +50,7 @@ def test_every_request_is_served_and_every_cycle_accounted(climbed: tuple[Path, 
     assert {row.id for row, _ in all_rungs} == {"ladder.closed", "ladder2.closed"}
     assert len(all_rungs) == 8
     for row, rung in all_rungs:
-        assert wrong(row) is None
+        assert check_requests(row) is None
         assert len(rung.requests) == row.asked == 16
         assert sum(rung.cycles[owner] for owner in OWNERS) == rung.window
         assert rung.share("unaccounted") <= ALLOWED
@@ -101,7 +101,10 @@ def test_the_baseline_refuses_an_instance_without_a_slot() -> None:
     assert [instance.number for instance in attempt.instances] == [1, 2, 3, 4]
     assert attempt.refused is not None
     assert (attempt.refused.instance, attempt.refused.full) == (SLOTS + 1, "process slots")
-    assert (attempt.refused.by, attempt.refused.said) == ("the kernel", "the kernel takes 4 apps")
+    assert (attempt.refused.by, attempt.refused.message) == (
+        "the kernel",
+        "the kernel takes 4 apps",
+    )
     for instance in attempt.instances:
         assert instance.began < instance.first < instance.last
     # They share the core, so each run takes as long as one run of each.
@@ -113,7 +116,7 @@ def test_large_instances_run_out_of_ram_before() -> None:
     attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
     assert attempt.refused is not None
     assert (attempt.refused.instance, attempt.refused.full) == (3, "RAM")
-    assert "does not fit in the RAM" in attempt.refused.said
+    assert "does not fit in the RAM" in attempt.refused.message
     assert attempt.refused.ram_left < 40960
 
 

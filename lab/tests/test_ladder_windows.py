@@ -12,7 +12,7 @@ from tockmark.tests.encoder import Encoder
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import StoredRow
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, check_requests
 
 CLOSED = (  # two clients; the server runs as soon as it is asked
     ServedRequest(0, 0, 0, 10, 30, 40, 45),
@@ -72,33 +72,33 @@ def test_work_that_never_ran_without_interruption_is_refused() -> None:
     assert through.share("unaccounted") == 0
     neither = (first, ServedRequest(1, 0, 20, 45, 72, 80, 85))
     assert Rung(neither, closed=True).share("unaccounted") > ALLOWED
-    assert "of the window are unaccounted for" in str(wrong(row(neither)))
+    assert "of the window are unaccounted for" in str(check_requests(row(neither)))
 
 
 @pytest.mark.parametrize(
     ("requests", "clients", "says"),
     [
         (CLOSED, 2, None),
-        (CLOSED[:3], 2, "served is not asked"),
-        (CLOSED[:2], 2, "served is not asked"),
-        (CLOSED, 1, "served is not asked"),
-        ((*CLOSED[:3], CLOSED[0]), 2, "served is not asked"),
+        (CLOSED[:3], 2, "did not serve what was asked"),
+        (CLOSED[:2], 2, "did not serve what was asked"),
+        (CLOSED, 1, "did not serve what was asked"),
+        ((*CLOSED[:3], CLOSED[0]), 2, "did not serve what was asked"),
         ((*CLOSED[:3], ServedRequest(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
     ],
 )
 def test_served_and_asked_must_be_equal(
     requests: tuple[ServedRequest, ...], clients: int, says: str | None
 ) -> None:
-    problem = wrong(row(requests, clients))
+    problem = check_requests(row(requests, clients))
     assert problem is None if says is None else says in str(problem)
-    assert wrong(replace(row(requests), extra={})) == "there are no requests"
+    assert check_requests(replace(row(requests), extra={})) == "there are no requests"
 
 
 def test_invalid_requests_are_refused() -> None:
     without = {name: own for name, own in row(CLOSED).extra.items() if name != "ready"}
-    assert "have not the series" in str(wrong(replace(row(CLOSED), extra=without)))
+    assert "do not have the series" in str(check_requests(replace(row(CLOSED), extra=without)))
     still = (ServedRequest(0, 0, 0, 0, 0, 0, 0),)
-    assert wrong(row(still, clients=1)) == "its requests took no time"
+    assert check_requests(row(still, clients=1)) == "its requests took no time"
 
 
 SAID = "client 0*2 due 0,1000 asked 0,130 taken 40,170 done 60,190 answered 100,230 ready 105,235"

@@ -50,7 +50,7 @@ def result(
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
     """Return the cells of a table by program."""
     kernels = programs.group_by_kernel(results)
-    return {head: list(rest) for head, *rest in programs.table_of(kernels, KNOWN, icache).rows}
+    return {head: list(rest) for head, *rest in programs.program_table(kernels, KNOWN, icache).rows}
 
 
 def test_ratios_compare_the_same_layout_and_show_the_median() -> None:

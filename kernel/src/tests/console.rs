@@ -179,10 +179,10 @@ fn prints_without_buffer_take_turns_with_writes() {
         assert_eq!(kernel.current, 0);
         assert_eq!(kernel.registers().2[0], 4);
     }
-    let said = printed();
-    let lines: Vec<&str> = said.lines().skip(1).collect();
+    let output = printed();
+    let lines: Vec<&str> = output.lines().skip(1).collect();
     assert_eq!(lines.iter().filter(|line| **line == "one").count(), 3);
-    assert!(lines.len() <= 6, "{said}");
+    assert!(lines.len() <= 6, "{output}");
     assert!(lines.contains(&"tockmark-kernel: app two prints 0x7"));
 }
 
@@ -292,7 +292,7 @@ proptest! {
         the_uart_is_done(&mut kernel);
         host::with(|machine| machine.fifo_size = fifo_size);
         let mut numbers = Numbers(seed);
-        // How many bytes the victim waits for, if it waits, and whether the UART had other bytes.
+        // The number of bytes that the victim waits for, and whether the UART had other bytes.
         let mut wants = None;
         let mut ends = 0;
         for _ in 0..400 {

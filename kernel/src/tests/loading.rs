@@ -75,10 +75,10 @@ fn what_cannot_run_is_refused_with_the_reason() {
     for (entries, reason) in cases {
         let kernel = load(before_an_ordinary(&entries, 1));
         assert_eq!(running(&kernel), ["good"], "{reason}");
-        let said = printed();
+        let output = printed();
         assert!(
-            said.contains("app app refused: ") && said.contains(reason),
-            "{said}"
+            output.contains("app app refused: ") && output.contains(reason),
+            "{output}"
         );
     }
 }

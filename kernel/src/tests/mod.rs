@@ -145,9 +145,11 @@ fn failure(error: ErrorCode) -> Return {
 
 fn error_code(code: u32) -> ErrorCode {
     use ErrorCode::*;
-    let known = [
+    let codes = [
         Fail, Busy, Already, Invalid, Size, NoMemory, NoSupport, NoDevice,
     ];
-    let found = known.into_iter().find(|known| *known as u32 == code);
-    found.expect("a known error code")
+    let error = codes
+        .into_iter()
+        .find(|candidate| *candidate as u32 == code);
+    error.expect("a known error code")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process runs when, time slices, and the end of processes.
+//! The order of processes, time slices, and the end of processes.
 
 use super::*;
 use crate::drivers::{alarm, ipc, perf};
@@ -187,14 +187,17 @@ fn a_fault_stops_one_app_and_is_reported() {
     kernel.fault(7, 0x1000_0000);
     assert_eq!(kernel.current, 1);
     assert_eq!(kernel.processes[0].state, State::Stopped);
-    let said = printed();
+    let output = printed();
     let line = format!(
         "tockmark-kernel: app bad fault mcause=0x00000007 mtval=0x10000000 mepc=0x{pc:08x}\n"
     );
-    assert!(said.contains(&line), "{said}");
-    assert!(said.contains("wrote where it may not"));
-    assert!(said.contains(&format!(" a1=0x{RAM:08x}")), "{said}");
-    assert!(!said.contains(" pc=0x"), "it stands above as mepc: {said}");
+    assert!(output.contains(&line), "{output}");
+    assert!(output.contains("wrote where it may not"));
+    assert!(output.contains(&format!(" a1=0x{RAM:08x}")), "{output}");
+    assert!(
+        !output.contains(" pc=0x"),
+        "it stands above as mepc: {output}"
+    );
 }
 
 #[test]

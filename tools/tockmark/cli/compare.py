@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that hand results on: compare says what changed between them, export writes one for
-another tool.
-"""
+"""The verbs compare, which shows changes between results, and export, for other tools."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -26,7 +24,7 @@ from tockmark.show.table import split_by_language
 from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import select, split_names
 
-WIDE = 120  # of a table that is judged by limits
+WIDE = 120  # columns of a table with limits
 ExportForm = StrEnum(  # type: ignore[misc]
     "ExportForm", {name.upper(): name for name in export.FORMS}
 )
@@ -41,116 +39,118 @@ ExportForm = StrEnum(  # type: ignore[misc]
     "tockmark compare --by lang both.json",
     bare_values={"--limits": options.DEFAULT_LIMITS},
     exits={
-        OK: "compared, whatever the verdicts; with --limits, at most beyond a soft limit",
-        INCOMPLETE: "a result is incomplete; or with --limits, apps or machine differ",
+        OK: "compared, with any verdicts; with --limits: at most beyond a soft limit",
+        INCOMPLETE: "a result is incomplete; with --limits: apps or machine differ",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
-        REGRESSION: "with --limits, beyond a hard limit, or a row is gone",
+        REGRESSION: "with --limits: beyond a hard limit, or a missing row",
     },
 )
 def compare_verb(
-    files: Annotated[list[Path], Argument(help="Two or more result files; with --by, one.")],
+    files: Annotated[list[Path], Argument(help="Two or more result files; one with --by.")],
     margin: Annotated[
         str | None,
         Option(
-            help="What is too little to matter: 1%, or a TOML file with margins by row."
-            " Default: 1% on the simulator, 5% on boards."
+            help="Smallest difference that counts: 1%, or a TOML file of margins per row (default:"
+            " 1% on the simulator, 5% on boards)."
         ),
     ] = None,
     only: options.Only = None,
     baseline: Annotated[
-        str | None, Option(help="Which file the others are compared with, by its name; the first.")
+        str | None, Option(help="Name of the file to compare with (default: the first file).")
     ] = None,
     by: Annotated[
-        str | None, Option(help="Compare one result with itself by this factor: lang, Rust with C.")
+        str | None, Option(help="Compare within one result: `lang` compares Rust with C.")
     ] = None,
     limits: options.OptionalLimits = None,
     markdown: Annotated[
-        Path | None, Option(help="Write a summary for a pull request to this file, too.")
+        Path | None, Option(help="Also write a summary for a pull request to this file.")
     ] = None,
     allow_missing: Annotated[
         str | None,
         Option(
             metavar="ROWS",
-            help="Rows that need not be there by --limits, or not as samples of the same make;"
-            " terms as --only takes them.",
+            help="With --limits: rows that may be missing or measured differently, as --only.",
         ),
     ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
-    """Say of each row whether results differ, and whether that matters.
+    """Show for each row whether results differ, and whether the difference matters.
 
-    With --limits, a row that grew by more than a hard limit is a regression: the exit code is 3."""
+    With --limits, the exit code is 3 if a row grew by more than a hard limit."""
     named = _by(by, _baseline_first(files, baseline))
-    known = catalogue_of([result for _, result in named])
+    catalogue = catalogue_of([result for _, result in named])
     others = options.rows_of(result for _, result in named)
-    margins = load_margins(margin, known, others)
+    margins = load_margins(margin, catalogue, others)
     allowed = None
     if limits is not None:
         file = None if limits == options.DEFAULT_LIMITS else Path(limits)
-        allowed = load_limits(file, known, others)
-    missing = select(known, allow_missing, others) if allow_missing else None
-    _, results = options.selected(known, only, (result for _, result in named))
+        allowed = load_limits(file, catalogue, others)
+    missing = select(catalogue, allow_missing, others) if allow_missing else None
+    _, results = options.selected(catalogue, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     (name, base), *news = named
     spread, strict = committed_spread(base), limits is not None
-    found = []
+    judged = []
     for other, new in news:
-        one = pairs.compare(base, new, other, known, margins, spread, force, strict)
-        found.append((one, judge_comparison(one, allowed, missing)))
+        pair = pairs.compare(base, new, other, catalogue, margins, spread, force, strict)
+        judged.append((pair, judge_comparison(pair, allowed, missing)))
     if as_json:
-        options.show(comparison.compare_json(name, found))
+        options.show(comparison.compare_json(name, judged))
     elif limits is None:
-        options.show(comparison.compare_text(named, found))
+        options.show(comparison.compare_text(named, judged))
     else:
         width = text.width_of_terminal(WIDE)
-        options.show(comparison.judged_text(name, found, width, every))
+        options.show(comparison.judged_text(name, judged, width, every))
     if markdown is not None:
-        write_whole({markdown: comparison.judged_markdown(name, found)})
+        write_whole({markdown: comparison.judged_markdown(name, judged)})
     if limits is None:
         raise Exit(options.incomplete_code(*results))
-    raise Exit(max(one.exit_code for _, one in found))
+    raise Exit(max(judgement.exit_code for _, judgement in judged))
 
 
 def _baseline_first(files: Sequence[Path], baseline: str | None) -> list[tuple[str, Result]]:
-    """Load the files, with the baseline in front."""
+    """Load the files, with the baseline first."""
     if baseline is not None:
-        meant = [file for file in files if baseline in (str(file), file.name, file.stem)]
-        if len(meant) != 1:
-            raise TockmarkError(f"'{baseline}' names {len(meant)} of the files", "name one of them")
-        files = [*meant, *(file for file in files if file not in meant)]
+        matches = [file for file in files if baseline in (str(file), file.name, file.stem)]
+        if len(matches) != 1:
+            raise TockmarkError(
+                f"--baseline {baseline}: {len(matches)} of the files have this name",
+                "give the path of one file",
+            )
+        files = [*matches, *(file for file in files if file not in matches)]
     return [(paths.shown(file), load(file)) for file in files]
 
 
 def _by(factor: str | None, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
-    """Return the results to compare: one result may stand for several that differ in a factor
-    alone."""
+    """Return the results to compare; with --by, one result is split by the factor."""
     if factor is None:
         if len(named) < 2:
             raise TockmarkError(
-                "one result alone cannot be compared", "give two files or more, or --by lang"
+                "compare needs at least two results", "give another file, or --by lang"
             )
         return named
     split_names("by", factor, ["lang"])
     if len(named) > 1:
         raise TockmarkError(
-            f"--by {factor} compares one result with itself, but {len(named)} are given",
-            "give one; without --by each language is compared with its own",
+            f"--by {factor} splits one result, but {len(named)} are given",
+            "give one; without --by each language is compared with itself",
         )
-    found = split_by_language(named)
-    if len(found) < 2:
+    parts = split_by_language(named)
+    if len(parts) < 2:
         name, result = named[0]
         raise TockmarkError(
-            f"{name} has rows in {LANGS[result.langs[0]]} alone", "`tockmark run --lang c,rust`"
+            f"{name}: it has rows only in {LANGS[result.langs[0]]}",
+            "measure both languages with `tockmark run --lang c,rust`",
         )
-    return found
+    return parts
 
 
 @verb(
     "tockmark export results/a.json --format csv -o a.csv",
     "tockmark export results/a.json --format bmf > a.bmf",
-    exits={INCOMPLETE: "a row has an error, and is in csv alone"},
+    exits={INCOMPLETE: "a row has an error; only csv contains it"},
 )
 def export_verb(
     path: Annotated[Path, Argument(metavar="RESULT", help="Result file.")],
@@ -158,26 +158,26 @@ def export_verb(
         ExportForm,
         Option(
             "--format",
-            help="csv; bmf: Bencher Metric Format; github: github-action-benchmark's "
-            "customSmallerIsBetter; lmbench: as in its result files.",
+            help="csv; bmf (Bencher Metric Format); github (customSmallerIsBetter of"
+            " github-action-benchmark); lmbench (its result files).",
         ),
     ],
-    output: Annotated[Path | None, options.output_option("File; default: standard output.")] = None,
+    output: Annotated[Path | None, options.output_option("File (default: stdout).")] = None,
     only: options.Only = None,
 ) -> None:
-    """Write a result in a form that another tool reads.
+    """Convert a result for another tool.
 
-    A row with an error is in no form but csv: it is named on stderr."""
+    Only csv contains rows with errors; for other formats they are listed on stderr."""
     whole = load(path)
-    known = catalogue_of([whole])
-    _, (result,) = options.selected(known, only, [whole])
-    made = export.export(result, known, form.value)
+    catalogue = catalogue_of([whole])
+    _, (result,) = options.selected(catalogue, only, [whole])
+    content = export.export(result, catalogue, form.value)
     if output is None:
-        options.show(made)
+        options.show(content)
     else:
-        write_whole({output: made})
+        write_whole({output: content})
         print(f"written {paths.shown(output)}")
     dropped = export.omitted_rows(result)
     for reason in dropped:
-        print_message(f"wrong: {reason}")
+        print_message(f"invalid row: {reason}")
     raise Exit(INCOMPLETE if dropped else OK)

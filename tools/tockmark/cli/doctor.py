@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `doctor` says what is installed, in which version, and what to do about the rest."""
+"""The verb `doctor`, which checks what is installed and built."""
 
 import importlib.metadata
 import re
@@ -22,49 +22,49 @@ from tockmark.target.image import AppBuild
 
 SETUP = paths.make_command("setup")
 BUILD = paths.make_command("build")
-PATIENCE = 60.0  # seconds for a program to say its version
+PATIENCE = 60.0  # seconds for a program to print its version
 RUST_TARGET = "riscv32imc-unknown-none-elf"
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A tool or a build product, as it was found."""
+    """The state of a tool or a build product."""
 
     name: str
-    found: str | None  # the version, or another sign of presence; None: it is not there
-    expected: str | None  # the version that it must have; None: any
+    version: str | None  # or another sign that it exists; None: it is missing
+    expected: str | None  # the required version; None: any
     todo: str
 
     @property
     def good(self) -> bool:
-        return self.found is not None and self.expected in (None, self.found)
+        return self.version is not None and self.expected in (None, self.version)
 
     def line(self) -> str:
-        wanted = f", expected {self.expected}" if self.expected not in (None, self.found) else ""
-        state = f"{self.found or 'missing'}{wanted}"
+        wanted = f", expected {self.expected}" if self.expected not in (None, self.version) else ""
+        state = f"{self.version or 'missing'}{wanted}"
         mark = text.good("ok") if self.good else text.bad("--")
         return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
 
 
 def examine() -> list[Examined]:
-    """Look at everything that setting up and building should have left."""
-    return [*_programs(), *_packages(), *_products(), *_folders(), _kept_boots()]
+    """Check everything that `make setup` and `make build` install or build."""
+    return [*_programs(), *_packages(), *_products(), *_folders(), _cached_boots()]
 
 
 def doctor_text(findings: list[Examined]) -> str:
-    """Return the findings, and one line that sums them up."""
+    """Return the findings and a line of summary."""
     bad = sum(not finding.good for finding in findings)
-    summary = f"{bad} of {len(findings)} not in place" if bad else "all is in place"
+    summary = f"{bad} of {len(findings)} missing or wrong" if bad else "all is in place"
     return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
 
 
 def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
-    """Return the findings for other programs."""
+    """Return the findings for JSON."""
     return [
         {
             "name": finding.name,
             "good": finding.good,
-            "found": finding.found,
+            "found": finding.version,
             "expected": finding.expected,
             "todo": None if finding.good else finding.todo,
         }
@@ -73,7 +73,7 @@ def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
 
 
 def _programs() -> Iterator[Examined]:
-    """Examine what links, packs and disassembles; in a checkout also what builds."""
+    """Check the linker and other tools for ELF files; in a checkout also the build tools."""
     if not paths.INSTALLED:
         yield from _builders()
     for name, program in {
@@ -102,17 +102,16 @@ def _builders() -> Iterator[Examined]:
 
 
 def _packages() -> Iterator[Examined]:
-    """Examine the Python packages that this one pins, in a checkout also those to build and to draw
-    with."""
+    """Check the Python packages that tockmark pins; in a checkout also two extras."""
     extras = "" if paths.INSTALLED else r"(?: *; *extra *== *.(?:build|site).)?"
     for requirement in importlib.metadata.requires("tockmark") or []:
-        # The checkers, which have another marker behind the version, are the tests' affair.
+        # Packages with another marker are for tests.
         if match := re.match(rf"([A-Za-z0-9_.-]+)==([^;\s]+){extras}$", requirement):
             try:
-                found = importlib.metadata.version(match[1])
+                version = importlib.metadata.version(match[1])
             except importlib.metadata.PackageNotFoundError:
-                found = None
-            yield Examined(match[1], found, match[2], SETUP)
+                version = None
+            yield Examined(match[1], version, match[2], SETUP)
 
 
 def _products() -> Iterator[Examined]:
@@ -128,51 +127,51 @@ def _products() -> Iterator[Examined]:
 
 
 def _folders() -> Iterator[Examined]:
-    """Examine the folders that the tool writes to."""
+    """Check that the tool's folders are writable."""
     for name, path in {
         "cache and scratch": paths.WRITTEN,
         "new results": paths.NEW_RESULTS,
         "the user's settings": paths.config(),
     }.items():
-        found = paths.shown(path) if paths.writable(path) else None
-        yield Examined(name, found, None, f"name a folder of yours with {paths.HOME}")
+        writable = paths.shown(path) if paths.writable(path) else None
+        yield Examined(name, writable, None, f"set {paths.HOME} to a writable folder")
 
 
-def _kept_boots() -> Examined:
-    """Say how many simulated boots are kept, how large they are, and in which folder."""
-    kept, todo = cache.default_cache(), f"name a folder of yours with {cache.CACHE_VARIABLE}"
+def _cached_boots() -> Examined:
+    """Report the number, size and folder of the cached boots."""
+    kept, todo = cache.default_cache(), f"set {cache.CACHE_VARIABLE} to a writable folder"
     if kept.folder is None:
-        return Examined("kept boots", f"none, {cache.CACHE_VARIABLE} is off", None, todo)
+        return Examined("cached boots", f"none, {cache.CACHE_VARIABLE} is off", None, todo)
     try:
         files = kept.entries()
     except OSError:
-        return Examined("kept boots", None, None, todo)
+        return Examined("cached boots", None, None, todo)
     size = sum(on_disk for _, on_disk, _ in files) / 2**20
     where = paths.shown(kept.folder)
-    said = f"{len(files)}, {size:.1f} of at most {kept.limit >> 20} MiB, in {where}"
-    return Examined("kept boots", said, None, todo)
+    state = f"{len(files)}, {size:.1f} of at most {kept.limit >> 20} MiB, in {where}"
+    return Examined("cached boots", state, None, todo)
 
 
 def _version(command: list[str]) -> str | None:
-    """Find the first thing like a version in what a program says of itself."""
+    """Return the first version number in the output of a command, or None."""
     match = re.search(r"\d+(\.\d+)+", _output(command))
     return match[0] if match else None
 
 
 def _picolibc() -> str | None:
-    said = _output([paths.GCC, "-print-file-name=picolibc.specs"])
-    return said if Path(said).is_absolute() else None
+    path = _output([paths.GCC, "-print-file-name=picolibc.specs"])
+    return path if Path(path).is_absolute() else None
 
 
 def _rust_target() -> str | None:
-    """Ask rustc, from the checkout: its toolchain file may name a toolchain of its own."""
+    """Ask rustc in the checkout, whose toolchain file may select a toolchain."""
     command = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
-    said = _output(command, paths.ROOT)
-    return "installed" if said and Path(said).is_dir() else None
+    folder = _output(command, paths.ROOT)
+    return "installed" if folder and Path(folder).is_dir() else None
 
 
 def _output(command: list[str], folder: Path | None = None) -> str:
-    """Return what a program prints; nothing where it is not there, or fails."""
+    """Return the output of a command, or an empty text if it is missing or fails."""
     try:
         done = processes.run(command, cwd=folder, bounds=Bounds(PATIENCE))
     except TockmarkError:
@@ -184,22 +183,22 @@ def _output(command: list[str], folder: Path | None = None) -> str:
     "tockmark doctor",
     "tockmark doctor --json",
     "tockmark doctor --clear-cache",
-    exits={OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
+    exits={OK: "all is in place", INCOMPLETE: "something is missing or has another version"},
 )
 def doctor_verb(
     clear_cache: Annotated[
         bool,
         Option(
             "--clear-cache",
-            help=f"Remove all simulated boots that are kept, and end. {cache.CACHE_VARIABLE} in the"
-            " environment names their folder, or is `off`.",
+            help="Only remove all cached boots. The environment variable"
+            f" {cache.CACHE_VARIABLE} sets their folder, or is `off`.",
         ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what is installed and built, in which version, and what to do about the rest.
+    """Check what is installed and built, in which version, and show what to do.
 
-    It also shows how many simulated boots are kept, how large they are, and in which folder."""
+    The output also shows the number, size and folder of the cached boots."""
     if clear_cache:
         _clear(cache.default_cache(), as_json)
         raise Exit(OK)
@@ -209,10 +208,10 @@ def doctor_verb(
 
 
 def _clear(kept: Cache, as_json: bool) -> None:
-    """Remove all boots that are kept, and show how many. TockmarkError if that cannot be done."""
+    """Remove all cached boots and print how many. TockmarkError if that fails."""
     if kept.folder is None:
         raise TockmarkError(
-            f"{cache.CACHE_VARIABLE} is off: nothing is kept", f"unset {cache.CACHE_VARIABLE}"
+            f"{cache.CACHE_VARIABLE} is off, so nothing is cached", f"unset {cache.CACHE_VARIABLE}"
         )
     where = paths.shown(kept.folder)
     try:

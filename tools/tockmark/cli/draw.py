@@ -22,8 +22,8 @@ from tockmark.site.render import Chapter
 from tockmark.suite.selection import split_names
 from tockmark.target.progress import ProgressLine
 
-EVERY = 5.0  # seconds between its lines where no terminal shows them
-QUIET = 2.0  # seconds, after which it says how far it is
+EVERY = 5.0  # seconds between lines of progress without a terminal
+QUIET = 2.0  # seconds before the first line of progress
 STUDY = paths.RESULTS / "paper-2021.json"
 
 
@@ -37,32 +37,35 @@ class PictureFormat(StrEnum):
 def _draw(
     files: list[Path], output: Path, form: PictureFormat, picture: str | None, only: str | None
 ) -> NoReturn:
-    """Draw results: one file a picture, the same bytes for the same results. Several results are
-    drawn together."""
-    wanted = split_names("picture", picture, pictures.FIGURES)
-    drawn = pictures.draw(_named(files, only), wanted)
-    if not drawn:
+    """Draw pictures of results, one file per picture; several results share each picture.
+
+    The same results give the same bytes."""
+    names = split_names("picture", picture, pictures.FIGURES)
+    sheets = pictures.draw(_load_named(files, only), names)
+    if not sheets:
         raise TockmarkError(
-            "these results have no rows that make a picture",
+            "these results have no rows for a picture",
             "give two results"
-            if wanted == ["before-after"] and len(files) < 2
-            else "run more of the suite: `tockmark list` shows all of it",
+            if names == ["before-after"] and len(files) < 2
+            else "run more of the suite (`tockmark list` shows all rows)",
         )
     files_by_path = {
         output / f"{name}.{form.value}": plot.rendered(sheet.figure, form.value)
-        for name, sheet in drawn.items()
+        for name, sheet in sheets.items()
     }
     write_whole(files_by_path)
     for path in files_by_path:
         print(paths.shown(path))
-    absent = [name for name in wanted if picture is not None and name not in drawn]
+    absent = [name for name in names if picture is not None and name not in sheets]
     for name in absent:
-        print_message(f"no rows for the picture '{name}'")
+        print_message(
+            f"--picture {name}: no result has rows for it. Run more of the suite, or omit it."
+        )
     raise Exit(INCOMPLETE if absent else OK)
 
 
-def _named(files: list[Path], only: str | None) -> list[Named]:
-    """Return what is meant of results, named by their files, which must tell them apart."""
+def _load_named(files: list[Path], only: str | None) -> list[Named]:
+    """Load the selected rows of results, each named by its file; the names must differ."""
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [paths.shown(file) for file in files]
@@ -70,7 +73,7 @@ def _named(files: list[Path], only: str | None) -> list[Named]:
         raise TockmarkError("a result is given twice", "give each file once")
     whole = [load(file) for file in files]
     _, results = options.selected(catalogue_of(whole), only, whole)
-    return [Named(name, one.leading) for name, one in zip(names, results, strict=True)]
+    return [Named(name, result.leading) for name, result in zip(names, results, strict=True)]
 
 
 @verb(
@@ -78,64 +81,62 @@ def _named(files: list[Path], only: str | None) -> list[Named]:
     "tockmark site before.json after.json -o out",
     "tockmark site a.json b.json --picture before-after --format png -o pictures",
     exits={
-        INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
-        " or a file in a folder is damaged",
+        INCOMPLETE: "written, but a result is incomplete (the pages show it) or a file is damaged",
         UNUSABLE: "unusable input or wrong usage; nothing written",
     },
 )
 def site_verb(
-    given: Annotated[
+    sources: Annotated[
         list[Path],
-        Argument(metavar="RESULT...", help="Result files, or folders to search through."),
+        Argument(metavar="RESULT...", help="Result files, or folders to search."),
     ],
-    output: Annotated[Path, options.output_option("Folder, new or with an older site.")],
+    output: Annotated[Path, options.output_option("Folder of the site, new or existing.")],
     picture: Annotated[
         str | None,
-        Option(help="Write no pages but these pictures, separated by commas; all: every one."),
+        Option(help="Write only these pictures, separated by commas, or `all`, and no pages."),
     ] = None,
     form: Annotated[
-        PictureFormat, Option("--format", help="Of the pictures of --picture.")
+        PictureFormat, Option("--format", help="Format of --picture.")
     ] = PictureFormat.SVG,
     only: options.Only = None,
 ) -> None:
-    """Write results as static pages, for people who did not run them: no server, no network.
+    """Write results as static pages, which need no server and no network.
 
-    What was found, first; then a page a benchmark, a kernel and a comparison, with search. In a
-    folder each file is taken for what it is: a result or a profile. With --picture, write pictures
-    alone: of the figures of the 2021 study, sweeps, distributions, before and after; several
-    results are drawn together."""
+    The first page shows the findings; then there is a page per benchmark, kernel and comparison,
+    with search. Folders may contain results and profiles. With --picture, write only pictures: the
+    figures of the 2021 study, sweeps, distributions, before and after."""
     if picture is not None:
-        _draw(given, output, form, None if picture == "all" else picture, only)
-    raise Exit(make_site(given, output, only))
+        _draw(sources, output, form, None if picture == "all" else picture, only)
+    raise Exit(make_site(sources, output, only))
 
 
 def make_site(
-    given: list[Path],
+    sources: list[Path],
     output: Path,
     only: str | None = None,
     chapters_of: Callable[[Site], Sequence[Chapter]] = lambda site: (),
 ) -> int:
-    """Write the site of some results, with the chapters that `chapters_of` adds; say what is
-    incomplete or damaged. Return the exit code."""
+    """Write the site of results, with the chapters of `chapters_of`; return the exit code.
+
+    Results that are incomplete or damaged are reported on stderr."""
     render.check_site(output)
-    found = gather(given)
-    known = catalogue_of(one.result for one in found.results)
+    inputs = gather(sources)
+    catalogue = catalogue_of(named.result for named in inputs.results)
     if only is not None:
-        _, results = options.selected(known, only, [one.result for one in found.results])
-        names = [one.name for one in found.results]
-        found.results = [Named(*one) for one in zip(names, results, strict=True)]
-    elif not found.studies and STUDY.exists():
-        found.studies.append(Named(STUDY.stem, load(STUDY)))
-    for line in (*found.strangers, *found.problems):
+        _, results = options.selected(catalogue, only, [named.result for named in inputs.results])
+        names = [named.name for named in inputs.results]
+        inputs.results = [Named(*pair) for pair in zip(names, results, strict=True)]
+    elif not inputs.studies and STUDY.exists():
+        inputs.studies.append(Named(STUDY.stem, load(STUDY)))
+    for line in (*inputs.strangers, *inputs.problems):
         print_message(line)
-    site = Site(found, known)
+    site = Site(inputs, catalogue)
     files = render.site_pages(site, ProgressLine(QUIET, EVERY).count, chapters_of(site))
     render.write_site(output, files)
-    print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
-    for one in found.results:
-        for reason in one.result.uncorrected[:1]:
-            print_message(
-                f"{one.name} is incomplete: {reason} ({len(one.result.uncorrected)} in all)"
-            )
-    lacking = any(one.result.uncorrected for one in found.results)
-    return INCOMPLETE if found.problems or lacking else OK
+    print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} more files")
+    for named in inputs.results:
+        for reason in named.result.uncorrected[:1]:
+            count = len(named.result.uncorrected)
+            print_message(f"{named.name} is incomplete: {reason} ({count} in all)")
+    incomplete = any(named.result.uncorrected for named in inputs.results)
+    return INCOMPLETE if inputs.problems or incomplete else OK

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that look into a run: profile says where the cycles of a row go, latency how long
-alarms wait."""
+"""The verbs profile, which breaks down the cycles of a row, and latency, which traces alarms."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -33,51 +32,49 @@ from tockmark.target.kernel import read_kernel, with_origin
 
 
 class Around(StrEnum):
-    """Around which sample a timeline is."""
+    """The sample that a timeline shows."""
 
     WORST = "worst"
     MEDIAN = "median"
 
 
 @dataclass(frozen=True)
-class TimelineAsked:
-    """The file of a timeline, and which part of the run it shows."""
+class TimelineOptions:
+    """The file of a timeline, and the part of the run that it shows."""
 
     perfetto: Annotated[
         Path | None,
         Option(
             metavar="FILE",
-            help="Write a timeline of one sample instead, for https://ui.perfetto.dev: apps, phases"
-            " of the kernel, interrupts, the stages of alarms, system calls.",
+            help="Write a timeline of one sample for https://ui.perfetto.dev: apps, phases of the"
+            " kernel, interrupts, stages of alarms, system calls.",
         ),
     ] = None
     around: Annotated[
-        Around | None, Option(help="With --perfetto: around which sample; default: the worst.")
+        Around | None, Option(help="With --perfetto: the sample to show (default: worst).")
     ] = None
     begin: Annotated[
         int | None,
-        Option("--from", min=0, help="With --perfetto: instead, the first cycle since reset."),
+        Option("--from", min=0, help="With --perfetto: show from this cycle since reset."),
     ] = None
     end: Annotated[
         int | None,
-        Option("--to", min=1, help=f"And the last; {MOST_CYCLES:,} cycles at most."),
+        Option("--to", min=1, help=f"Last cycle to show, at most {MOST_CYCLES:,} after --from."),
     ] = None
 
     def window(self) -> Window:
-        """Return the part of the run. TockmarkError if it is given in two ways, or for no file."""
+        """Return the part of the run. TockmarkError if the options contradict each other."""
         by_cycles = self.begin is not None or self.end is not None
         if self.perfetto is None and (self.around or by_cycles):
-            raise TockmarkError(
-                "no --perfetto FILE is given", "it goes with --around, --from, --to"
-            )
+            raise TockmarkError("--around, --from and --to need a timeline", "add --perfetto FILE")
         if self.around and by_cycles:
-            raise TockmarkError("--around excludes --from and --to", "give one of them")
+            raise TockmarkError("--around excludes --from and --to", "give only one")
         return Window(self.begin, self.end, (self.around or Around.WORST).value)
 
 
 @dataclass(frozen=True)
 class ProfiledRun:
-    """What a row is profiled on."""
+    """The kernel, apps and board to profile a row on."""
 
     kernel: run_options.KernelFile = None
     kernel_name: run_options.KernelName = None
@@ -89,11 +86,13 @@ class ProfiledRun:
     max_cycles: run_options.MaxCycles = None
     fresh: run_options.Fresh = False
 
-    def options(self, known: Catalogue, benchmark: str | None, out: Path | None) -> ProfileOptions:
-        """Return how a benchmark's row is profiled."""
+    def options(
+        self, catalogue: Catalogue, benchmark: str | None, out: Path | None
+    ) -> ProfileOptions:
+        """Return the options to profile a benchmark."""
         if benchmark is None:
-            raise TockmarkError("no benchmark is named", "`tockmark list` shows all")
-        row = single_row(known, benchmark)
+            raise TockmarkError("profile needs a benchmark", "`tockmark list` shows all")
+        row = single_row(catalogue, benchmark)
         if out is not None:
             check_folder(out)
         board = boards.load(self.board).configured({"max-cycles": self.max_cycles})
@@ -105,10 +104,10 @@ class ProfiledRun:
         return ProfileOptions(kernel, board, apps, cached, *row, out, self.fresh)
 
     def on(self, kernel: Path) -> "ProfiledRun":
-        """Return the same on another kernel. TockmarkError if one was named here."""
+        """Return the same run on another kernel. TockmarkError if --kernel is also given."""
         if self.kernel or self.kernel_name or self.kernel_manifest:
-            todo = "leave out --kernel and what says of it"
-            raise TockmarkError("--diff names both kernels", todo)
+            todo = "omit --kernel, --kernel-name and --kernel-manifest"
+            raise TockmarkError("--diff already names both kernels", todo)
         return replace(self, kernel=kernel)
 
 
@@ -121,75 +120,75 @@ class ProfiledRun:
     "tockmark profile --diff before/profile.json after/profile.json",
     "tockmark profile sched.alarm_lateness:beside=ipc --perfetto alarm.json",
     "tockmark profile sched.preempted --perfetto slices.json --from 1000000 --to 1200000",
-    exits={INCOMPLETE: "the row was not measured, or the run was over before --from"},
+    exits={INCOMPLETE: "the row was not measured, or the run ended before --from"},
 )
 def profile_verb(
     *,
     benchmark: Annotated[
         str | None,
         Argument(
-            help="A benchmark, with its parameters if it has any: call.args:n=3.",
+            help="Benchmark with its parameters, such as call.args:n=3.",
             autocompletion=options.complete_name(run_options.benchmarks),
         ),
     ] = None,
     names: Annotated[
         list[str] | None,
-        Argument(help="With --functions: patterns of names, or parts: grant '*::enter'."),
+        Argument(help="With --functions: patterns or parts of names, such as grant '*::enter'."),
     ] = None,
     functions: Annotated[
-        bool, Option("--functions", help="Show what a call of each function costs.")
+        bool, Option("--functions", help="Show the cost of a call of each function.")
     ] = False,
-    whole: Annotated[bool, Option("--whole", help="With --functions: in all of the run.")] = False,
+    whole: Annotated[bool, Option("--whole", help="With --functions: in the whole run.")] = False,
     measured: ProfiledRun,
     output: Annotated[
-        Path | None, options.output_option("Folder (default: build/profile/).")
+        Path | None, options.output_option("Folder (default: in build/profile/).")
     ] = None,
     callgrind: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write functions, lines and calls for KCachegrind."),
+        Option(metavar="FILE", help="Also write functions, lines and calls for KCachegrind."),
     ] = None,
     compared: Annotated[
         tuple[Path, Path] | None,
         Option(
             "--diff",
             metavar="A B",
-            help="Show what is other in B: two kernels, or two profile.json of the same row.",
+            help="Compare two kernels, or two profile.json files of the same row.",
         ),
     ] = None,
-    seen: TimelineAsked,
+    timeline: TimelineOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show where each cycle of one steady sample goes: by phase, function and cause.
+    """Break down the cycles of one steady sample by phase, function and cause.
 
-    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
-    Needs what `make profile` builds."""
+    Writes tables, folded stacks, a flame graph (SVG) and a listing of the sample. Run
+    `make profile` first."""
     if not functions and (names or whole):
-        given = f"the name {names[0]}" if names else "--whole"
-        raise TockmarkError(f"{given} means nothing here", "it goes with --functions")
-    apart = {"--diff": compared, "--perfetto": seen.perfetto}
-    options.check_exclusive({"--functions": functions, **apart})
-    options.check_exclusive({"--callgrind": callgrind, **apart})
-    options.check_exclusive({"--perfetto": seen.perfetto, "--json": as_json})
-    window, known, sizes = seen.window(), catalogues.load(), None
+        argument = f"the name {names[0]}" if names else "--whole"
+        raise TockmarkError(f"{argument} needs --functions", "add --functions")
+    modes = {"--diff": compared, "--perfetto": timeline.perfetto}
+    options.check_exclusive({"--functions": functions, **modes})
+    options.check_exclusive({"--callgrind": callgrind, **modes})
+    options.check_exclusive({"--perfetto": timeline.perfetto, "--json": as_json})
+    window, catalogue, sizes = timeline.window(), catalogues.load(), None
     if compared is not None:
         if are_profiles(compared, benchmark):
-            found = diff_profiles(*map(profile_file.load, compared))
+            diff = diff_profiles(*map(profile_file.load, compared))
         else:
-            base, new = (measured.on(one).options(known, benchmark, output) for one in compared)
-            found, sizes = diff_kernels(base, new, known)
-        options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
+            base, new = (measured.on(elf).options(catalogue, benchmark, output) for elf in compared)
+            diff, sizes = diff_kernels(base, new, catalogue)
+        options.show(diff_json(diff, sizes) if as_json else f"{diff_text(diff, sizes)}\n")
         return
     if callgrind is not None:
         check_writable([callgrind])
-    asked = replace(measured.options(known, benchmark, output), callgrind=callgrind)
-    if seen.perfetto is not None:
-        print(write_timeline(asked, known, window, alarm_tracks, seen.perfetto))
+    request = replace(measured.options(catalogue, benchmark, output), callgrind=callgrind)
+    if timeline.perfetto is not None:
+        print(write_timeline(request, catalogue, window, alarm_tracks, timeline.perfetto))
     elif functions:
-        counted = count_costs(asked, known, names or (), whole)
-        options.show(costs_json(counted) if as_json else f"{costs_text(counted)}\n")
+        call_costs = count_costs(request, catalogue, names or (), whole)
+        options.show(costs_json(call_costs) if as_json else f"{costs_text(call_costs)}\n")
     else:
-        kept, text = profile(asked, known)
-        print(profile_file.text(kept).rstrip() if as_json else text)
+        stored, text = profile(request, catalogue)
+        print(profile_file.text(stored).rstrip() if as_json else text)
 
 
 @verb(
@@ -200,9 +199,9 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "all came that can",
-        INCOMPLETE: "an alarm or a line did not come, or a stage of the kernel is not where it was",
-        REGRESSION: "with --against, an alarm waits longer",
+        OK: "every alarm or line that can arrive did",
+        INCOMPLETE: "an alarm or line did not arrive, or a stage of the kernel is elsewhere",
+        REGRESSION: "with --against: an alarm waits longer",
     },
 )
 def latency_verb(
@@ -212,58 +211,59 @@ def latency_verb(
     board: run_options.BoardName = boards.DEFAULT,
     icache: run_options.ICache = None,
     alarms: Annotated[
-        int, Option(min=1, max=latency.MOST_ALARMS, help="Alarms, or lines, beside each load.")
+        int,
+        Option(min=1, max=latency.MOST_ALARMS, help="Measure N alarms or lines per load."),
     ] = latency.ALARMS,
     chain: Annotated[
         Literal["alarm", "uart"],
-        Option(help="What waits: an alarm, or a line that the UART has sent."),
+        Option(help="Event to trace: an alarm, or a line that the UART sent."),
     ] = "alarm",
     loads: Annotated[
         str | None,
         options.names_option(
             lambda: [load.name for load in latency.read_loads()],
-            "What runs beside, separated by commas; default: all that the kernel can bear.",
+            "Loads, separated by commas (default: all that the kernel supports).",
         ),
     ] = None,
     shown: Annotated[
-        Path | None, Option("--show", help="Show what was stored; run nothing.")
+        Path | None, Option("--show", help="Show a stored file instead of running.")
     ] = None,
     base: Annotated[
         Path | None,
-        Option("--against", help="What was stored of another kernel: say which waits are worse."),
+        Option("--against", help="Compare with this stored file of another kernel."),
     ] = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Also store the waits here.")] = None,
 ) -> None:
-    """Show how long an alarm is on its way to an app, by stage, beside apps that disturb it; and
-    the longest stretches in which interrupts, the kernel's work or other processes wait.
+    """Show how long an alarm takes to reach an app, by stage and under load, and the longest times
+    that interrupts, kernel work and other processes wait.
 
-    The kernel runs unchanged: the simulator tells when the core comes by a stage's end. Of the
-    worst alarm and of each stretch it says where the cycles went. Needs what `make profile`
-    builds."""
+    The kernel is not modified: the simulator reports when the core reaches the end of a stage. For
+    the worst alarm and the longest waits the output shows where the cycles went. Run `make profile`
+    first."""
     if output is not None:
         check_writable([output], latency_report.FORM)
     before = latency_report.load(base) if base is not None else None
     if shown is not None:
-        found = latency_report.load(shown)
+        waits = latency_report.load(shown)
     else:
         profiled = boards.load(board)
         elf = claims.read(kernel or profiled.kernels[2])
         cached = profiled.target.icache if icache is None else icache is options.Switch.ON
         names = loads.split(",") if loads is not None else None
         chosen = latency.loads_for(elf, names, chain)
-        asked = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
-        found = latency.measure(asked, print_message)
-    options.show(latency_report.as_json(found) if as_json else latency_report.format_report(found))
+        request = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
+        waits = latency.measure(request, print_message)
+    options.show(latency_report.as_json(waits) if as_json else latency_report.format_report(waits))
     if output is not None:
-        write_whole({output: latency_report.format_file(found)})
+        write_whole({output: latency_report.format_file(waits)})
     if before is not None:
-        judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, found)))
+        judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, waits)))
         if not as_json:
             lines = table_lines(judgement, text.width_of_terminal(), every=True)
             print("\n".join(["", *lines]), flush=True)
         print_message(
-            f"{first_line(judgement)}; {found.kernel.title} against {before.kernel.title}"
+            f"{first_line(judgement)}; {waits.kernel.title} against {before.kernel.title}"
         )
         raise Exit(judgement.exit_code)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that read what is there: table a result, list the catalogue, help a page of docs/."""
+"""The verbs that show files: table (results), list (the catalogue), help (pages of docs/)."""
 
 import os
 import sys
@@ -18,12 +18,12 @@ from tockmark.compare import pairs, sweeps
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
 from tockmark.show import listing, table, text
-from tockmark.suite import catalogue
+from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import select, similar_names
 
 WIDEST = 100  # columns of a page
-LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
+LESS = "FRX"  # the default for the pager less: show colours, and quit at the end of a short page
 
 
 @verb(
@@ -41,76 +41,78 @@ def table_verb(
     every: options.EveryRow = False,
     only: options.Only = None,
     events: Annotated[
-        bool, Option("--events", help="Show the core's event counters: stalls, loads and others.")
+        bool, Option("--events", help="Show the core's event counters, such as stalls and loads.")
     ] = False,
     lang: Annotated[
         str | None,
         options.names_option(
-            lambda: LANGS, "Languages of the apps: c, rust; default: C, if a result has it."
+            lambda: LANGS, "Languages of the apps: c, rust (default: c if a result has it)."
         ),
     ] = None,
     fit: Annotated[
         bool,
         Option(
             "--fit",
-            help="Show straight lines through the sweeps of one result: what one more byte,"
-            " argument or NOP costs.",
+            help="Fit straight lines to the sweeps of one result: the cost of one more byte,"
+            " argument or NOP.",
         ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what result files cost on one screen; several of them side by side.
+    """Show results on one screen, several results side by side.
 
-    --all shows every row, --only those that are named."""
+    --all shows every row, --only the selected rows."""
     if fit:
         if len(files) > 1:
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
     named = [(paths.shown(path), load(path)) for path in files]
-    known = catalogue_of(result for _, result in named)
-    wanted, results = options.selected(known, only, (result for _, result in named))
+    catalogue = catalogue_of(result for _, result in named)
+    wanted, results = options.selected(catalogue, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
-        print("\n".join(table.event_counts(result, known) for result in results), end="")
+        print("\n".join(table.event_counts(result, catalogue) for result in results), end="")
     elif as_json:
-        options.show(table.as_json(results, known))
+        options.show(table.as_json(results, catalogue))
     elif not every:
-        named_rows = bool(wanted) or any(one.provenance.catalogue for one in results)
+        named_rows = bool(wanted) or any(result.provenance.catalogue for result in results)
         blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
-        print(table.first_screen(named, known, width, blocks, langs), end="")
+        print(table.first_screen(named, catalogue, width, blocks, langs), end="")
     elif len(named) == 1:
-        print(table.every_row(results[0], known), end="")
+        print(table.every_row(results[0], catalogue), end="")
     else:
-        print(table.side_by_side(named, known, text.width_of_terminal()), end="")
+        print(table.side_by_side(named, catalogue, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
 
 
-def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
-    """Return the languages that --lang names; TockmarkError if no result has one of them."""
-    langs = options.languages(given)
-    there = {lang for result in results for lang in result.langs}
-    if not there & set(langs):
+def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:
+    """Return the languages of --lang. TockmarkError if no result has any of them."""
+    langs = options.languages(names)
+    available = {lang for result in results for lang in result.langs}
+    if not available & set(langs):
         raise TockmarkError(
-            f"no result has apps in {given}", f"they are in {', '.join(sorted(there))}"
+            f"--lang {names}: no result has such apps",
+            f"choose from: {', '.join(sorted(available))}",
         )
     return langs
 
 
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
-    """Show what one more byte, argument or NOP costs."""
+    """Show the cost of one more byte, argument or NOP."""
     whole = load(file)
-    known = catalogue_of([whole])
-    _, (result,) = options.selected(known, only, [whole])
+    catalogue = catalogue_of([whole])
+    _, (result,) = options.selected(catalogue, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.warn_uncounted(paths.shown(file), result)
-    found = sweeps.sweeps(result, known)
-    if not found:
+    fits = sweeps.sweeps(result, catalogue)
+    if not fits:
         raise TockmarkError(
-            f"{paths.shown(file)} holds no sweep", f"one needs {sweeps.LEAST_SIZES} sizes of a row"
+            f"{paths.shown(file)}: no row has {sweeps.LEAST_SIZES} sizes to fit a line to",
+            "measure more sizes, for example with `tockmark run --only mem`",
         )
-    options.show(found if as_json else listing.fit_text(found))
+    options.show(fits if as_json else listing.fit_text(fits))
     raise Exit(options.incomplete_code(result))
 
 
@@ -125,21 +127,23 @@ def list_verb(
         str | None,
         Argument(
             metavar="ROWS",
-            help="Which rows, as for --only; default: all.",
+            help="Rows to list, as for --only (default: all).",
             autocompletion=options.complete_list(options.rows),
         ),
     ] = None,
     file: options.CatalogueFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    known = catalogue.load(file or paths.CATALOGUE)
-    ids = select(known, row).ids()
-    options.show(listing.list_json(known, ids) if as_json else listing.list_text(known, ids))
+    """Show the catalogue: each benchmark, the code of a sample, and its unit."""
+    catalogue = catalogues.load(file or paths.CATALOGUE)
+    ids = select(catalogue, row).ids()
+    options.show(
+        listing.list_json(catalogue, ids) if as_json else listing.list_text(catalogue, ids)
+    )
 
 
 def topics() -> dict[str, Path]:
-    """Return the pages by their names."""
+    """Return the pages of docs/ by name."""
     return dict(sorted((path.stem, path) for path in paths.DOCS.glob("*.md")))
 
 
@@ -149,28 +153,28 @@ def help_verb(
         str | None,
         Argument(
             metavar="TOPIC",
-            help="A page of docs/; default: list them.",
+            help="Page of docs/ to show (default: list the pages).",
             autocompletion=options.complete_name(topics),
         ),
     ] = None,
 ) -> None:
     """Show a page of the documentation, or list the pages.
 
-    A terminal shows it by its pager, PAGER in the environment."""
-    known = topics()
+    On a terminal the page is shown in the pager, $PAGER."""
+    pages = topics()
     if topic is None:
-        wide = max(map(len, known))
-        for name, path in known.items():
-            print(f"{name:{wide}}  {_title(path)}")
+        width = max(map(len, pages))
+        for name, path in pages.items():
+            print(f"{name:{width}}  {_title(path)}")
         return
-    if topic not in known:
-        raise TockmarkError(f"there is no topic '{topic}'", _instead(topic, list(known)))
+    if topic not in pages:
+        raise TockmarkError(f"there is no topic '{topic}'", _advice(topic, list(pages)))
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console(force_terminal=text.has_colours(), highlight=False)
     console.width = min(console.width, WIDEST)
-    page = Markdown(known[topic].read_text(encoding="utf-8"), hyperlinks=False)
+    page = Markdown(pages[topic].read_text(encoding="utf-8"), hyperlinks=False)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", LESS)
         with console.pager(styles=text.has_colours()):
@@ -180,14 +184,14 @@ def help_verb(
 
 
 def _title(path: Path) -> str:
-    """Return a page's first heading."""
+    """Return the first heading of a page."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return next((line[2:] for line in lines if line.startswith("# ")), "")
 
 
-def _instead(topic: str, known: list[str]) -> str:
-    """Return what to do about a topic that there is not."""
+def _advice(topic: str, pages: list[str]) -> str:
+    """Return what to do about an unknown topic."""
     if topic in PROGRAM.verbs:
         return f"it is a verb: `tockmark {PROGRAM.full_name(topic)} --help`"
-    near = similar_names(topic, known)
+    near = similar_names(topic, pages)
     return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark board image` writes a folder of laid images, which `install` and `run --images` read.
+"""Folders of flash images: `tockmark board image` writes them, `install` and `run --images` read
+them.
 
-manifest.json       what is here, with the sha256 of each part
-README.md           how this board is loaded and measured
-kernel/<its name>   the kernel's ELF: apps are linked for one kernel
-c/, rust/           for each boot <boot>.flash, the whole flash; and of each of its apps
-                    <boot>.<slot>.tab and .elf
+manifest.json       lists the content, with the sha256 of each part
+README.md           how to load and measure this board
+kernel/<its name>   the kernel's ELF, for which all apps are linked
+c/, rust/           for each boot <boot>.flash, an image of the whole flash, and for each of its
+                    apps <boot>.<slot>.tab and .elf
 
-It is written whole or not at all, and read only if nothing of it is missing or damaged. A boot of
-it is loaded onto a board by the tool that the profile names, or into a flash file.
+A folder is written as a whole or not at all, and is read only if nothing is missing or damaged. The
+tool that the board profile names loads a boot onto the board; a boot can also go into a flash file.
 """
 
 import hashlib
@@ -56,18 +57,18 @@ from tockmark.target.tab import merge_tabs
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
-REMAKE = "lay the folder anew with `tockmark board image`"
+REMAKE = "make the folder again with `tockmark board image`"
 PORT = "/dev/ttyUSB0"  # in examples
 
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
 
 
 class FolderKernel(Part, frozen=True, omit_defaults=False):
-    """The kernel of all boots, and what its user said of it."""
+    """The kernel of all boots, and its origin as the user stated it."""
 
     file: File
     sha256: Sha256
-    room: Room  # where it leaves room for apps
+    room: Room  # for apps
     name: str | None = None
     commit: str | None = None
     opt_level: str | None = None
@@ -76,18 +77,18 @@ class FolderKernel(Part, frozen=True, omit_defaults=False):
 
 
 class FolderBoot(Part, frozen=True):
-    """One boot: one flashing of the board."""
+    """The image of one boot."""
 
     name: str
     lang: Lang
     flash: File
-    sha256: Sha256  # of that file
-    image: Id  # which its app says in `begin`
-    slots: tuple[AppSlot, ...]  # in the order of the flash
+    sha256: Sha256  # of the flash file
+    image: Id  # which its app prints in `begin`
+    slots: tuple[AppSlot, ...]  # in the order in flash
 
 
 class SkippedBoot(Part, frozen=True):
-    """A boot that was not laid."""
+    """A boot without an image."""
 
     name: str
     rows: tuple[str, ...]  # ids of benchmarks
@@ -95,50 +96,50 @@ class SkippedBoot(Part, frozen=True):
 
 
 class ImageManifest(Part, frozen=True, omit_defaults=False):
-    """Says what a folder holds."""
+    """The content of a folder."""
 
     version: int
-    tockmark: str  # the version that laid it
+    tockmark: str  # the version that wrote it
     board: str
     abi: Annotated[int, msgspec.Meta(ge=1, le=2)]
     catalogue_sha256: Sha256
     kernel: FolderKernel
     boots: tuple[FolderBoot, ...]
     left_out: tuple[SkippedBoot, ...] = ()
-    # Of a row at most; None: as many as the catalogue says.
+    # Per row, at most; None: the catalogue's number.
     samples: Annotated[int, msgspec.Meta(ge=9, lt=2**32)] | None = None
 
     def files(self) -> set[str]:
-        """Return the names of all that belongs to the folder."""
+        """Return the names of all files in the folder."""
         apps = [app for boot in self.boots for app in boot.slots]
         flashes = [boot.flash for boot in self.boots]
-        laid = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
-        return {MANIFEST, README, *laid}
+        contents = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
+        return {MANIFEST, README, *contents}
 
     def __post_init__(self) -> None:
         names = [(boot.name, boot.lang) for boot in self.boots]
         if len(set(names)) < len(names):
-            raise ValueError("a boot stands in it twice")
+            raise ValueError("it lists a boot twice")
 
 
 class _Versioned(msgspec.Struct):
-    """Holds what a manifest of any version has."""
+    """The part that manifests of all versions have in common."""
 
     version: int
 
 
 @dataclass(frozen=True)
 class ImageFolder:
-    """A folder that was read, whose files are what its manifest says."""
+    """A folder whose files have been checked against its manifest."""
 
     folder: Path
     manifest: ImageManifest
 
     def kernel(self) -> KernelElf:
-        """Return the kernel, as its user named it."""
-        laid = self.manifest.kernel
-        facts = {key: getattr(laid, key) for key in Origin.__struct_fields__}
-        return replace(read_kernel(self.folder / laid.file), **facts)
+        """Return the kernel with its stated origin."""
+        stored = self.manifest.kernel
+        facts = {key: getattr(stored, key) for key in Origin.__struct_fields__}
+        return replace(read_kernel(self.folder / stored.file), **facts)
 
     def image(self, boot: FolderBoot) -> Image:
         """Return the flash image of a boot."""
@@ -146,32 +147,32 @@ class ImageFolder:
         return Image(self.folder / boot.flash, slots, boot.image)
 
     def boot(self, name: str, lang: Lang | None = None) -> FolderBoot:
-        """Return one boot by its name, in a language if there are several. TockmarkError if it is
-        not there."""
-        named = [boot for boot in self.manifest.boots if boot.name == name]
-        found = [boot for boot in named if lang in (None, boot.lang)]
-        if not found:
+        """Return a boot by its name, and its language if there are several. TockmarkError if there
+        is none."""
+        boots = [boot for boot in self.manifest.boots if boot.name == name]
+        matches = [boot for boot in boots if lang in (None, boot.lang)]
+        if not matches:
+            names = dict.fromkeys(boot.name for boot in self.manifest.boots)
             raise TockmarkError(
                 f"{shown(self.folder)} has no boot '{name}'" + f" in {lang}" * (lang is not None),
-                f"it has: {', '.join(dict.fromkeys(boot.name for boot in self.manifest.boots))}",
+                f"choose one of: {', '.join(names)}",
             )
-        if len(found) > 1:
+        if len(matches) > 1:
             raise TockmarkError(
-                f"{shown(self.folder)} has '{name}' in {len(found)} languages",
-                f"say which with --lang: {', '.join(boot.lang for boot in found)}",
+                f"{shown(self.folder)} has '{name}' in {len(matches)} languages",
+                f"choose one with --lang: {', '.join(boot.lang for boot in matches)}",
             )
-        return found[0]
+        return matches[0]
 
     def tab(self, boot: FolderBoot, slot: int) -> Path | None:
-        """Return the TAB in this place of the boot that is called as another folder's, if any."""
-        named = (
-            one for one in self.manifest.boots if (one.name, one.lang) == (boot.name, boot.lang)
-        )
-        return next((self.folder / one.slots[slot].tab for one in named), None)
+        """Return the TAB in a slot of the boot with the same name and language, or None."""
+        key = boot.name, boot.lang
+        matches = (own for own in self.manifest.boots if (own.name, own.lang) == key)
+        return next((self.folder / own.slots[slot].tab for own in matches), None)
 
     @property
     def langs(self) -> list[Lang]:
-        """Return the languages of its apps."""
+        """The languages of its apps."""
         return list(dict.fromkeys(boot.lang for boot in self.manifest.boots))
 
     def boots(
@@ -179,103 +180,102 @@ class ImageFolder:
         wanted: Sequence[Boot],
         lang: Lang,
         board: BoardProfile,
-        known: Catalogue,
+        catalogue: Catalogue,
         only: str | None,
     ) -> list[Boot]:
-        """Return those of the wanted boots that were laid, and those whose rows this board cannot
-        give. TockmarkError if --only needs another."""
-        there = {boot.name for boot in self.manifest.boots if boot.lang == lang}
-        found = [
+        """Return the wanted boots that have an image here, and those that this board cannot
+        measure. TockmarkError if --only needs another boot."""
+        built = {boot.name for boot in self.manifest.boots if boot.lang == lang}
+        available = [
             boot
             for boot in wanted
-            if boot.name in there or unmeasurable_reason(boot, known, board.target) is not None
+            if boot.name in built or unmeasurable_reason(boot, catalogue, board.target) is not None
         ]
-        if only is not None and (gone := [boot.name for boot in wanted if boot not in found]):
+        if only is not None and (gone := [boot.name for boot in wanted if boot not in available]):
             raise TockmarkError(
                 f"'{only}' needs the boot {gone[0]}{f' in {lang}' if lang != 'c' else ''}, which is"
                 f" not in {shown(self.folder)}",
                 REMAKE,
             )
-        return found
+        return available
 
     def check_kernel(self, kernel: KernelElf) -> None:
-        """TockmarkError if apps here were linked for another kernel than this one."""
+        """Raise a TockmarkError if the apps are linked for another kernel."""
         if kernel.sha256 != self.manifest.kernel.sha256:
             raise TockmarkError(
-                f"{shown(self.folder)} was laid for another kernel than {shown(kernel.path)}: apps"
-                " are linked for one kernel's free RAM",
-                "lay images of this one with `tockmark board image --kernel`",
+                f"{shown(self.folder)} was built for another kernel than {shown(kernel.path)}",
+                "make images for this one with `tockmark board image --kernel`",
             )
 
-    def check_catalogue(self, known: Catalogue) -> None:
-        """TockmarkError if it was laid by another catalogue, whose rows may mean other things."""
-        if known.sha256 != self.manifest.catalogue_sha256:
+    def check_catalogue(self, catalogue: Catalogue) -> None:
+        """Raise a TockmarkError if another catalogue was used: its rows may mean other things."""
+        if catalogue.sha256 != self.manifest.catalogue_sha256:
             raise TockmarkError(
-                f"{shown(self.folder)} was laid by another catalogue than this tockmark's",
-                "lay it anew with `tockmark board image`",
+                f"{shown(self.folder)} was built with another catalogue than this tockmark's",
+                REMAKE,
             )
 
 
 def read_folder(folder: Path) -> ImageFolder:
-    """Read a folder of laid images. TockmarkError if anything of it is missing or damaged."""
-    laid = ImageFolder(folder, read_manifest(folder))
-    kernel, boots = laid.manifest.kernel, laid.manifest.boots
+    """Read a folder of images. TockmarkError if a file is missing or damaged."""
+    images = ImageFolder(folder, read_manifest(folder))
+    kernel, boots = images.manifest.kernel, images.manifest.boots
     parts = [(kernel.file, kernel.sha256), *((boot.flash, boot.sha256) for boot in boots)]
     parts += [(app.elf, app.elf_sha256) for boot in boots for app in boot.slots]
     for name, sha256 in parts:
         if sha256_of(folder / name) != sha256:
             raise TockmarkError(
-                f"{shown(folder / name)} is not what {MANIFEST} says: its sha256 is another",
+                f"{shown(folder / name)} does not have the sha256 that {MANIFEST} lists",
                 REMAKE,
             )
-    for name in sorted(laid.manifest.files() - {README}):
+    for name in sorted(images.manifest.files() - {README}):
         if not (folder / name).is_file():
-            raise TockmarkError(f"{shown(folder / name)} is gone", REMAKE)
-    return laid
+            raise TockmarkError(f"{shown(folder / name)} is missing", REMAKE)
+    return images
 
 
 def read_folder_to_run(
     path: Path,
-    known: Catalogue,
-    given: Mapping[str, object],
+    catalogue: Catalogue,
+    options: Mapping[str, object],
     kernels: Sequence[Path],
     langs: Sequence[Lang],
 ) -> ImageFolder:
-    """Read the folder for `run --images`. TockmarkError where an option contradicts it: `given` has
-    them by their names, None for what was not given."""
-    laid = read_folder(path)
-    laid.check_catalogue(known)
-    manifest = laid.manifest
-    own = {"board": manifest.board, "abi": manifest.abi, "samples": manifest.samples}
-    own["all_samples"] = manifest.samples is None
-    for name, value in given.items():
-        if value is not None and value != own.get(name):
+    """Read a folder for `run --images`. TockmarkError if it contradicts an option: `options` maps
+    their names to values, None if absent."""
+    images = read_folder(path)
+    images.check_catalogue(catalogue)
+    manifest = images.manifest
+    stored = {"board": manifest.board, "abi": manifest.abi, "samples": manifest.samples}
+    stored["all_samples"] = manifest.samples is None
+    for name, value in options.items():
+        if value is not None and value != stored.get(name):
             option = f"--{name.replace('_', '-')}"
             raise TockmarkError(
-                f"{option} does not go with {shown(path)}: it was laid for {manifest.board},"
-                f" --abi {manifest.abi}, {manifest.samples or 'all'} samples, and knows its kernel",
+                f"{option} contradicts {shown(path)}, which was built for {manifest.board},"
+                f" --abi {manifest.abi}, {manifest.samples or 'all'} samples and its own kernel",
                 f"leave out {option}",
             )
     for lang in langs:
-        if lang not in laid.langs:
-            raise TockmarkError(f"{shown(path)} has no apps in --lang {lang}", "leave it out")
+        if lang not in images.langs:
+            raise TockmarkError(f"{shown(path)} has no apps in {lang}", f"leave out --lang {lang}")
     for kernel in kernels:
-        laid.check_kernel(read_kernel(kernel))
-    return laid
+        images.check_kernel(read_kernel(kernel))
+    return images
 
 
 def read_manifest(folder: Path) -> ImageManifest:
-    """Read what a folder says that it holds, without a look at its files. TockmarkError if it says
-    nothing that this version reads."""
+    """Read the manifest of a folder, but not the other files. TockmarkError if there is no manifest
+    that this version can read."""
     path = folder / MANIFEST
     if not folder.is_dir():
         raise TockmarkError(
-            f"there is no folder {shown(folder)}", "`tockmark board image -o` makes one"
+            f"there is no folder {shown(folder)}", "make one with `tockmark board image -o`"
         )
     if not path.exists():
         raise TockmarkError(
-            f"{shown(folder)} holds no laid images: it has no {MANIFEST}",
-            "give a folder that `tockmark board image -o` made",
+            f"{shown(folder)} is not a folder of images: it has no {MANIFEST}",
+            "give a folder that `tockmark board image -o` wrote",
         )
     with reading(path, REMAKE):
         data = path.read_bytes()
@@ -283,7 +283,7 @@ def read_manifest(folder: Path) -> ImageManifest:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != VERSION:
             raise TockmarkError(
-                f"{shown(path)} is of version {version}, and this tockmark reads {VERSION}",
+                f"{shown(path)} has version {version}; this tockmark reads version {VERSION}",
                 REMAKE,
             )
         return msgspec.json.decode(data, type=ImageManifest)
@@ -292,13 +292,13 @@ def read_manifest(folder: Path) -> ImageManifest:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the hash of what a file of a folder holds."""
+    """Return the sha256 of a file in a folder."""
     with reading(path, REMAKE):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def encode_manifest(manifest: ImageManifest) -> bytes:
-    """Return the manifest as it stands in its file."""
+    """Return the content of the manifest's file."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
@@ -306,25 +306,26 @@ def write_folder(
     board: BoardProfile,
     kernel: KernelElf,
     boots: Sequence[tuple[AppBuild, Boot]],
-    known: Catalogue,
+    catalogue: Catalogue,
     samples: int | None,
     out: Path,
     also: Sequence[Path] = (),
 ) -> ImageManifest:
-    """Lay those boots, all for one version of the interface, that the board's target can measure,
-    with so many samples of a row at most; TABs also with the programs that the folders `also` have
-    of the same boots. What `out` was before stays until all is there;
-    TockmarkError if that is anything else than an older folder of laid images."""
-    left = {
+    """Build the images of boots, all for one version of the interface, into a folder.
+
+    Boots that the board's target cannot measure are left out. `samples` limits the samples per row.
+    TABs also get the programs of the same boots in the folders `also`. An older folder at `out` is
+    replaced at the end. TockmarkError if `out` is anything else."""
+    skipped = {
         boot.name: SkippedBoot(boot.name, boot.measures, why)
         for _, boot in boots
-        if (why := unmeasurable_reason(boot, known, board.target)) is not None
+        if (why := unmeasurable_reason(boot, catalogue, board.target)) is not None
     }
-    wanted = [(apps, boot) for apps, boot in boots if boot.name not in left]
+    wanted = [(apps, boot) for apps, boot in boots if boot.name not in skipped]
     if not wanted:
         raise TockmarkError(
-            f"{board.name} can measure none of these boots: {', '.join(left)}",
-            next(iter(left.values())).why,
+            f"{board.name} can measure none of these boots: {', '.join(skipped)}",
+            next(iter(skipped.values())).why,
         )
     abi = wanted[0][0].abi
     check_runs(kernel, abi, board)
@@ -332,8 +333,8 @@ def write_folder(
     _check_replaceable(out)
     others = [read_folder(folder) for folder in also]
     with replaced_folder(out) as folder:
-        laid = _lay_boots(board, kernel, wanted, samples, folder)
-        for boot in laid if others else ():
+        built = _build_boots(board, kernel, wanted, samples, folder)
+        for boot in built if others else ():
             for slot, app in enumerate(boot.slots):
                 merge_tabs(
                     folder / app.tab, list(filter(None, (o.tab(boot, slot) for o in others)))
@@ -346,79 +347,79 @@ def write_folder(
             tockmark=__version__,
             board=board.name,
             abi=abi,
-            catalogue_sha256=known.sha256,
+            catalogue_sha256=catalogue.sha256,
             kernel=FolderKernel(
-                _within(folder, copy),
+                _relative(folder, copy),
                 kernel.sha256,
                 app_room(kernel, board),
                 **origin_facts(kernel),
             ),
-            boots=laid,
-            left_out=tuple(left.values()),
+            boots=built,
+            left_out=tuple(skipped.values()),
             samples=samples,
         )
         (folder / MANIFEST).write_bytes(encode_manifest(manifest))
         (folder / README).write_text(render_readme(manifest, board), encoding="utf-8")
-        for path in folder.rglob("*"):  # what the steps between left
-            if path.is_file() and _within(folder, path) not in manifest.files():
+        for path in folder.rglob("*"):  # intermediate files
+            if path.is_file() and _relative(folder, path) not in manifest.files():
                 path.unlink()
     return manifest
 
 
-def _lay_boots(
+def _build_boots(
     board: BoardProfile,
     kernel: KernelElf,
     wanted: Sequence[tuple[AppBuild, Boot]],
     samples: int | None,
     folder: Path,
 ) -> tuple[FolderBoot, ...]:
-    """Lay these boots, several at a time."""
+    """Build the images of boots in parallel."""
     symbols = {"tm_most_samples": samples or 0}
 
     def build(apps: AppBuild, boot: Boot) -> FolderBoot:
         out = folder / apps.lang
         image = build_image(boot, apps, kernel, board, out, symbols)
-        slots = tuple(slot.renamed(partial(_within, folder)) for slot in image.slots)
-        flash = _within(folder, image.flash), sha256_of(image.flash)
+        slots = tuple(slot.renamed(partial(_relative, folder)) for slot in image.slots)
+        flash = _relative(folder, image.flash), sha256_of(image.flash)
         return FolderBoot(boot.name, apps.lang, *flash, image.id, slots)
 
     try:
         with processes.thread_pool(os.cpu_count()) as pool:
-            works = [pool.submit(build, *one) for one in wanted]
-            for work in show_count(as_completed(works), len(works), "images laid"):
+            works = [pool.submit(build, *arguments) for arguments in wanted]
+            for work in show_count(as_completed(works), len(works), "images built"):
                 work.result()
     except KeyboardInterrupt as error:
-        raise TockmarkError("interrupted: nothing was laid", "", INTERRUPTED) from error
+        raise TockmarkError("interrupted: nothing was written", "", INTERRUPTED) from error
     return tuple(work.result() for work in works)
 
 
-def _within(folder: Path, path: Path | str) -> str:
-    """Return a file's name as a manifest of this folder has it."""
+def _relative(folder: Path, path: Path | str) -> str:
+    """Return the path of a file relative to the folder."""
     return str(Path(path).relative_to(folder))
 
 
 def _check_replaceable(out: Path) -> None:
-    """TockmarkError if a folder holds anything that is not of an older lay."""
+    """Raise a TockmarkError if `out` has anything but an older folder of images."""
     if not out.exists():
         return
     if not out.is_dir():
         raise TockmarkError(f"{shown(out)} is a file", "choose a folder with -o")
     if Path.cwd().is_relative_to(out):
         raise TockmarkError(
-            f"you are in {out}, which a new folder would replace", "choose another with -o"
+            f"you are in {out}, which would be replaced", "choose another folder with -o"
         )
-    own = read_manifest(out).files() if (out / MANIFEST).exists() else set()
+    files = read_manifest(out).files() if (out / MANIFEST).exists() else set()
     for path in out.rglob("*"):
-        if not path.is_dir() and _within(out, path) not in own:
+        if not path.is_dir() and _relative(out, path) not in files:
             raise TockmarkError(
-                f"{shown(out)} holds something else than laid images: {_within(out, path)}",
-                "choose another folder with -o, or move that away",
+                f"{shown(out)} has a file that is not part of its images: {_relative(out, path)}",
+                "choose another folder with -o, or move the file away",
             )
 
 
 def render_readme(manifest: ImageManifest, board: BoardProfile) -> str:
-    """Write the README.md of a folder: for this board, the commands that load and measure. They are
-    for a shell that stands in the folder."""
+    """Return the README.md of a folder, with the commands to load and measure this board. They work
+    in the folder."""
     kernel, boot = manifest.kernel, manifest.boots[0]
     install = f"tockmark board install --images . {boot.name}"
     if len({boot.lang for boot in manifest.boots}) > 1:
@@ -428,10 +429,10 @@ def render_readme(manifest: ImageManifest, board: BoardProfile) -> str:
     tabs = " ".join(app.tab for app in boot.slots)
     parts = [
         f"# Flash images for {board.name}",
-        f"tockmark {manifest.tockmark} laid this for: {board.description}.\n"
+        f"tockmark {manifest.tockmark} built these images for: {board.description}.\n"
         f"The kernel is {kernel.name or kernel.file}, sha256 {kernel.sha256}.\n"
-        f"All apps are linked for this kernel: version {manifest.abi} of the system-call"
-        " interface, its free flash and RAM. With another kernel they do not run.",
+        f"All apps are linked for this kernel: for version {manifest.abi} of the system-call"
+        " interface, and for the flash and RAM that it leaves free. They do not run on another.",
     ]
     if board.connect:
         steps = enumerate(board.connect, 1)
@@ -442,48 +443,48 @@ def render_readme(manifest: ImageManifest, board: BoardProfile) -> str:
     else:
         parts += [
             f"    {run} --port {PORT}",
-            "with the port of the board's UART. It loads each image where"
-            f" `{board.load.command[0]}` is on PATH, and else asks for it by name.",
+            "with the port of the board's UART. It loads each image if"
+            f" `{board.load.command[0]}` is on PATH, and otherwise asks you to load it.",
             "## Load one image",
             f"    {install}",
-            "which checks its sha256 and then calls",
+            "which checks its sha256 and then runs",
             f"    {shlex.join(board.load.words(Path(boot.flash)))}",
-            "`--dry-run` shows the command only.",
+            "`--dry-run` only shows the command.",
         ]
     parts += ["## Apps and tockloader"]
     if board.load is not None and board.load.command[0] == TOCKLOADER.name:
         parts += [
-            "An image has kernel and apps in it. Where the kernel is there already, tockloader puts"
-            " the apps of a boot behind it, here by J-Link:",
+            "An image has the kernel and the apps. If the board has the kernel already, tockloader"
+            " can install the apps of a boot, here by J-Link:",
             f"    tockloader install --erase --jlink {where} {tabs}",
         ]
     else:
         parts += [
-            "tockloader 1.19.0 has no way to this board but through flash files:",
+            "tockloader 1.19.0 supports this board only through flash files:",
             f"    tockloader list --flash-file {boot.flash} {where}\n"
             f"    tockloader install --erase --flash-file FILE {where} {tabs}",
-            "The second puts the apps of a boot into a flash file of your own. "
+            "The second command puts the apps of a boot into your own flash file. "
             f"`{install} --flash-file FILE` does the same, and refuses a file with another kernel.",
         ]
     parts += [
-        "## What is here",
-        f"Images: {len(manifest.boots)}, each of them one flashing. A `.flash` file is the whole"
-        f" flash from {board.flash.base:#x} on.\n`manifest.json` has the sha256 of each, and where"
-        " each app lies.",
+        "## Content",
+        f"Images: {len(manifest.boots)}. The board is flashed once for each. A `.flash` file is the"
+        f" whole flash from {board.flash.base:#x} on.\n`manifest.json` has the sha256 of each, and"
+        " the addresses of the apps.",
         _table(
             ["boot", "flash file", "image", "apps"],
             [
-                [one.name, one.flash, one.image, ", ".join(app.name for app in one.slots)]
-                for one in manifest.boots
+                [each.name, each.flash, each.image, ", ".join(app.name for app in each.slots)]
+                for each in manifest.boots
             ],
         ),
     ]
     if manifest.left_out:
-        rows = [[one.name, ", ".join(one.rows), one.why] for one in manifest.left_out]
+        rows = [[each.name, ", ".join(each.rows), each.why] for each in manifest.left_out]
         parts += ["Left out:", _table(["boot", "rows", "why"], rows)]
     if board.not_working:
-        parts += ["## What is known not to work"]
-        parts += ["\n".join(f"- {one}" for one in board.not_working)]
+        parts += ["## Known limitations"]
+        parts += ["\n".join(f"- {limitation}" for limitation in board.not_working)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -493,18 +494,18 @@ def _table(heading: list[str], rows: list[list[str]]) -> str:
 
 
 def load_boot(board: BoardProfile, flash: Path) -> bool:
-    """Load a flash image onto a board. False if no tool is known for it or the tool is not on
-    PATH; TockmarkError, with the last thing that the tool said, if it fails."""
+    """Load a flash image onto a board. Return False if no tool is known, or it is not on PATH.
+    TockmarkError if the tool fails."""
     if board.load is None or shutil.which(board.load.command[0]) is None:
         return False
     doing = f"loading {shown(flash)} onto {board.name}"
-    run_tool(board.load.words(flash), doing, "see that it starts from a shell")
+    run_tool(board.load.words(flash), doing, "check that it runs in a shell")
     return True
 
 
 def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
-    """Load a boot; False if a person has to, who is asked on stderr. TockmarkError if a tool
-    failed."""
+    """Load a boot, or ask the user on stderr to do it; return whether it was loaded. TockmarkError
+    if the tool fails."""
     if load_boot(board, flash):
         return True
     print_message(f"load the boot {boot} onto {board.name}: {manual_load(board, flash)}")
@@ -512,47 +513,49 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
 
 
 def missing_tool(board: BoardProfile) -> str:
-    """Say why `load_boot` gave False."""
+    """Return why `load_boot` returned False."""
     if board.load is None:
         return f"tockmark knows no tool that loads {board.name}"
     return f"{board.load.command[0]} is not on PATH"
 
 
 def manual_load(board: BoardProfile, flash: Path) -> str:
-    """Say in one line what a person does where `load_boot` cannot."""
+    """Return what the user has to do if `load_boot` returns False, in one line."""
     if board.load is None:
         return f"load {shown(flash)} to {board.memory.flash.base:#x}, the start of its flash"
     return shlex.join(board.load.words(flash))
 
 
-def flash_with_apps(laid: ImageFolder, boot: FolderBoot, board: BoardProfile, file: Path) -> bytes:
-    """Return a flash file that holds the kernel with a boot's apps in the place of all apps there,
-    as tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
-    if is_device_or_pipe(file):  # of a pipe nothing may ever come, of a device no end
+def flash_with_apps(
+    folder: ImageFolder, boot: FolderBoot, board: BoardProfile, file: Path
+) -> bytes:
+    """Return the content of a flash file with its apps replaced by those of a boot, as tockloader
+    does it. TockmarkError if it has another kernel. The file is not changed."""
+    if is_device_or_pipe(file):  # reading it may never end
         raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
-    with reading(file, "give one that holds the kernel", "the flash file "):
-        theirs = file.read_bytes()
-    ours = (laid.folder / boot.flash).read_bytes()
-    base, room = board.flash.base, laid.manifest.kernel.room
-    for address, data in laid.kernel().segments:
+    with reading(file, "give a flash file with the kernel", "the flash file "):
+        present = file.read_bytes()
+    expected = (folder.folder / boot.flash).read_bytes()
+    base, room = board.flash.base, folder.manifest.kernel.room
+    for address, data in folder.kernel().segments:
         start = address - base
         end = min(start + len(data), room.flash_start - base)
-        if theirs[start:end] != ours[start:end]:
+        if present[start:end] != expected[start:end]:
             raise TockmarkError(
-                f"{shown(file)} holds another kernel than {shown(laid.folder)} was laid for,"
-                f" or one with other words for '{boot.name}'",
-                f"take {shown(laid.folder / boot.flash)}, which is whole",
+                f"{shown(file)} has another kernel than the one of {shown(folder.folder)},"
+                f" or another kernel setting than '{boot.name}' needs",
+                f"use the complete image {shown(folder.folder / boot.flash)}",
             )
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "flash"
-        copy.write_bytes(theirs)
-        install_with_tockloader([laid.folder / app.tab for app in boot.slots], copy, board, room)
-        made = copy.read_bytes()
-    apps = slice(room.flash_start - base, len(ours))
-    if made[apps] != ours[apps]:
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "flash"
+        copy.write_bytes(present)
+        install_with_tockloader([folder.folder / app.tab for app in boot.slots], copy, board, room)
+        content = copy.read_bytes()
+    apps = slice(room.flash_start - base, len(expected))
+    if content[apps] != expected[apps]:
         raise TockmarkError(
-            f"tockloader laid the apps of '{boot.name}' into {shown(file)} elsewhere than they"
-            " were linked for",
-            f"take {shown(laid.folder / boot.flash)}, which is whole",
+            f"tockloader put the apps of '{boot.name}' into {shown(file)} at other addresses than"
+            " they are linked for",
+            f"use the complete image {shown(folder.folder / boot.flash)}",
         )
-    return made
+    return content

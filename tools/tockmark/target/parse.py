@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A captured UART log becomes a result, however damaged it is: by way of `Captured`, as what a run
-prints does.
+"""Turn a captured UART log into a result, even if the log is damaged.
 
-Provenance that a log cannot tell stays unknown, unless its reader claims board and kernel: a claim
-is believed, but where the log or the kernel itself contradicts it.
-`whole_boots` tells which boots an earlier log has whole, so that `run --resume` need not run them.
+Provenance that a log does not have stays unknown, unless the user states the board and the kernel.
+Such claims are believed unless the log or the kernel contradicts them.
+
+`complete_boots` finds the boots that an earlier log has completely, for `run --resume`.
 """
 
 import re
@@ -27,7 +27,7 @@ from tockmark.suite.selection import Selection
 from tockmark.target.board import BoardProfile
 from tockmark.target.image_folder import FolderBoot, ImageFolder
 from tockmark.target.kernel import KernelElf, match_baseline
-from tockmark.target.log import read_log as text_of
+from tockmark.target.log import read_log
 from tockmark.target.protocol import Ability
 from tockmark.target.results import board_provenance, boot_run, kernel_provenance
 from tockmark.wire.boots import App, Measured, read_boots
@@ -38,138 +38,139 @@ _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # ker
 
 @dataclass(frozen=True)
 class LogClaims:
-    """What the reader of a captured log says of it. None: nothing is said."""
+    """What the user states about a captured log. None: nothing."""
 
     board: BoardProfile | None = None
     kernel: KernelElf | None = None
     abi: int | None = None
     icache: bool | None = None
-    images: ImageFolder | None = None  # that were installed
+    images: ImageFolder | None = None  # the installed ones
 
     @property
     def icache_setting(self) -> bool | None:
-        """Of the cache, where the log does not say it."""
+        """The setting of the instruction cache where the log does not say it."""
         if self.icache is None and self.board is not None:
             return self.board.target.icache
         return self.icache
 
 
 def check_claims(log: str, text: str, measured: Measured, claims: LogClaims) -> int | None:
-    """Return the version of the interface that a log and its reader agree on, if they say it.
-    TockmarkError where it is of something else than they say."""
-    for what, todo in _contradictions(log, text, measured, claims):
-        raise TockmarkError(what, todo)
+    """Return the version of the interface, if the log or the user states it. TockmarkError if the
+    log contradicts a claim."""
+    for problem, todo in _contradictions(log, text, measured, claims):
+        raise TockmarkError(problem, todo)
     begins = [app.begin or {} for _, app in measured.each()]
-    said = {int(begin["abi"]) for begin in begins if begin.get("abi", "").isdecimal()}
-    by = {"--abi": claims.abi}
-    if claims.kernel and (named := match_baseline(claims.kernel)):
-        by[shown(claims.kernel.path)] = int(named["abi"])
-    for who, version in by.items():
-        if version is not None and (others := sorted(said - {version})):
+    versions = {int(begin["abi"]) for begin in begins if begin.get("abi", "").isdecimal()}
+    stated = {"--abi": claims.abi}
+    if claims.kernel and (name := match_baseline(claims.kernel)):
+        stated[shown(claims.kernel.path)] = int(name["abi"])
+    for source, version in stated.items():
+        if version is not None and (contradicting := sorted(versions - {version})):
             raise TockmarkError(
-                f"{log} is of version {others[0]} of the interface, {who} of {version}",
-                "name what ran",
+                f"{log} is of version {contradicting[0]} of the interface; {source} is of"
+                f" {version}",
+                "give the kernel and the version that ran",
             )
-        said |= {version} if version is not None else set()
-    return said.pop() if len(said) == 1 else None
+        versions |= {version} if version is not None else set()
+    return versions.pop() if len(versions) == 1 else None
 
 
 def _contradictions(
     log: str, text: str, measured: Measured, claims: LogClaims
 ) -> Iterator[tuple[str, str]]:
-    """Return what cannot be as the reader claims it, and what to do: the kernel is none of this log
-    or this board, the log of no such board or another cache setting, or another image ran."""
+    """Yield the contradictions between a log and the user's claims, each with what to do."""
     board, kernel = claims.board, claims.kernel
     if kernel is not None:
-        path, named = shown(kernel.path), match_baseline(kernel)
-        own = {named["version"]} if named else set()
-        for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
-            found = kernel.name or "another"
+        path, name = shown(kernel.path), match_baseline(kernel)
+        own_version = {name["version"]} if name else set()
+        for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own_version):
+            actual = kernel.name or "another"
             yield (
-                f"{log} is of {BASELINE} {version}, but {path} is {found}",
+                f"{log} is of {BASELINE} {version}, but {path} is {actual}",
                 "give the ELF that ran",
             )
-        if named and board is not None and named["machine"] != board.machine:
+        if name and board is not None and name["machine"] != board.machine:
             yield (
-                f"{path} is built for {named['machine']}, but {board.name} is a {board.machine}",
-                "name the kernel and the board that ran",
+                f"{path} is built for {name['machine']}, but {board.name} is a {board.machine}",
+                "give the kernel and the board that ran",
             )
     marked = any(boot.marks for boot in measured.boots)
     if board is not None and marked and Ability.MARKS not in board.target.can:
         yield (
-            f"{log} holds marks of the simulator's clock, which {board.name} cannot give",
-            "name the board that it was captured from",
+            f"{log} has marks of the simulator's clock, which {board.name} cannot make",
+            "give the board that it was captured from",
         )
     if claims.images and board and claims.images.manifest.board != board.name:
-        laid_for = claims.images.manifest.board
-        yield f"the images were laid for {laid_for}, not for {board.name}", "leave out --board"
+        board_name = claims.images.manifest.board
+        yield f"the images were built for {board_name}, not for {board.name}", "leave out --board"
     for boot in measured.boots:
         if None not in (claims.icache, boot.icache) and claims.icache is not boot.icache:
             yield (
-                f"{log} says icache={ICACHE[boot.icache]} of the boot {boot.name}",
-                "leave out --icache: the log knows it",
+                f"{log} has icache={ICACHE[boot.icache]} for the boot {boot.name}",
+                "leave out --icache",
             )
-    for laid, app in _laid(measured, claims):
-        said = (app.begin or {}).get("image")  # which apps of before do not say
-        if said not in (None, laid.image):
+    for built, app in _installed_images(measured, claims):
+        image = (app.begin or {}).get("image")  # missing in logs of older apps
+        if image not in (None, built.image):
             yield (
-                f"{log}: the boot {laid.name} ran the image {said}, not {laid.image}",
+                f"{log}: the boot {built.name} ran the image {image}, not {built.image}",
                 "give the folder that was installed",
             )
 
 
-def _laid(measured: Measured, claims: LogClaims) -> list[tuple[FolderBoot, App]]:
-    """Return the image of each app's boot, where it was laid."""
+def _installed_images(measured: Measured, claims: LogClaims) -> list[tuple[FolderBoot, App]]:
+    """Return each app with the installed image of its boot, if there is one."""
     every = claims.images.manifest.boots if claims.images else ()
-    laid = {(one.name, one.lang): one for one in every}
-    found = ((laid.get((boot.name_for(app), app.lang)), app) for boot, app in measured.each())
-    return [(one, app) for one, app in found if one is not None]
+    by_key = {(boot.name, boot.lang): boot for boot in every}
+    pairs = ((by_key.get((boot.name_for(app), app.lang)), app) for boot, app in measured.each())
+    return [(built, app) for built, app in pairs if built is not None]
 
 
 def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> Result:
-    """Return what a log holds. TockmarkError if it is still being written, or is not what it is
-    said to be."""
+    """Return the result of a log. TockmarkError if it is still being written, or contradicts a
+    claim."""
     claims = claims or LogClaims()
-    text = text_of(log)
+    text = read_log(log)
     measured = read_boots([Captured(text.split("\n"), icache=claims.icache_setting)])
     if not any(measured.each()):
         raise TockmarkError(
-            f"{shown(log)} holds no intact line of the protocol",
-            "docs/contributing.md shows what such a line looks like",
+            f"{shown(log)} has no intact line of the protocol",
+            "compare it with the example of a log in docs/contributing.md",
         )
     if claims == LogClaims():
         return build(measured, catalogue)
     abi = check_claims(shown(log), text, measured, claims)
-    laid = {(one.name, one.lang): one for one, _ in _laid(measured, claims)}
+    built = {(boot.name, boot.lang): boot for boot, _ in _installed_images(measured, claims)}
     context = Context(
         kernel=kernel_provenance(claims.kernel, claims.board) if claims.kernel else Kernel(),
         board=board_provenance(claims.board) if claims.board else Board(),
         abi=abi,
-        boots=tuple(boot_run(one.name, one.slots, one.lang) for one in laid.values()),
+        boots=tuple(boot_run(boot.name, boot.slots, boot.lang) for boot in built.values()),
     )
     return build(measured, catalogue, context)
 
 
-def complete_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Captured]:
-    """Return each boot that its end mark closes and that gave all its rows. TockmarkError if it is
-    no log of a run, or its result says that it is of another board."""
-    _suits(log, board)
-    with reading(log, "--resume takes the log of a run"):
+def complete_boots(log: Path, catalogue: Catalogue, board: BoardProfile) -> dict[BootKey, Captured]:
+    """Return the boots that have their end mark and all their rows. TockmarkError if this is not
+    the log of a run, or its result is of another board."""
+    _check_same_board(log, board)
+    with reading(log, "give --resume the log of a run"):
         text = log.read_bytes().decode("latin-1")
     boots = list(marked_boots(text.split("\n")))
     if not boots:
         raise TockmarkError(
-            f"{shown(log)} has no boot between its marks", "--resume takes the log of a run"
+            f"{shown(log)} has no boot between marks", "give --resume the log of a run"
         )
-    whole: dict[BootKey, Captured] = {}
+    complete: dict[BootKey, Captured] = {}
     for captured in boots:
-        if (image := _image_if_whole(captured, known)) is not None:
-            whole.setdefault(captured.key, structs.replace(captured, image=image))
-    return whole
+        if (image := _image_if_complete(captured, catalogue)) is not None:
+            complete.setdefault(captured.key, structs.replace(captured, image=image))
+    return complete
 
 
-def _suits(log: Path, board: BoardProfile) -> None:
-    """Refuse the log of another board: it does not say so itself, and may hold the same image."""
+def _check_same_board(log: Path, board: BoardProfile) -> None:
+    """Raise a TockmarkError if the result next to a log is of another board: the log does not name
+    its board, and may have the same images."""
     path = log.with_suffix(".json")
     if not path.is_file():
         return
@@ -178,20 +179,20 @@ def _suits(log: Path, board: BoardProfile) -> None:
         return
     key = next(key for key in now.__struct_fields__ if getattr(then, key) != getattr(now, key))
     raise TockmarkError(
-        f"{shown(log)} cannot be gone on from: its {key} is {getattr(then, key)}, says"
-        f" {shown(path)}, and here it is {getattr(now, key)}",
+        f"{shown(log)} cannot be resumed: its {key} is {getattr(then, key)} in {shown(path)}, and"
+        f" now it is {getattr(now, key)}",
         "run without --resume",
     )
 
 
-def _image_if_whole(captured: Captured, known: Catalogue) -> str | None:
-    """Return the image's id that a boot's app said, if nothing of the boot is missing or wrong."""
-    boot = next((boot for boot in known.boots() if boot.name == captured.boot), None)
+def _image_if_complete(captured: Captured, catalogue: Catalogue) -> str | None:
+    """Return the image id of a boot, or None if anything of the boot is missing or wrong."""
+    boot = next((boot for boot in catalogue.boots() if boot.name == captured.boot), None)
     if boot is None:
         return None
     measured = read_boots([captured])
     expected = [Expected(boot, captured.icache, lang=captured.lang or "c")]
-    if build(measured, known, None, expected, Selection(known)).incomplete:
+    if build(measured, catalogue, None, expected, Selection(catalogue)).incomplete:
         return None
-    said = [app.begin.get("image") for _, app in measured.each() if app.begin]
-    return said[0] if said else None
+    images = [app.begin.get("image") for _, app in measured.each() if app.begin]
+    return images[0] if images else None

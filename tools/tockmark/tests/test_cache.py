@@ -188,13 +188,13 @@ def test_an_entry_that_unpacks_to_too_much_is_not_there(
 
 def test_doctor_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "c"))
-    assert (doctor._kept_boots().found or "").startswith("0, 0.0 of at most 1024 MiB, in ")
+    assert (doctor._cached_boots().version or "").startswith("0, 0.0 of at most 1024 MiB, in ")
     cache.default_cache().keep(KEY, BOOT)
-    assert (doctor._kept_boots().found or "").startswith("1, ")
+    assert (doctor._cached_boots().version or "").startswith("1, ")
     done = CliRunner().invoke(app, ["doctor", "--clear-cache", "--json"])
     removed = {"boots": 1, "bytes": cache.BLOCK, "folder": str(tmp_path / "c")}
     assert json.loads(done.stdout) == removed
-    assert (doctor._kept_boots().found or "").startswith("0, ")
+    assert (doctor._cached_boots().version or "").startswith("0, ")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_doctor_says_in_one_line_what_is_no_cache(
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(cache.CACHE_VARIABLE, place)
-    assert doctor._kept_boots().good is good
+    assert doctor._cached_boots().good is good
     done = CliRunner().invoke(app, ["doctor", "--clear-cache"])
     assert isinstance(done.exception, TockmarkError)
     assert why in str(done.exception)

@@ -163,8 +163,8 @@ def test_laid_images_say_where_apps_lie(
     assert [(run.boot, run.slots[0].flash_start) for run in known.boots] == [("time", 0x20030000)]
     for given, folder, said in (
         (options, laid_for(own, image="99999999"), "ran the image 0123abcd"),
-        ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
-        (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
+        ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "built for nexysvideo"),
+        (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "built for another kernel"),
     ):
         monkeypatch.setattr(
             "tockmark.target.image_folder.read_folder", lambda _, folder=folder: folder

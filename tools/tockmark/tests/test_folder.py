@@ -36,7 +36,7 @@ def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> 
 @pytest.mark.parametrize(
     ("given", "langs", "why"),
     [
-        ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
+        ({"board": "nexysvideo"}, [], "--board contradicts .*, which was built for cw310"),
         ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
         ({"samples": 20}, [], "--samples does not go with .* all samples"),
         ({"kernel_name": "x"}, [], "--kernel-name does not go with .*. Leave out --kernel-name"),

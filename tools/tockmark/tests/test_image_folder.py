@@ -74,7 +74,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["kernel/k.elf", "c/time.flash", "c/mem.0.tab", "rust/mem.0.elf"])
 def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(TockmarkError, match=f"{name}.*. Lay the folder anew"):
+    with pytest.raises(TockmarkError, match=f"{name}.*. Make the folder again"):
         image_folder.read_folder(folder)
 
 

@@ -117,4 +117,4 @@ def test_the_verb_takes_two_files(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["profile", "--diff", str(paths[0]), "k.elf"])
     assert "--diff" in str(refused.exception)
     refused = CliRunner().invoke(app, ["profile"])
-    assert "no benchmark is named" in str(refused.exception)
+    assert "needs a benchmark" in str(refused.exception)

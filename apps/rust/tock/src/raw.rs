@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The bare system calls: registers go in, registers come out, and nothing is checked. [`crate::Syscalls`]
+//! The bare system calls: registers go in, registers are returned, and nothing is checked. [`crate::Syscalls`]
 //! makes safe functions of them.
 
 /// A register as the kernel sees it: a number or an address. It is kept as a pointer, so that an address

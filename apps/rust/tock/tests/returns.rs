@@ -50,9 +50,9 @@ proptest! {
 
 /// Returns the getters that have a value, and their values.
 #[cfg(not(feature = "abi-v1"))]
-fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
+fn values_of(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
     let failure = |code: ErrorCode| u64::from(code as u32);
-    let found = [
+    let values = [
         (
             abi::TOCK_FAILURE,
             returned.get_failure().map(|code| vec![failure(code)]),
@@ -103,7 +103,7 @@ fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
                 .map(|(a, b)| vec![a.into(), b]),
         ),
     ];
-    found
+    values
         .into_iter()
         .filter_map(|(variant, words)| Some((variant, words?)))
         .collect()
@@ -135,9 +135,9 @@ mod v2 {
                 _ => vec![],
             };
             let returned = returned(words);
-            let known = variant < 4 || (128..134).contains(&variant);
-            let expected = known.then_some((variant, expected));
-            prop_assert_eq!(got(&returned), expected.into_iter().collect::<Vec<_>>());
+            let is_defined = variant < 4 || (128..134).contains(&variant);
+            let expected = is_defined.then_some((variant, expected));
+            prop_assert_eq!(values_of(&returned), expected.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(returned.raw_values(), (variant, a, b, c));
         }
 
