@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The tables of docs/method.md on links of a kernel: false alarms between links of one source, the
-smallest change that the rule finds, and what `judge` makes of links that were measured before.
+smallest change that the rule finds, and the verdicts of `judge` on stored links.
 
     python lab/tests/link_tables.py
 """

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws of samples that vary by themselves, as a board's do: how often the rule alarms where
-nothing changed, and how small a change it finds.
+"""Draws of samples that vary as on a board: how often the rule alarms without a change, and how
+small a change it finds.
 
     python lab/tests/noise_draws.py --judgements 400
 
-This prints the table of docs/method.md. Its figures are those of the logs of the 2021 study
-(lab/tests/test_study_logs.py): of their 106 series of cycles one varies, `flash.read_sporadic`,
-which reads at random places. Its steady samples lie about 6010 in steps of 17, do not hang
-together, and have a deviation of 58.7; a reading takes 2268. Here all rows vary as that one does,
-and what readings cost by as large a share; other noises have the same deviation, or the same middle
-half.
+This prints the table of docs/method.md. The noise comes from the logs of the 2021 study
+(test_study_logs.py). One of their 106 series of cycles varies: `flash.read_sporadic`, which reads
+random addresses. Its steady samples are near 6010 in steps of 17, uncorrelated, with a deviation of
+58.7; a counter read takes 2268. Here all rows vary like it, and the overhead by the same share.
+Other noises have the same deviation, or the same middle half.
 """
 
 import argparse
@@ -44,7 +43,7 @@ def _levels(rng: Rng, shape: tuple[int, int]) -> Floats:
 
 def _tail(rng: Rng, shape: tuple[int, int]) -> Floats:
     """Return draws of Student's t of two degrees of freedom, which has no deviation; the middle
-    half is that of the logs."""
+    half equals the logs' middle half."""
     draws: Floats = rng.standard_t(2, shape).astype(np.float64) * (85 / 1.633 / DEVIATION)
     return draws
 
@@ -117,8 +116,8 @@ def draws(
 
 
 def alarms(changes: Sequence[Change]) -> tuple[bool, bool]:
-    """Return whether any unchanged row differs for certain, and whether any is more expensive by
-    more than the limit for certain."""
+    """Return whether the interval of any unchanged row excludes no change, and whether any is
+    wholly beyond the limit."""
     other = any(interval.low > 1 or interval.high < 1 for interval in changes)
     return other, any(interval.low > 1 + LIMIT for interval in changes)
 
@@ -134,8 +133,8 @@ def table(many: int) -> str:
     """Return the table in Markdown."""
     heads = "".join(f" +{share * 100:.0f} % |" for share in CHANGES)
     lines = [
-        "| noise | samples | nothing changed: a row is surely other | beyond the soft limit"
-        f" |{heads} one row varies: +3 % | surely dearer |",
+        "| noise | samples | no change: a row certainly differs | beyond the soft limit"
+        f" |{heads} one row varies: +3 % | certainly worse |",
         "|---|---:|---:|---:|" + "---:|" * (len(CHANGES) + 2),
     ]
     for name, noise in NOISES.items():

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws of paired links: how often they alarm where nothing got dearer, and how small a change they
+"""Draws of paired links: how often they alarm without a slower row, and how small a change they
 find.
 
     python lab/tests/pair_draws.py make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
     python lab/tests/pair_draws.py table NAME…
 
-The first links two kernels in pairs, from what lld's --reproduce kept of each, measures the pairs,
-and keeps what came in build/pair-draws/NAME-base.json and NAME-head.json. What was simulated once
-is not simulated again. The second prints a table of such draws; of a change that makes no row
-dearer, what is beyond a limit is a false alarm.
+The first command links two kernels in pairs from the archives of lld's --reproduce, measures them,
+and stores build/pair-draws/NAME-base.json and NAME-head.json. It reuses earlier simulations. The
+second prints a table of such draws. If a change makes no row slower, findings beyond a limit are
+false alarms.
 """
 
 import argparse

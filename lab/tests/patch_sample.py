@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How many commits of a checkout of Tock take the patch: a seeded sample.
+"""Sample commits of a Tock checkout from a seed, and count how many take the patch.
 
     python lab/tests/patch_sample.py TREE --seed 1 --count 100 --rev master -o FILE
 
-The sample is of the commits that `git log --first-parent` shows for the two years up to REV, or
-with `--refs "refs/pull/*/head"` of what such refs name in that time. Each one's sources are
-unpacked elsewhere, patched, and taken back; the checkout is only read. A line of FILE is a commit:
-id, date, what it takes, and why it does not take the rest.
+The sample is drawn from `git log --first-parent` for the two years up to REV, or, with
+`--refs "refs/pull/*/head"`, from the commits of such refs in that time. Each commit is unpacked in
+a temporary folder, patched and reverted; the checkout is not modified. Each line of FILE is a
+commit: id, date, the parts that it takes, and why it does not take the others.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def takes(tree: Path, commit: str) -> tuple[str, str]:
         except TockmarkError as error:
             return "nothing", str(error).replace(str(folder), "TREE")
         if contents(folder) != before:
-            return "nothing", "it does not come out as it went in"
+            return "nothing", "removing the patch does not restore it"
         return ", ".join(done.wired), "; ".join(done.left_out.values())
 
 

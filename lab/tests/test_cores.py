@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Other cores of the simulated machine: the configurations equal those of Ibex's package, and a
+"""Other cores of the simulated machine: the configurations equal Ibex's package, and a
 core from a user's folder runs behind the documented interface under its own name.
 
 The user's core here is the packaged Ibex with only eight PMP regions, which no configuration has,

@@ -43,7 +43,7 @@ def run_command(command: str) -> subprocess.CompletedProcess[str]:
 
 
 def sentence(number: int) -> str:
-    """Return one of the page's five sentences."""
+    """Return a sentence of the page's five."""
     return PAGE.partition(f"\n{number}. ")[2].partition(f"\n{number + 1}. ")[0]
 
 
