@@ -124,7 +124,10 @@ def test_the_librarys_instructions_are_counted(apps: Path, tmp_path: Path) -> No
     ("arguments", "says"),
     [
         (("ABI=3",), "there is no version 3 of the system-call interface"),
-        (("ABI=2", "LIBTOCK_C=/nowhere"), "/nowhere/libtock/build/rv32imc/libtock.a does not exist"),
+        (
+            ("ABI=2", "LIBTOCK_C=/nowhere"),
+            "/nowhere/libtock/build/rv32imc/libtock.a does not exist",
+        ),
     ],
 )
 def test_an_impossible_build_is_refused(
