@@ -108,7 +108,9 @@ def test_a_full_disk_leaves_the_old_file(
     before = path.read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
-    with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; the file is unchanged"):
+    with pytest.raises(
+        TockmarkError, match=r"h.jsonl: No space left on device; the file is unchanged"
+    ):
         history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
