@@ -162,9 +162,9 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
-    assert "of which 0" in judge(tmp_path / "out", *sides).out
+    assert "boots, 0 of them" in judge(tmp_path / "out", *sides).out
     again = judge(tmp_path / "out", *sides).out
-    assert again.count("2 boots, of which 2") == 2
+    assert again.count("2 boots, 2 of them") == 2
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     assert told.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
     assert (tmp_path / "out" / "base.log").exists()
     again = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    taken = re.search(r"base: 4 boots, of which (\d) were simulated before", again.stdout)
+    taken = re.search(r"base: 4 boots, (\d) of them simulated before", again.stdout)
     assert taken
     assert 0 < int(taken[1]) < 4
 

@@ -65,7 +65,7 @@ def _lines(job: run.Job) -> Sequence[str]:
 
 def _outcome(job: run.Job) -> tuple[object, ...]:
     """Return all that a simulator reports of a boot."""
-    return _lines(job), job.note, job.ending, job.skipped
+    return _lines(job), job.problem, job.ending, job.skipped
 
 
 def _run_boots(
@@ -107,7 +107,7 @@ def _difference(old: run.Job, new: run.Job) -> str:
     counts = len(_lines(old)), len(_lines(new))
     if counts[0] != counts[1]:
         return f"{counts[0]} lines on the old, {counts[1]} on the new"
-    ends = (f"in cycle {job.cycles} ({job.note or 'well'})" for job in (old, new))
+    ends = (f"in cycle {job.cycles} ({job.problem or 'well'})" for job in (old, new))
     return "it ends {} on the old, {} on the new".format(*ends)
 
 

@@ -121,7 +121,7 @@ def verify(
     for samples, some in _by_samples(result, catalogue, drawn).items():
         suites = _suites(result, catalogue, some)
         which = {((one.boot, one.icache, one.lang), one.layout) for one in some}
-        ran = run.run(replace(options, suites=suites, samples=samples, some=which))
+        ran = run.run(replace(options, suites=suites, samples=samples, selected=which))
         if ran.interrupted:
             raise TockmarkError("interrupted: nothing is verified", code=INTERRUPTED)
         made, _ = results_by_layout(ran, replace(options, suites=suites), Selection(catalogue))
@@ -258,8 +258,8 @@ def _further(boot: Boot, catalogue: Catalogue) -> Boot:
 
 def _check_apps(result: Result, job: Job) -> None:
     """TockmarkError if the apps of a boot are not those of the result."""
-    if job.note is not None:
-        raise TockmarkError(f"{job.name} cannot be simulated: {job.note}")
+    if job.problem is not None:
+        raise TockmarkError(f"{job.name} cannot be simulated: {job.problem}")
     then = _run_of(result, job)
     if job.layout or then is None or job.image is None:
         return

@@ -256,9 +256,9 @@ class Campaign:
         result = self._link_result(simulated, only)
         boots = result.provenance.boots
         spent = sum(sum(boot.cycles.values()) for boot in boots)
-        if simulated.taken < simulated.boots:  # otherwise all boots came from the cache
+        if simulated.reused < simulated.boots:  # otherwise all boots came from the cache
             self.cost.cycles += spent
-        self.cost.boots += simulated.boots - simulated.taken
+        self.cost.boots += simulated.boots - simulated.reused
         if not result.table:
             problem = next(iter(result.incomplete), "nothing was printed")
             raise NoFigureError(f"boots, but has none of the rows: {problem}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Finds the commit of a line at which a row crosses a limit: which commits are measured, what the
-figure of a commit is, when it counts as bad, and what is said of it.
+"""Find the commit at which a row crosses a limit, by bisection of a line of commits.
+
+`CommitSearch` measures commits and decides which are bad. `first_bad` chooses the next commit.
 """
 
 import itertools
@@ -22,22 +23,24 @@ _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 
 @dataclass(frozen=True)
 class BisectLimit:
-    """How far a figure may go before it counts as bad."""
+    """The change from the good figure at which a figure counts as bad."""
 
-    sign: int  # 1: it may not rise further; -1: nor fall, for whoever looks for what was gained
+    sign: int  # 1: a rise is bad; -1: a fall is, to find an improvement
     size: float
     percent: bool
 
     @staticmethod
     def read(text: str) -> "BisectLimit":
         """Read '+2 %' or '-30'. TockmarkError if it is neither."""
-        found = _LIMIT.fullmatch(text)
-        if found is None:
-            raise TockmarkError(f"'{text}' is no limit", "give one as '+2 %', '+33' or '-5 %'")
-        return BisectLimit(-1 if found[1] == "-" else 1, float(found[2]), found[3] == "%")
+        match = _LIMIT.fullmatch(text)
+        if match is None:
+            raise TockmarkError(
+                f"'{text}' is not a limit", "give a limit such as '+2 %', '+33' or '-5 %'"
+            )
+        return BisectLimit(-1 if match[1] == "-" else 1, float(match[2]), match[3] == "%")
 
     def exceeded(self, good: float, figure: float) -> bool:
-        """Return whether a figure is beyond the limit, seen from the good one."""
+        """Return whether a figure differs from the good one by more than the limit."""
         room = abs(good) * self.size / 100 if self.percent else self.size
         return (figure - good) * self.sign > room
 
@@ -47,71 +50,68 @@ class BisectLimit:
 
 @dataclass
 class CommitSearch:
-    """Measures one row of commits of a line, whose first is good and last is bad."""
+    """A search on a line of commits, the first of which is good and the last bad, by one row."""
 
-    row: str  # as the catalogue's one row is called
+    row: str  # the term that selects it in the catalogue
     series: str  # instret or cycles
     limit: BisectLimit
-    links: int  # of each commit, for their median
-    options: RunOptions  # as Simulated takes them
+    links: int  # per commit; their median counts
+    options: RunOptions  # see Simulated
     builder: Builder
     line: list[Commit]
     print_line: Callable[[str], None]
     figures: dict[str, float] = field(default_factory=dict)  # of one operation, by commit
-    reasons: dict[str, str] = field(default_factory=dict)  # why there is none
+    reasons: dict[str, str] = field(default_factory=dict)  # why a commit has no figure
 
     @property
     def unit(self) -> str:
         return "instructions" if self.series == "instret" else "cycles"
 
     def suspects(self) -> range:
-        """Return which commits of the line may be the first bad one: one, or several of which no
-        other can be measured. TockmarkError unless the last one is beyond the limit."""
+        """Return the numbers of the commits that may be the first bad one. There are several if all
+        but the last of them cannot be measured. TockmarkError if the last commit is not bad."""
         steps = (len(self.line) - 2).bit_length()
-        self.print_line(
-            f"{len(self.line)} commits, of which {2 + steps} or so are to be measured\n"
-        )
+        self.print_line(f"{len(self.line)} commits, about {2 + steps} of them to measure\n")
         first, last = self.line[0], self.line[-1]
         good = self.measure(first)
-        self._say_figure("good", first)
+        self._print_figure("good", first)
         bad = self.measure(last)
         if not self.limit.exceeded(good, bad):
             raise TockmarkError(
                 f"{last.short} is within {self.limit} of {first.short}: {self.row} takes"
                 f" {bad:,g} {self.unit}{_difference(good, bad)}",
-                "there is no change to look for; give another limit, row or range",
+                "give another limit, row or range",
             )
-        self._say_figure("bad", last)
+        self._print_figure("bad", last)
         return first_bad(len(self.line), lambda number: self._is_bad(self.line[number]))
 
     def measure(self, commit: Commit) -> float:
-        """Return the row's figure. TockmarkError if there is none."""
+        """Return the figure of a commit. TockmarkError if it has none."""
         side = BuiltLinks(commit, self.builder)
         elves = side.up_to(self.links)
         if len(elves) < self.links:
             raise TockmarkError(
                 f"--cycles needs {self.links} links that differ in layout; {commit.short} gives"
                 f" {len(elves)}",
-                f"let --build hand {LINK_ARGS} to lld, or give --links 1",
+                f"let --build pass {LINK_ARGS} to lld, or give --links 1",
             )
-        known = self.options.catalogue
+        catalogue = self.options.catalogue
         simulated = Simulated(commit.short, side, self.options, elves[0].parent)
-        result = merge_layouts(simulated.measured(0, self.links, select(known, self.row)))
+        result = merge_layouts(simulated.measured(0, self.links, select(catalogue, self.row)))
         column = result.column(self.options.icaches[0], self.options.langs[0])
-        row = column.get(row_key(*single_row(known, self.row)))
+        row = column.get(row_key(*single_row(catalogue, self.row)))
         if row is None:
-            said = next(iter(result.incomplete), "its boot did not print it")
-            raise TockmarkError(f"{commit.short} has no {self.row}: {said}")
+            reason = next(iter(result.incomplete), "its boot did not print it")
+            raise TockmarkError(f"{commit.short} has no {self.row}: {reason}")
         series = row.series(self.series)
         if row.unsound or series is None or series.per_op is None:
-            said = row.unsound or f"nothing counted its {self.unit}"
-            raise TockmarkError(f"{self.row} of {commit.short} is of no use: {said}")
+            reason = row.unsound or f"nothing counted its {self.unit}"
+            raise TockmarkError(f"{self.row} of {commit.short} is not valid: {reason}")
         self.figures[commit.sha] = series.per_op
         return series.per_op
 
     def _is_bad(self, commit: Commit) -> bool | None:
-        """Return whether a commit is beyond the limit; None, with the reason said, if it has no
-        figure."""
+        """Return whether a commit is bad. If it has no figure, print the reason and return None."""
         try:
             figure = self.measure(commit)
         except TockmarkError as error:
@@ -121,21 +121,21 @@ class CommitSearch:
             self.print_line(f"skipped  {commit}\n         {error}")
             return None
         bad = self.limit.exceeded(self.figures[self.line[0].sha], figure)
-        self._say_figure("bad" if bad else "good", commit)
+        self._print_figure("bad" if bad else "good", commit)
         return bad
 
-    def _say_figure(self, verdict: str, commit: Commit) -> None:
+    def _print_figure(self, verdict: str, commit: Commit) -> None:
         good, figure = self.figures[self.line[0].sha], self.figures[commit.sha]
         change = _difference(good, figure) if figure != good else ""
         self.print_line(f"{verdict:8} {commit}\n         {figure:,g} {self.unit}{change}")
 
     def text(self, suspects: range) -> str:
-        """Return what was found, in words."""
+        """Return the outcome in words."""
         if len(suspects) > 1:
             shown = "".join(f"  {self.line[number]}\n" for number in suspects)
             return (
-                f"\nThe first bad commit is one of these {len(suspects)}; all but the last cannot"
-                f" be measured:\n{shown}"
+                f"\nThe first bad commit is one of these {len(suspects)}; only the last can be"
+                f" measured:\n{shown}"
             )
         commit, before = self.line[suspects[0]], self.line[suspects[0] - 1]
         good, bad = self.figures[before.sha], self.figures[commit.sha]
@@ -146,7 +146,7 @@ class CommitSearch:
         )
 
     def as_json(self, suspects: range) -> dict[str, object]:
-        """Return the suspects, and what came of every commit that was looked at."""
+        """Return the suspects, and the figure of every commit that was tried, as JSON."""
         return {
             "row": self.row,
             "unit": self.unit,
@@ -165,22 +165,22 @@ class CommitSearch:
 
 
 def _difference(base: float, figure: float) -> str:
-    """Return by how much a figure is another."""
+    """Format the difference of a figure from its base."""
     share = f" ({100 * (figure / base - 1):+.2f} %)" if base > 0 else ""
     return f", {figure - base:+,g}{share}"
 
 
 def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
-    """Find the first bad one of so many commits in as few steps as may be, if the first is good and
-    the last is bad.
+    """Return the first bad one of `count` items in as few steps as possible, if the first is good
+    and the last bad.
 
-    `is_bad` is asked of each at most once; None: it cannot be told of this one. Several come back
-    where all before the last of them cannot be told."""
+    `is_bad` is called at most once for each item, and returns None if it cannot be measured. The
+    range has several items if all but its last cannot be measured."""
     good, bad = 0, count - 1
     unknown: list[int] = []
     while True:
         marks = [good, *(n for n in sorted(unknown) if good < n < bad), bad]
-        # Behind what cannot be told there is often more of that: away from it, by halves again.
+        # Items that cannot be measured often come together, so take the middle of the largest gap.
         below, above = max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
         middle = (below + above) // 2
         if middle == below:

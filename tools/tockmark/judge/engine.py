@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Both sides of a judgement are run here, with as few simulations as the verdict takes.
+"""Run both sides of a judgement, with as few simulations as the verdicts need.
 
-Every row is measured in one link of each side. That decides the instructions, which do not depend
-on the layout. Of cycles some rows may be beyond a limit, or it is their layout: these alone are
-measured in two links a side, and what is still in doubt in four, as far as links can be had; of
-paired links so are those that one pair alone says moved, with the cache on. The verdict is that of
-compare/verdict.py throughout: here is only decided what is run. What was simulated once is kept by
-its image, so a judgement that was interrupted, or is made again, simulates only what is not there
-yet. How long alarms wait is measured by the first links, with each setting of the cache.
+Every row is measured in one link per side. That decides the instructions, which do not depend on
+the layout. Rows whose cycles are in doubt are measured in two links per side, then in four, and so
+on up to a maximum. With paired links, rows that one pair alone shows as changed with the cache on
+are measured again as well.
+
+Boots are stored by their image, so a judgement that was interrupted, or is repeated, simulates only
+what is missing. The first links also measure how long alarms wait, with each cache setting.
 """
 
 import sys
@@ -38,35 +38,35 @@ from tockmark.target.results import results_by_layout
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
-SAMPLES = 9  # of a row: as many as the known spread over links was measured with
-LINKS = 4  # of a side, at most, unless told otherwise
+SAMPLES = 9  # per row: as in the results that the known spread is from
+LINKS = 4  # per side, at most, by default
 PAIRS = 8  # of paired links
-# The rows that touch the kernel, and two of the apps' own: what these differ by is noise.
+# The rows that touch the kernel, plus two app-only rows to measure noise.
 DEFAULT = "kernel,loop.empty,loop.taken"
 
 
 class Side(Protocol):
-    """One kernel in links that differ in layout only, and what measures it."""
+    """A kernel in links that differ in layout only, and the means to measure it."""
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """The name of the side."""
         ...
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
-        """Measure some rows in the links from number `first` up to `last`, without it: a result of
-        each; fewer where there are no more links. TockmarkError if they cannot be measured."""
+        """Measure rows in the links with numbers from `first` to `last` - 1. Return a result per
+        link; fewer if there are not enough links. TockmarkError if they cannot be measured."""
         ...
 
 
 @dataclass(frozen=True)
 class JudgeRun:
-    """The judgement, and the results that it was reached by."""
+    """A judgement, and the results that it is based on."""
 
     names: tuple[str, str]
     comparison: Comparison
     judgement: Judgement
-    looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
+    looked_again: tuple[int, ...]  # rows that were measured again, for each further look
     paired: bool = False
 
     @property
@@ -88,11 +88,11 @@ def judge(
     `spread` is the spread of rows over links (default: from committed results of the base's
     kernel). `paired`: each link of one side is paired with one of the other."""
     names = base.name, head.name
-    of_both = [side.measured(0, 1, wanted) for side in (base, head)]
-    doubts: list[int] = []
+    results_by_side = [side.measured(0, 1, wanted) for side in (base, head)]
+    counts_in_doubt: list[int] = []
     count = 1
     while True:
-        old, new = (merge_layouts(of_side) for of_side in of_both)
+        old, new = (merge_layouts(results) for results in results_by_side)
         row_spread = spread or committed_spread(old)
         if paired:
             row_spread = paired_spread(row_spread, wanted.catalogue)
@@ -103,84 +103,85 @@ def judge(
             raise TockmarkError(
                 "no row that a kernel touches was measured on both sides", "leave out --only"
             )
-        found = judge_comparison(comparison, limits)
-        again = [row for row in found.rows if row.in_doubt]
-        again += _by_one_pair(comparison, found) if paired else ()
-        if not again or count >= most:
+        judgement = judge_comparison(comparison, limits)
+        doubtful = [row for row in judgement.rows if row.in_doubt]
+        doubtful += _changed_by_one_pair(comparison, judgement) if paired else ()
+        if not doubtful or count >= most:
             break
         count = min(2 * count, most)
-        doubtful = tuple(dict.fromkeys(one.row.name for one in again))
-        some = Selection(wanted.catalogue, doubtful)
+        names_in_doubt = tuple(dict.fromkeys(row.row.name for row in doubtful))
+        selection = Selection(wanted.catalogue, names_in_doubt)
         more = [
-            side.measured(len(of_side), count, some)
-            for side, of_side in zip((base, head), of_both, strict=True)
+            side.measured(len(results), count, selection)
+            for side, results in zip((base, head), results_by_side, strict=True)
         ]
         if not any(more):
             break
-        doubts.append(len(doubtful))
-        of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    return JudgeRun(names, comparison, found, tuple(doubts), paired)
+        counts_in_doubt.append(len(names_in_doubt))
+        results_by_side = [
+            results + added for results, added in zip(results_by_side, more, strict=True)
+        ]
+    return JudgeRun(names, comparison, judgement, tuple(counts_in_doubt), paired)
 
 
-def _by_one_pair(comparison: Comparison, found: Judgement) -> list[RowVerdict]:
-    """Return what one pair alone says that moved with the cache on, where which way of a set is
-    filled next now and then counts for more than is usual."""
+def _changed_by_one_pair(comparison: Comparison, judgement: Judgement) -> list[RowVerdict]:
+    """Return the rows that one pair alone shows as changed with the cache on. There, the way of a
+    set that is filled next sometimes has a larger effect than usual."""
     alone = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
     return [
         row
-        for row in found.rows_with(*MOVED)
+        for row in judgement.rows_with(*MOVED)
         if row.row.icache is not False and row.row.key in alone
     ]
 
 
 @dataclass
 class Simulated:
-    """A side on the simulator. `name` says which; its results are written to `folder` as they
-    come."""
+    """A side on the simulator. Its results and logs are written to `folder` after each step, in
+    files with its `name`."""
 
     name: str
     links: Links
-    options: RunOptions  # for both sides: whatever the layouts, with the apps of its one suite
+    options: RunOptions  # of both sides, with one suite of apps; its layouts are ignored
     folder: Path
-    boots: int = 0  # that it took
-    taken: int = 0  # of them, those that were simulated before
-    _said: list[str] = field(default_factory=list)  # by its apps, run by run
-    _kept: Result | None = None
+    boots: int = 0  # in all
+    reused: int = 0  # boots that were simulated before
+    _logs: list[str] = field(default_factory=list)  # UART text, one per run
+    _stored: Result | None = None
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
-        """Measure as Side says. The kernel's panic ends the judgement, for then there is nothing to
-        judge."""
+        """Measure rows (see Side). TockmarkError if the kernel panics, which ends the judgement."""
         layouts = self.links.layouts(last)[first:]
         if not layouts:
             return []
-        many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"
-        which = f"link {first + 1}" + f" to {last}" * (len(layouts) > 1)
-        print(f"{self.name}: {many}, {which}", file=sys.stderr, flush=True)
-        found: list[list[Result]] = []
+        rows = f"{len(wanted.terms)} rows in doubt" if first else "all rows"
+        links = f"link {first + 1}" + f" to {last}" * (len(layouts) > 1)
+        print(f"{self.name}: {rows}, {links}", file=sys.stderr, flush=True)
+        results: list[list[Result]] = []
         for icaches, boots in boots_of(wanted, self.options):
-            suites = (replace(self.options.suites[0], boots=boots, further=boots),)
+            suites = (replace(self.options.suites[0], boots=boots, further_boots=boots),)
             options = replace(self.options, layouts=layouts, suites=suites, icaches=icaches)
             ran = run.run(options)
             jobs = [job for jobs in ran.jobs for job in jobs if job.captured]
             self.boots += len(jobs)
-            self.taken += sum(job.source is not None for job in jobs)
-            made, log = results_by_layout(ran, options, wanted)
-            self._said.append(log)
-            # What came of one link is there also if nothing comes of the rest.
-            self.keep(made[0] if self._kept is None or not first else self._kept)
+            self.reused += sum(job.source is not None for job in jobs)
+            results_of_run, log = results_by_layout(ran, options, wanted)
+            self._logs.append(log)
+            # The result of the first link is stored even if the other links fail.
+            self.keep(results_of_run[0] if self._stored is None or not first else self._stored)
             self._check(ran)
-            found.append(made)
-        return [_beside(of_link) for of_link in zip(*found, strict=True)]
+            results.append(results_of_run)
+        return [_merged(results_of_link) for results_of_link in zip(*results, strict=True)]
 
     @property
     def effort(self) -> str:
-        """Say what it took."""
-        return f"{self.boots} boots, of which {self.taken} were simulated before"
+        """The number of boots, and of those that were stored, in words."""
+        return f"{self.boots} boots, {self.reused} of them simulated before"
 
     def keep(self, result: Result) -> None:
-        """Keep a result of this side in its file, and beside it all that was printed."""
-        self._kept = result
-        texts = {self._log: "".join(self._said), self._log.with_suffix(".json"): file.text(result)}
+        """Write a result of this side to its file, and the UART text to the log next to it."""
+        self._stored = result
+        texts = {self._log: "".join(self._logs), self._log.with_suffix(".json"): file.text(result)}
         write_whole(texts)
 
     @property
@@ -194,43 +195,42 @@ class Simulated:
         if ran.interrupted:
             raise TockmarkError(
                 "interrupted: every boot that ended is kept",
-                "the same command goes on from there",
+                "run the same command again to continue",
                 INTERRUPTED,
             )
         for job in (job for jobs in ran.jobs for job in jobs):
-            if job.note is None or job.ending is None or not job.ending.panicked:
+            if job.problem is None or job.ending is None or not job.ending.panicked:
                 continue
             kernel = ran.layouts[job.layout].kernel
             raise TockmarkError(
                 f"{self.name}: {shown(kernel.path)} panicked in {job.name}",
-                f"{shown(self._log)} has its last lines",
+                f"see its last lines in {shown(self._log)}",
             )
 
 
 def boots_of(wanted: Selection, options: RunOptions) -> Iterator[tuple[list[bool], list[Boot]]]:
-    """Yield which boots to run with which settings of the cache: those that give a row that is
-    meant."""
+    """Yield the boots to run for the selected rows, with their cache settings."""
     (lang,) = options.langs
     boots = {icache: wanted.boots(lang, [icache]) for icache in options.icaches}
     if len(boots) == 2 and boots[True] == boots[False]:
         yield options.icaches, boots[True]
     else:
-        yield from (([icache], some) for icache, some in boots.items() if some)
+        yield from (([icache], selected) for icache, selected in boots.items() if selected)
 
 
-def _beside(results: Sequence[Result]) -> Result:
-    """Return results of one link as one: each has rows of its own."""
+def _merged(results: Sequence[Result]) -> Result:
+    """Return results of one link, each with other rows, as one result."""
     lists = {
-        name: sum((getattr(one, name) for one in results), start=())
+        name: sum((getattr(result, name) for result in results), start=())
         for name in ("rows", *ABSENT_LISTS, "problems")
     }
-    known = results[0].provenance.merged_with([one.provenance for one in results[1:]])
-    return replace(results[0], provenance=known, **lists)
+    provenance = results[0].provenance.merged_with([result.provenance for result in results[1:]])
+    return replace(results[0], provenance=provenance, **lists)
 
 
 def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, ...]:
-    """Return the loads of these names, separated by commas; none if nothing is asked for.
-    TockmarkError if there is no such load, a kernel cannot bear it or its stages are not known."""
+    """Return the loads with these names, separated by commas; none for None. TockmarkError if there
+    is no such load, a kernel does not support it, or the kernel's stages are not known."""
     if names is None:
         return ()
     for kernel in kernels:
@@ -242,16 +242,16 @@ def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, 
 def compared_waits(
     kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
 ) -> list[RowVerdict]:
-    """Return what is said of the waits of alarms beside each load; both sides' waits are kept in
-    `folder`. TockmarkError if an alarm did not come, or a stage is not there."""
-    found: list[RowVerdict] = []
+    """Return the verdicts on how long alarms wait under each load. The waits of both sides are
+    stored in `folder`. TockmarkError if an alarm did not come, or a stage is missing."""
+    verdicts: list[RowVerdict] = []
     for icache in options.icaches if loads else ():
-        base, head = _measured(kernels, loads, options, icache, folder)
-        found += wait_verdicts(base, head)
-    return found
+        base, head = _measured_waits(kernels, loads, options, icache, folder)
+        verdicts += wait_verdicts(base, head)
+    return verdicts
 
 
-def _measured(
+def _measured_waits(
     kernels: Sequence[KernelElf],
     loads: tuple[RunLoad, ...],
     options: RunOptions,
@@ -260,7 +260,7 @@ def _measured(
 ) -> Iterator[StoredLatency]:
     for side, kernel in zip(("base", "head"), kernels, strict=True):
         print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
-        asked = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
-        one = measure(asked, lambda text: print_message(f"  {text}"))
-        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(one)})
-        yield one
+        options_for_side = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
+        latency = measure(options_for_side, lambda text: print_message(f"  {text}"))
+        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(latency)})
+        yield latency

@@ -77,7 +77,7 @@ from tockmark.target.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.target.protocol import Start
 from tockmark.target.results import kernel_provenance as stored_kernel
 from tockmark.target.results import simulator_provenance
-from tockmark.target.run import SYMBOL
+from tockmark.target.run import MARK_SYMBOL
 from tockmark.target.rv32 import SYSTEM, WFI, Kind, decode
 from tockmark.wire.records import ARM
 
@@ -289,7 +289,7 @@ class _Measurement:
         """Run a boot of a load with `count` alarms, from number `first` on."""
         options, image = self.options, self._image(load, first, count)
         app = image.slots[load.apps if load.behind else 0].symbols
-        own = IRQ, f"{ARM}={app[SYMBOL + ARM]:#x}"
+        own = IRQ, f"{ARM}={app[MARK_SYMBOL + ARM]:#x}"
         marks = mark_options(self.family, self.kernel, app, own)
         target = options.board.target.configured(self._limits(load.most))
         start = Start(load.name, image.flash, options.icache, marks, panics=options.kernel.panics)

@@ -55,7 +55,7 @@ def results_by_layout(
         own = replace(context, layouts=(layout,), hosts=_hosts(jobs))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         problems = [CUT_SHORT] if ran.interrupted and not number else []
-        problems += [f"{job.name}: {job.note}" for job in jobs if job.note]
+        problems += [f"{job.name}: {job.problem}" for job in jobs if job.problem]
         selected = wanted.for_further_layouts() if number else wanted
         results.append(
             build(read_boots(boots), wanted.catalogue, own, expected, selected, problems)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This runs every boot of the suite as an image of its own, in parallel, in each layout.
+"""Run the boots of a suite in parallel: each has its own image, in each layout of the kernel.
 
-What comes out is the UART's text, boot by boot; what it means is for the layers behind. A boot that
-was simulated before is taken from the cache.
+The output is the UART text of each boot; other modules decode it. A boot that was simulated before
+comes from the cache.
 """
 
 import os
@@ -49,68 +49,66 @@ from tockmark.target.protocol import Ability, LostError, Replay, Session, Start,
 from tockmark.wire.captured import BootKey, Captured, Ending
 from tockmark.wire.uart_line import RESET
 
-# Samples of a row on a simulator: enough for a median where they never repeat
-# (docs/method.md), and where the kernel takes no part in what is measured.
+# Samples per row on a simulator: enough for a median where samples vary (docs/method.md), and where
+# the kernel is not involved.
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
-BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
-# What ends a row, for progress.
+BOOTING = 1.0  # million cycles that a boot takes besides its samples, roughly; includes its image
+# The end of a row, for the progress display.
 _ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
 
-# How an app says that the kernel lacks the driver that it reads by; a long line is split.
-_ABSENT = re.compile(
+# What an app prints if the kernel lacks its counter's driver. A long line is split.
+_NO_COUNTER = re.compile(
     r"#tm \d+ \w+ fail time\.read call=(perf|cyclecount)_exists"
     r"(?: \*\w+ *\n#tm \d+ \w+ \+)? err=NODEVICE"
 )
 
-# The simulator is asked to mark where an app's functions begin and what the core does unasked;
-# wire/records.py reads the lines that come of it.
-SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
-ENTRY = "_start"  # and this one that of the mark start
+# Marks that the simulator makes: functions of the apps, and events of the core. wire/records.py
+# reads them.
+MARK_SYMBOL = "tm_mark_"  # the symbol tm_mark_x of an app is the address of the mark x
+ENTRY_SYMBOL = "_start"  # likewise, of the mark start
 OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
 
 
 class WithoutCounterError(TockmarkError):
-    """The kernel lacks the driver by which the apps read."""
+    """The kernel lacks the driver with which the apps read the counters."""
 
     def __init__(self, kernel: KernelElf, counter: CounterName) -> None:
-        named, option = COUNTERS[counter], f" --counter {counter}" * (counter != PERF)
+        counter_name, option = COUNTERS[counter], f" --counter {counter}" * (counter != PERF)
         super().__init__(
-            f"{kernel.name or paths.shown(kernel.path)} has no {named} capsule, by which apps read"
-            " the counters",
-            f"put it in with `tockmark patch{option} TREE`, and build that kernel",
+            f"{kernel.name or paths.shown(kernel.path)} has no {counter_name} capsule, which the"
+            " apps need to read the counters",
+            f"add it with `tockmark patch{option} TREE`, and build that kernel",
         )
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The boots that are run of the apps of one language."""
+    """The boots to run with the apps of one language."""
 
     apps: AppBuild
     boots: list[Boot]
-    further: list[Boot]  # those of them that layouts beyond the first run, too
+    further_boots: list[Boot]  # those that further layouts run
 
 
-BootSource = Literal["log", "cache"]  # from which a boot may be taken in place of a run
+BootSource = Literal["log", "cache"]  # of a boot that is not run
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """A run as the user asked for it."""
+    """The options of a run."""
 
     layouts: tuple[RunLayout, ...]
     board: BoardProfile
-    suites: tuple[Suite, ...]  # each of another language, all for one version of the interface
+    suites: tuple[Suite, ...]  # one per language, all for one version of the interface
     catalogue: Catalogue
     icaches: list[bool]
     all_samples: bool
-    samples: int | None  # of a row, at most; None: as many as are enough
+    samples: int | None  # per row, at most; None: default_samples
     jobs: int
-    fresh: bool = False  # simulate also what is in the cache
-    images: ImageFolder | None = (
-        None  # images that are there; None: they are laid as they are needed
-    )
-    earlier: Mapping[BootKey, Captured] = field(default_factory=dict)  # what need not be run again
-    some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
+    fresh: bool = False  # ignore the cache
+    images: ImageFolder | None = None  # existing images; None: build them
+    earlier: Mapping[BootKey, Captured] = field(default_factory=dict)  # boots that need not run
+    selected: Container[tuple[BootKey, int]] | None = None  # boots with layouts; None: all
 
     @property
     def kernel(self) -> KernelElf:
@@ -130,18 +128,18 @@ class RunOptions:
 
 @dataclass(kw_only=True)
 class Job(Status):
-    """One boot with one cache setting on its way from objects to log lines."""
+    """A boot with one cache setting, from its build to its output."""
 
     boot: Boot
     icache: bool
     apps: AppBuild
-    layout: int  # its number
+    layout: int  # number of the layout
     image: Image | None = None
     session: Session | None = None
-    source: BootSource | None = None  # from there, as it was; None: it was run
-    captured: Captured | None = None  # once it runs
-    note: str | None = None  # what went wrong
-    skipped: str | None = None  # why this kernel cannot run this boot, or this target time it
+    source: BootSource | None = None  # None: it was run
+    captured: Captured | None = None  # its output, once it runs
+    problem: str | None = None  # what went wrong
+    skipped: str | None = None  # why it cannot run or be measured here
 
     @property
     def name(self) -> str:
@@ -150,44 +148,44 @@ class Job(Status):
 
     @property
     def key(self) -> BootKey:
-        """Tells it from the others of its layout."""
+        """The key of the boot in its layout."""
         return self.boot.name, self.icache, self.apps.lang
 
     @property
     def ending(self) -> Ending | None:
-        """How it ended; None: it did not."""
+        """How it ended; None if it has not."""
         return self.captured.ending if self.captured else None
 
     @property
     def finished(self) -> bool:
-        """Whether it ended of itself, well or not."""
+        """Whether it ended by itself, successfully or not."""
         return self.ending is not None and not self.ending.killed
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run that is over: every boot with what it said."""
+    """A run that is over, with the output of all boots."""
 
-    jobs: list[list[Job]]  # of each layout
+    jobs: list[list[Job]]  # by layout
     layouts: tuple[RunLayout, ...]
     interrupted: bool  # by Ctrl-C, or by `lost`
-    lost: LostError | None = None  # a boot that no worker finishes
+    lost: LostError | None = None  # no worker could finish a boot
 
     @property
     def started(self) -> int:
-        """How many boots said anything."""
+        """The number of boots that printed anything."""
         return sum(job.captured is not None for jobs in self.jobs for job in jobs)
 
     @property
     def boots_by_source(self) -> dict[BootSource, int]:
-        """How many of them were taken from each source."""
-        taken = [job.source for jobs in self.jobs for job in jobs if job.captured]
-        return {source: taken.count(source) for source in get_args(BootSource)}
+        """The number of boots from each source."""
+        sources = [job.source for jobs in self.jobs for job in jobs if job.captured]
+        return {source: sources.count(source) for source in get_args(BootSource)}
 
 
 def run(options: RunOptions) -> FinishedRun:
-    """Run the suite. Ctrl-C, or a boot that no worker finishes, keeps what there is of the first
-    layout, and of the others those that are whole."""
+    """Run a suite. If Ctrl-C or a lost boot interrupts it, keep all boots of the first layout, and
+    further layouts that are complete."""
     check_runs(options.kernel, options.abi, options.board)
     if core := target_core(options.board.target):
         for layout in options.layouts:
@@ -200,57 +198,60 @@ def run(options: RunOptions) -> FinishedRun:
         [
             _job(boot, icache, suite.apps, options, layout)
             for suite in options.suites
-            for boot in (suite.further if layout else suite.boots)
+            for boot in (suite.further_boots if layout else suite.boots)
             for icache in options.icaches
-            if options.some is None
-            or ((boot.name, icache, suite.apps.lang), layout) in options.some
+            if options.selected is None
+            or ((boot.name, icache, suite.apps.lang), layout) in options.selected
         ]
         for layout in range(len(options.layouts))
     ]
-    _say_how_long([job for some in jobs for job in some if not job.done], options)
-    with temporary_folder(paths.RUNS) as folder:  # runs may go on side by side
+    _print_duration([job for layout_jobs in jobs for job in layout_jobs if not job.done], options)
+    with temporary_folder(paths.RUNS) as folder:  # several runs may run at the same time
         runner = _Runner(options, folder)
-        interrupted = runner.run([job for some in jobs for job in some])
-    kept = [
+        interrupted = runner.run([job for layout_jobs in jobs for job in layout_jobs])
+    kept_layouts = [
         layout
-        for layout, some in enumerate(jobs)
-        if layout == 0 or not interrupted or all(job.finished for job in some)
+        for layout, layout_jobs in enumerate(jobs)
+        if layout == 0 or not interrupted or all(job.finished for job in layout_jobs)
     ]
-    layouts = tuple(options.layouts[n] for n in kept)
-    return FinishedRun([jobs[n] for n in kept], layouts, interrupted, runner.lost)
+    layouts = tuple(options.layouts[n] for n in kept_layouts)
+    return FinishedRun([jobs[n] for n in kept_layouts], layouts, interrupted, runner.lost)
 
 
 def run_with_fallback(
-    asked: RunOptions, instead: Sequence[RunOptions]
+    options: RunOptions, fallbacks: Sequence[RunOptions]
 ) -> tuple[RunOptions, FinishedRun]:
-    """Run the suite. Where the kernel lacks what its apps read, run the first one of `instead`, if
-    its apps are built. Return what was run."""
+    """Run a suite. If the kernel lacks the counter of its apps, run the first of `fallbacks`
+    instead, provided that its apps are built. Return the options that were used."""
     try:
-        return asked, run(asked)
+        return options, run(options)
     except WithoutCounterError as error:
-        if not instead or not all(suite.apps.folder.is_dir() for suite in instead[0].suites):
+        if not fallbacks or not all(suite.apps.folder.is_dir() for suite in fallbacks[0].suites):
             raise
         try:
-            ran = run(instead[0])
+            ran = run(fallbacks[0])
         except WithoutCounterError:
             raise error from None
-        named = asked.kernel.name or paths.shown(asked.kernel.path)
+        kernel = options.kernel.name or paths.shown(options.kernel.path)
         print_message(
-            f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone"
+            f"{kernel} has no Perf capsule: the apps read CycleCount, which counts only cycles."
+            " For instructions too, patch the kernel with `tockmark patch`."
         )
-        return instead[0], ran
+        return fallbacks[0], ran
 
 
 def check_selection(options: RunOptions, only: str | None) -> None:
-    """TockmarkError if the rows that --only names leave nothing to run, or the kernel has no slots
-    for a boot."""
+    """Raise a TockmarkError if --only leaves no boot to run, or the kernel cannot run as many apps
+    as a boot has."""
     if not any(suite.boots for suite in options.suites):
-        said = ", ".join(options.langs)
-        raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
-    if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
+        langs = ", ".join(options.langs)
         raise TockmarkError(
-            f"no row of '{only}' touches the kernel",
-            "run it in one layout: further ones leave it out",
+            f"--only '{only}' selects no row in --lang {langs}", "select others, or add a language"
+        )
+    if len(options.layouts) > 1 and not any(suite.further_boots for suite in options.suites):
+        raise TockmarkError(
+            f"--only '{only}' selects no row that touches the kernel",
+            "run it in one layout, since further layouts run only such rows",
         )
     if options.catalogue.name is not None:
         slots = max(len(boot.slots) for suite in options.suites for boot in suite.boots)
@@ -258,60 +259,59 @@ def check_selection(options: RunOptions, only: str | None) -> None:
             check_app_capacity(layout.kernel, slots)
 
 
-def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
-    """Say before the start how long a slow simulator takes."""
-    pace = getattr(options.board.target, "cycles_per_second", None)
-    if pace is None or not jobs:
+def _print_duration(jobs: Sequence[Job], options: RunOptions) -> None:
+    """Print how long a slow simulator will take."""
+    speed = getattr(options.board.target, "cycles_per_second", None)
+    if speed is None or not jobs:
         return
     cycles = 1e6 * sum(job.weight for job in jobs)
-    at_once = min(options.jobs, len(jobs))
+    parallel = min(options.jobs, len(jobs))
     print_message(
-        f"{options.board.name} simulates some {pace:,} cycles a second: {len(jobs)} boots of at"
-        f" most {cycles / 1e6:.0f} M cycles take up to {cycles / pace / at_once / 60:.0f} minutes,"
-        f" {at_once} at a time"
+        f"{options.board.name} simulates about {speed:,} cycles a second: {len(jobs)} boots of at"
+        f" most {cycles / 1e6:.0f} M cycles take up to"
+        f" {cycles / speed / parallel / 60:.0f} minutes, {parallel} at a time"
     )
 
 
-def default_samples(boot: Boot, known: Catalogue) -> int:
-    """Return how many samples of each row of this boot are taken on a simulator, where the user
-    does not say."""
-    touched = {known.benchmarks[id_].touches for id_ in boot.measures}
-    return SIMULATED_SAMPLES if "kernel" in touched else APP_SAMPLES
+def default_samples(boot: Boot, catalogue: Catalogue) -> int:
+    """Return the default number of samples per row of a boot on a simulator."""
+    layers = {catalogue.benchmarks[id_].touches for id_ in boot.measures}
+    return SIMULATED_SAMPLES if "kernel" in layers else APP_SAMPLES
 
 
 def mark_options(apps: Sequence[Mapping[str, int]]) -> list[str]:
-    """Return the simulator's options for the apps of a boot, each given by its symbols; none if
-    they have nothing to mark."""
-    marked = [
-        f"{symbol.removeprefix(SYMBOL)}={address:#x}"
+    """Return the simulator's options for the marks of a boot's apps, given their symbols; none if
+    the apps have no marks."""
+    marks = [
+        f"{symbol.removeprefix(MARK_SYMBOL)}={address:#x}"
         for symbols in apps
         for symbol, address in symbols.items()
-        if symbol.startswith(SYMBOL)
+        if symbol.startswith(MARK_SYMBOL)
     ]
-    entries = [f"start={symbols[ENTRY]:#x}" for symbols in apps if ENTRY in symbols]
-    names = [*marked, *entries, *OWN_MARKS] if marked else []
+    entries = [f"start={symbols[ENTRY_SYMBOL]:#x}" for symbols in apps if ENTRY_SYMBOL in symbols]
+    names = [*marks, *entries, *OWN_MARKS] if marks else []
     return [word for name in names for word in ("--mark", name)]
 
 
 def _job(boot: Boot, icache: bool, apps: AppBuild, options: RunOptions, layout: int) -> Job:
-    known = options.catalogue
-    unsuited = unmeasurable_reason(boot, known, options.board.target)
-    several = f"layout {layout}: " * (len(options.layouts) > 1)
+    catalogue = options.catalogue
+    reason = unmeasurable_reason(boot, catalogue, options.board.target)
+    prefix = f"layout {layout}: " * (len(options.layouts) > 1)
     return Job(
-        title=f"{several}{boot.name}, {ICACHE[icache]}{lang_suffix(apps.lang)}",
-        rows_expected=known.rows_of(boot),
-        weight=BOOTING + known.cost(boot),
-        done=unsuited is not None,
+        title=f"{prefix}{boot.name}, {ICACHE[icache]}{lang_suffix(apps.lang)}",
+        rows_expected=catalogue.rows_of(boot),
+        weight=BOOTING + catalogue.cost(boot),
+        done=reason is not None,
         boot=boot,
         icache=icache,
         apps=apps,
         layout=layout,
-        skipped=unsuited,
+        skipped=reason,
     )
 
 
 class _Runner:
-    """A run under way: its threads share the images, the cache and the word to stop."""
+    """A run in progress. Its threads share the images, the cache and the stop event."""
 
     def __init__(self, options: RunOptions, folder: Path) -> None:
         self.options = options
@@ -321,18 +321,18 @@ class _Runner:
         self.images: dict[tuple[AppBuild, str, int], Image] = {}
         self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
         self.lost: LostError | None = None
-        # Where workers simulate, far more boots are under way than cores can link here.
+        # With workers, many more boots are in progress than this machine can link at a time.
         self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def run(self, jobs: list[Job]) -> bool:
-        """Run all that is not done; say whether it was interrupted."""
+        """Run all jobs that are not done; return whether the run was interrupted."""
         waiting = [job for job in jobs if not job.done]
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
-        # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so
-        # that no core is idle at the end; and a boot's second run not right behind its first, since
-        # both need the same image. What an earlier log has comes first of all: an interruption does
-        # not lose it.
+        # Layout by layout, so that an interruption leaves complete ones. Within a layout, long
+        # boots start first, so that no core idles at the end. The two cache settings of a boot are
+        # kept apart, since both wait for the same image. Boots of an earlier log come first of all,
+        # so that an interruption does not lose them.
         order = sorted(
             waiting,
             key=lambda job: (
@@ -342,13 +342,13 @@ class _Runner:
                 -job.weight,
             ),
         )
-        left = {pool.submit(self._run_one, job): job for job in order}
+        left = {pool.submit(self._run_job, job): job for job in order}
         try:
             while left and not self.stop.is_set():
                 for future in wait(left, timeout=0.2).done:
-                    future.result()  # a defect of the tool itself must not pass in silence
+                    future.result()  # raises if a thread failed
                     captured = left[future].captured
-                    if captured and (absent := _ABSENT.search("\n".join(captured.lines))):
+                    if captured and (absent := _NO_COUNTER.search("\n".join(captured.lines))):
                         lacking = PERF if absent[1] == PERF else CYCLECOUNT
                         raise WithoutCounterError(self.options.kernel, lacking)
                     del left[future]
@@ -367,7 +367,7 @@ class _Runner:
             display.close()
         return self.stop.is_set()
 
-    def _run_one(self, job: Job) -> None:
+    def _run_job(self, job: Job) -> None:
         job.began = time.monotonic()
         try:
             if self.stop.is_set():
@@ -382,25 +382,25 @@ class _Runner:
             elif not self.stop.is_set():
                 self._boot(job, start)
             if job.ending and job.ending.panicked and job.boot.panics:
-                job.skipped, job.note = job.boot.panics, None
+                job.skipped, job.problem = job.boot.panics, None
         except DoesNotFitError as error:
             job.skipped = error.problem
         except LostError as error:
-            job.note, self.lost = str(error), error
+            job.problem, self.lost = str(error), error
             self.stop.set()
         except TockmarkError as error:
-            job.note = None if self.stop.is_set() else str(error)
+            job.problem = None if self.stop.is_set() else str(error)
         finally:
             ended = job.finished or job.skipped
-            job.state = "failed" if job.note else "done" if ended else "stopped"
+            job.state = "failed" if job.problem else "done" if ended else "stopped"
             job.over = time.monotonic()
             job.done = True
 
     def _image(self, job: Job) -> Image:
-        """Return the flash image of a boot, built by whoever needs it first.
+        """Return the flash image of a boot. The first job that needs it builds it.
 
-        Where the cache is off a row may end as soon as it repeats. With it on samples that are
-        equal may be a plateau: what the cache holds goes on changing."""
+        With the i-cache off, a row may end once its samples repeat. With it on, equal samples may
+        be a plateau, since the content of the cache still changes."""
         options, boot, layout = self.options, job.boot, self.options.layouts[job.layout]
         if options.images is not None:
             return options.images.image(options.images.boot(boot.name, job.apps.lang))
@@ -451,15 +451,15 @@ class _Runner:
         ending = session.ending()
         if self.stop.is_set() and ending.why is not None:
             ending = Ending(killed=True)
-        elif ending.killed:  # it said its cycles a while before its last line
+        elif ending.killed:  # its last report of cycles is older than its last line
             ending = replace(ending, cycles=0)
         job.captured = replace(job.captured, ending=ending)
-        job.note, job.cycles = ending.why, ending.cycles
+        job.problem, job.cycles = ending.why, ending.cycles
 
     def _captured(
         self, job: Job, start: Start, lines: Sequence[str], ending: Ending | None
     ) -> Captured:
-        """Return what a boot printed, as one of this run."""
+        """Return the output of a boot, with its place in this run."""
         return Captured(
             lines,
             boot=job.boot.name,

@@ -110,7 +110,7 @@ def several(
     (tmp_path / "1").mkdir()
     end(tmp_path / "1", "mem", "0", [*encoded("mem", RECORDS["mem"]), "kernel: laid otherwise"])
     (suite,) = options.suites
-    suites = (dataclasses.replace(suite, further=suite.boots),)
+    suites = (dataclasses.replace(suite, further_boots=suite.boots),)
     return dataclasses.replace(options, layouts=layouts, suites=suites)
 
 

@@ -87,7 +87,7 @@ def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions)
         ("run --lang ,", "--lang ',' names nothing"),
         ("run --lang c,rust --apps x", "--apps"),
         ("run --short rust", "--short"),
-        ("run --only loop:lang=rust", r"no row of 'loop:lang=rust' is in --lang c"),
+        ("run --only loop:lang=rust", r"--only 'loop:lang=rust' selects no row in --lang c"),
         ("profile loop.empty --lang c,rust", "--lang"),
     ],
 )

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Modules here build kernels of commits of the user's own checkout, in links."""
+"""Build kernels from commits of the user's checkout, in several links."""

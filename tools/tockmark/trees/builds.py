@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Builds kernels of commits by a command of the user's, each once, in several links if need be.
+"""Build kernels of commits by the user's command, each once, in several links if needed.
 
-What was built is kept in build/commits/, a folder each with its log, by all that is known to decide
-it: the commit, the command, the patch and what the linker was told. The toolchain is not known, so
-who changes it has to say that nothing kept is to be taken. The tool remembers each checkout's
-command in the user's own folder; --build replaces it.
+Builds are cached in build/commits/, one folder each with its log. The key is the commit, the
+command, the patch and the linker arguments. The toolchain is not in the key, so --fresh is needed
+after a change of it. The tool remembers each checkout's command in the user's configuration folder;
+--build replaces it.
 """
 
 import hashlib
@@ -35,35 +35,34 @@ from tockmark.trees.repository import (
     worktree,
 )
 
-REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
-LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
+REPRODUCED = "linked.tar"  # the linker's inputs, from lld's --reproduce
+LINK_ARGS = "TOCKMARK_LINK_ARGS"  # environment variable of the user's command
 KEPT_NAME = "kernel.elf"
-BUILDS = "builds.json"  # by the checkout's folder
+BUILDS = "builds.json"  # the build command of each checkout, by folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
-TAIL = 4096  # bytes at the end of a log that hold its last line
-OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # which Cargo takes before the manifest's
-BUILDS = "builds.json"  # what builds the kernels of each checkout, by its folder
-TRIES = 3  # seeds in a row that give no new order, until there is none
+TAIL = 4096  # bytes at the end of a log that contain its last line
+OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # overrides the manifest
+TRIES = 3  # seeds in a row without a new order, after which we give up
 
 
 class BuildError(TockmarkError):
-    """No kernel comes of this commit; others may be well."""
+    """This commit gives no kernel; others may."""
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Says what is changed in a commit's files before they are built."""
+    """A change to a commit's files before they are built."""
 
-    digest: str  # of all that decides what is changed
-    put: Callable[[Path], object]  # TockmarkError, and nothing changed, if it does not fit
+    digest: str  # of everything that determines the change
+    put: Callable[[Path], object]  # raises TockmarkError, without a change, if it does not fit
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Says how the user makes a kernel of a commit."""
+    """The user's way to build a kernel of a commit."""
 
-    command: str  # for the shell, in the top folder of the worktree
-    elf: PurePosixPath | None = None  # what it makes, from there; None: it is looked for
+    command: str  # a shell command, run in the top folder of the worktree
+    elf: PurePosixPath | None = None  # its output, relative to that folder; None: search for it
     patch: Patch | None = None
 
     def __post_init__(self) -> None:
@@ -73,12 +72,12 @@ class Recipe:
             self.elf.is_absolute() or ".." in self.elf.parts or not self.elf.name
         ):
             raise TockmarkError(
-                f"'{quoted(self.elf)}' is not a file within the checkout",
-                "give with --elf where the build puts the kernel, from the checkout's top folder",
+                f"--elf {quoted(self.elf)} is not inside the checkout",
+                "give the path of the kernel relative to the checkout's top folder",
             )
 
     def made_in(self, top: Path) -> list[Path]:
-        """Return the kernels that are there of a build in this folder."""
+        """Return the kernels that a build has left in this folder."""
         if self.elf is None:
             return kernels_in(top)
         return [top / self.elf] if (top / self.elf).is_file() else []
@@ -86,18 +85,20 @@ class Recipe:
 
 @dataclass
 class Builder:
-    """Builds commits, and keeps what it built."""
+    """Builds commits and caches the kernels."""
 
     worktree: Worktree
     recipe: Recipe
-    fresh: bool = False  # build also what is kept
-    built: set[Path] = field(default_factory=set)  # by this one
-    seconds: float = 0.0  # that building took
+    fresh: bool = False  # ignore cached builds
+    built: set[Path] = field(default_factory=set)  # kernels built by this object
+    seconds: float = 0.0  # spent on building
 
     def build(self, commit: Commit, link_args: str = "", more: Path | None = None) -> Path:
-        """Return the ELF of a commit's kernel, linked with these arguments besides; `more` is a
-        file that they have the linker write, which is kept beside it. BuildError if the patch does
-        not fit, the command fails, or makes no ELF or nothing more; TockmarkError after Ctrl-C."""
+        """Return the ELF of a commit's kernel, linked with the additional arguments `link_args`.
+
+        `more` is a file that the linker writes with these arguments; it is stored next to the
+        kernel. Raise BuildError if the patch does not fit, the command fails, or a file is missing;
+        raise TockmarkError after Ctrl-C."""
         kept = self.elf_path(commit, link_args)
         if kept.is_file() and (kept in self.built or not self.fresh):
             return kept
@@ -106,8 +107,8 @@ class Builder:
             self._make(commit, link_args, kept, more)
         except KeyboardInterrupt:
             raise TockmarkError(
-                f"interrupted while {commit.short} was built: what was built before it is kept",
-                "the same command goes on from there",
+                f"interrupted while building {commit.short}; earlier builds are cached",
+                "run the same command to continue",
                 INTERRUPTED,
             ) from None
         finally:
@@ -116,32 +117,32 @@ class Builder:
         return kept
 
     def build_with_inputs(self, commit: Commit) -> tuple[Path, Path]:
-        """Return the ELF of a commit's kernel, and all that lld got to link it. BuildError as
-        `build` says."""
-        # One name for both sides: it is among the flags, which may enter the names of symbols.
+        """Return the ELF of a commit's kernel and an archive of the linker's inputs. Raise
+        BuildError as `build` does."""
+        # The same name for both sides, since flags may affect the names of symbols.
         made = self.worktree.path.parent.parent / REPRODUCED
         kept = self.build(commit, f"--reproduce={made}", made)
         return kept, kept.with_name(REPRODUCED)
 
     def origin(self, commit: Commit) -> dict[str, str]:
-        """Return what is known of a commit's kernel that its ELF may not say: the commit, and the
-        opt-level of the release profile, unless the command or its environment sets another."""
-        found = {"commit": commit.sha}
+        """Return what the ELF of a commit's kernel may not say: the commit, and the opt-level of
+        the release profile unless the command or its environment sets another."""
+        origin = {"commit": commit.sha}
         if OPT_LEVEL in self.recipe.command or OPT_LEVEL in os.environ:
-            return found
+            return origin
         manifest = self.worktree.repository.file(commit, "Cargo.toml")
         try:
             level = str(toml(manifest or "")["profile"]["release"]["opt-level"])
         except (ValueError, KeyError, TypeError):  # no such file, no TOML, or no such key
-            return found
-        return {**found, "opt_level": level} if re.fullmatch("[0-3sz]", level) else found
+            return origin
+        return {**origin, "opt_level": level} if re.fullmatch("[0-3sz]", level) else origin
 
     def elf_path(self, commit: Commit, link_args: str = "") -> Path:
-        """Return where a commit's kernel is, or will be."""
+        """Return the path of a commit's kernel in the cache, built or not."""
         recipe = self.recipe
         patch = recipe.patch.digest if recipe.patch else ""
-        said = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
-        digest = hashlib.sha256("\0".join(said).encode(errors="surrogateescape")).hexdigest()
+        key = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
+        digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 
     def _make(self, commit: Commit, link_args: str, kept: Path, more: Path | None) -> None:
@@ -153,34 +154,31 @@ class Builder:
             except TockmarkError as error:
                 raise BuildError(f"{commit.short} cannot be built: {error}") from error
         for old in filter(None, (*self.recipe.made_in(top), more)):
-            old.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
+            old.unlink(missing_ok=True)  # so that no other commit's kernel is used
         kept.parent.mkdir(parents=True, exist_ok=True)
-        linked = " for pairs" if more else f", {link_args}" * bool(link_args)
-        ended = self._run(link_args, log, f"building {commit.short}{linked}")
+        variant = " for pairs" if more else f", {link_args}" * bool(link_args)
+        ended = self._run(link_args, log, f"building {commit.short}{variant}")
         if ended.why or ended.code:
-            last = quoted(_last_line(log)) or "without a word"
-            how = ended.why or f"failed with code {ended.code}"
-            raise BuildError(
-                f"the build of {commit.short} {how}: {last}",
-                f"all that it said is in {shown(log)}",
-            )
+            last = quoted(_last_line(log)) or "no output"
+            failure = ended.why or f"failed with code {ended.code}"
+            raise BuildError(f"the build of {commit.short} {failure}: {last}", f"see {shown(log)}")
         made = [path.read_bytes() for path in self.recipe.made_in(top)]
         if len(set(made)) != 1:
-            what = f"{len(set(made))} kernels" if made else f"no {self.recipe.elf or 'kernel'}"
+            output = f"{len(set(made))} kernels" if made else f"no {self.recipe.elf or 'kernel'}"
             raise BuildError(
-                f"the build of {commit.short} ended well, but made {what}",
-                f"give with --elf what it makes; all that it said is in {shown(log)}",
+                f"the build of {commit.short} succeeded, but made {output}",
+                f"give the path of the kernel with --elf; see {shown(log)}",
             )
         if more is not None:
             if not more.is_file():
-                raise BuildError(f"the build of {commit.short} does nothing with {LINK_ARGS}")
+                raise BuildError(f"the build of {commit.short} ignores {LINK_ARGS}")
             shutil.move(more, kept.with_name(REPRODUCED))
         replace_whole({kept: made[0]})
 
-    def _run(self, link_args: str, log: Path, what: str) -> Child:
-        """Run the user's command to its end, while its last line is shown. What it began ends with
-        it, and keeps the worktree locked until then."""
-        with log.open("wb") as out, task(what) as show:
+    def _run(self, link_args: str, log: Path, title: str) -> Child:
+        """Run the user's command to its end and show the last line of its output. Its child
+        processes end with it and keep the worktree locked until then."""
+        with log.open("wb") as out, task(title) as show:
             return processes.follow(
                 ["/bin/sh", "-c", self.recipe.command],
                 tick=lambda: show(_last_line(log)),
@@ -194,9 +192,9 @@ class Builder:
 
 
 def kernels_in(top: Path) -> list[Path]:
-    """Return the kernels that a build has made below a folder: ELF files with the symbols of
-    Tock's linker script. Cargo's own copies, in deps, are none of them."""
-    found = []
+    """Return the kernels that a build has made below a folder: ELF files with the symbols of Tock's
+    linker script, except Cargo's own copies."""
+    kernels = []
     for path in sorted(top.rglob("*")):
         parts = path.relative_to(top).parts
         if {"deps", ".git", "build", "incremental"} & set(parts) or not path.is_file():
@@ -206,14 +204,14 @@ def kernels_in(top: Path) -> list[Path]:
                 continue
         try:
             if read_kernel(path).room is not None:
-                found.append(path)
+                kernels.append(path)
         except TockmarkError:
             continue
-    return found
+    return kernels
 
 
 def _last_line(log: Path) -> str:
-    """Return the last line of a log that says anything."""
+    """Return the last line of a log that is not empty."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL))
         lines = file.read().decode(errors="replace").splitlines()
@@ -222,64 +220,65 @@ def _last_line(log: Path) -> str:
 
 @dataclass(frozen=True)
 class GivenLinks:
-    """Links of one source that the user built: the first is the plain one."""
+    """Links of one source that the user built; the first is the plain one."""
 
     elves: tuple[Path, ...]
 
     def up_to(self, count: int) -> list[Path]:
-        """Return the first `count` ELF files, or as many as there are."""
+        """Return the first `count` ELF files; fewer if the user gave fewer."""
         return list(self.elves[:count])
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
-        """Return them as they are run."""
+        """Return the first `count` links as layouts to run."""
         return run_layouts([read_kernel(elf) for elf in self.up_to(count)], 1)
 
     @property
     def plain(self) -> Path:
-        """The kernel as it is linked without us."""
+        """The kernel as the user's command links it."""
         return self.elves[0]
 
 
 @dataclass
 class BuiltLinks:
-    """Links that are built of a commit when they are asked for, each with another seed for the
-    order of its functions: the first is the plain one."""
+    """Links of a commit that are built on demand, each with its own seed for the order of
+    functions; the first is the plain one."""
 
     commit: Commit
     builder: Builder
-    _found: dict[str | None, KernelElf] = field(default_factory=dict)  # by the hash of its layout
-    _seed: int = 0  # the last that was tried; 0 is the plain link
-    _tries: int = 0  # that gave no new link since the last that did
+    _kernels: dict[str | None, KernelElf] = field(default_factory=dict)  # by the hash of its layout
+    _seed: int = 0  # the last one tried; 0 is the plain link
+    _tries: int = 0  # seeds without a new link, since the last new one
 
     def up_to(self, count: int) -> list[Path]:
-        """Return the first `count` ELF files, and never none; fewer if the user's command does
-        nothing with TOCKMARK_LINK_ARGS, or if there are no more orders. TockmarkError if the first
-        cannot be had, or a further link differs in more than its layout, so that it would be
-        compared as what it is not."""
-        if not self._found:
+        """Return the first `count` ELF files, at least one. There are fewer if the user's command
+        ignores TOCKMARK_LINK_ARGS, or if no further order exists.
+
+        Raise TockmarkError if the first cannot be built, or if a further link differs in more than
+        its layout and cannot be compared."""
+        if not self._kernels:
             self._add(0)
-        while len(self._found) < count and self._tries < TRIES:
+        while len(self._kernels) < count and self._tries < TRIES:
             self._tries = 0 if self._add(self._seed + 1) else self._tries + 1
             self._seed += 1
-        return [kernel.path for kernel in list(self._found.values())[:count]]
+        return [kernel.path for kernel in list(self._kernels.values())[:count]]
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
-        """Return them as they are run."""
+        """Return the first `count` links as layouts to run."""
         origin = self.builder.origin(self.commit)
-        return run_layouts([_of(read_kernel(elf), origin) for elf in self.up_to(count)], 1)
+        return run_layouts([_with_origin(read_kernel(elf), origin) for elf in self.up_to(count)], 1)
 
     @property
     def plain(self) -> Path:
-        """The kernel as it is linked without us."""
+        """The kernel as the user's command links it."""
         return self.up_to(1)[0]
 
     def _add(self, seed: int) -> bool:
-        """Build the link of a seed; whether it is a new one."""
+        """Build the link of a seed and return whether it is a new one."""
         kernel = read_kernel(self.builder.build(self.commit, link_args(seed)))
         (layout,) = run_layouts([kernel], 1)
-        if layout.link in self._found:
+        if layout.link in self._kernels:
             return False
-        if first := next(iter(self._found.values()), None):
+        if first := next(iter(self._kernels.values()), None):
             try:
                 run_layouts([first, kernel], 1)
             except TockmarkError as error:
@@ -288,15 +287,15 @@ class BuiltLinks:
                     f" its layout: {error}",
                     f"let --build add {LINK_ARGS} to the flags of the tree, not replace them",
                 ) from error
-        self._found[layout.link] = kernel
+        self._kernels[layout.link] = kernel
         return True
 
 
 @dataclass
 class Pairs:
-    """Links of two commits in pairs, made when they are asked for (pairing.py)."""
+    """Links of two commits in pairs, made on demand (pairing.py)."""
 
-    plain: tuple[Path, Path]  # as the user's command links them
+    plain: tuple[Path, Path]  # linked by the user's command
     links: PairedLinks
     folder: Path
     origins: tuple[dict[str, str], dict[str, str]] = ({}, {})
@@ -305,27 +304,27 @@ class Pairs:
 
     @staticmethod
     def of(sides: Sequence[BuiltLinks], folder: Path) -> "Pairs":
-        """Build both commits, and link the first pair. UnpairedError if that cannot be."""
+        """Build both commits and link the first pair. Raise UnpairedError if that is impossible."""
         try:
             built = [side.builder.build_with_inputs(side.commit) for side in sides]
         except BuildError as error:
             raise UnpairedError(str(error)) from error
-        known = find_linkers()
+        linkers = find_linkers()
         base, head = (
-            RelinkInputs.unpacked(tar, folder / str(n), known) for n, (_, tar) in enumerate(built)
+            RelinkInputs.unpacked(tar, folder / str(n), linkers) for n, (_, tar) in enumerate(built)
         )
         for side, (elf, _) in zip((base, head), built, strict=True):
             if side.link_again().segments != read_elf(elf).segments:
-                raise UnpairedError(f"linking {shown(elf)} again gives another kernel")
+                raise UnpairedError(f"a second link of {shown(elf)} gives a different kernel")
         old, new = (side.builder.origin(side.commit) for side in sides)
-        found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder, (old, new))
-        if not found.up_to(1):
-            raise UnpairedError(found.ended)
-        return found
+        pairs = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder, (old, new))
+        if not pairs.up_to(1):
+            raise UnpairedError(pairs.ended)
+        return pairs
 
     def up_to(self, count: int) -> list[LinkPair]:
-        """Return the first `count` pairs; fewer if the next one cannot be linked, for which flash
-        may be too small."""
+        """Return the first `count` pairs; fewer if the next one cannot be linked, for example
+        because flash is too small."""
         while len(self.made) < count and not self.ended:
             number = len(self.made)
             base, head = (self.folder / f"{name}-{number}.elf" for name in ("base", "head"))
@@ -348,31 +347,32 @@ class PairedSide:
         return [pair.elves[self.side] for pair in self.pairs.up_to(count)]
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
-        """Return them as they are run: with each pair the apps lie elsewhere, too."""
+        """Return the first `count` links as layouts to run; each pair also has its own addresses of
+        the apps."""
         origin = self.pairs.origins[self.side]
         return tuple(
             replace(layout, seed=seed)
             for seed, elf in enumerate(self.up_to(count))
-            for layout in run_layouts([_of(read_kernel(elf), origin)], 1)
+            for layout in run_layouts([_with_origin(read_kernel(elf), origin)], 1)
         )
 
     @property
     def plain(self) -> Path:
-        """The kernel as it is linked without us."""
+        """The kernel as the user's command links it."""
         return self.pairs.plain[self.side]
 
 
-Links = GivenLinks | BuiltLinks | PairedSide  # of one side of a judgement
+Links = GivenLinks | BuiltLinks | PairedSide  # the links of one side
 
 
-def _of(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
-    """Return a kernel with what is known of its origin beside what its ELF says."""
+def _with_origin(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
+    """Return a kernel with its origin; facts in its ELF take precedence."""
     return replace(kernel, **{**origin, **origin_facts(kernel)})  # type: ignore[arg-type]
 
 
 def link_args(seed: int) -> str:
-    """Return what lld is told for the order of functions of a seed; nothing for the order of the
-    source, since it takes 0 for a seed of its own choice."""
+    """Return lld's arguments for the order of functions of a seed. Seed 0 is the order of the
+    source; it has no arguments, since lld would choose a random seed for 0."""
     return f"--shuffle-sections=.text.*={seed}" if seed else ""
 
 
@@ -380,43 +380,44 @@ def link_args(seed: int) -> str:
 def build_sides(
     tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
 ) -> Iterator[list[BuiltLinks]]:
-    """Give the links of commits of the user's checkout, a side each, as long as the worktrees stand
-    in which they are built. TockmarkError, before anything is built, if the checkout or a revision
-    will not do."""
-    found = repository(tree)
-    commits = [found.commit(revision) for revision in revisions]
+    """Yield the links of commits of the user's checkout, one side each; their worktrees exist until
+    the end. Raise TockmarkError, before any build, if the checkout or a revision is unusable."""
+    checkout = repository(tree)
+    commits = [checkout.commit(revision) for revision in revisions]
     with ExitStack() as stack:
-        # One each: in the same one each turn to the other side would compile most of it anew.
-        places = [stack.enter_context(worktree(found, side)) for side, _ in enumerate(commits)]
+        # A worktree per side: in a shared one, each change of side would recompile most files.
+        worktrees = [
+            stack.enter_context(worktree(checkout, side)) for side, _ in enumerate(commits)
+        ]
         yield [
-            BuiltLinks(commit, Builder(place, recipe, fresh))
-            for commit, place in zip(commits, places, strict=True)
+            BuiltLinks(commit, Builder(worktree_, recipe, fresh))
+            for commit, worktree_ in zip(commits, worktrees, strict=True)
         ]
 
 
 @dataclass(frozen=True)
 class KernelPair:
-    """Both sides of a change: what to call each, and its links."""
+    """Both sides of a change: their titles and links."""
 
     titles: tuple[str, str]
     links: tuple[Links, Links]
-    builders: tuple[Builder, ...] = ()  # none if the kernels were given
+    builders: tuple[Builder, ...] = ()  # empty if the user gave ELF files
     pairs: Pairs | None = None
     unpaired: str = ""  # why there are no pairs
 
 
 def pair_of_kernels(base: Sequence[Path], head: Sequence[Path]) -> KernelPair:
-    """Return both sides as the user linked them. TockmarkError if a file is not there."""
+    """Return both sides as the user linked them. Raise TockmarkError if a file is missing."""
     for path in (*base, *head):
         if not path.exists():
-            raise TockmarkError(f"{shown(path)} is not there", "give a kernel's ELF")
+            raise TockmarkError(f"{shown(path)} does not exist", "give a kernel's ELF")
     links = GivenLinks(tuple(base)), GivenLinks(tuple(head))
     titles = _title(base), _title(head)
-    return KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
+    return KernelPair(titles, links, unpaired="linked ELF files cannot be paired")
 
 
 def _title(elves: Sequence[Path]) -> str:
-    """Return what to call links of one side."""
+    """Return the title of the links of one side."""
     return shown(elves[0]) + (f" and {len(elves) - 1} more" if len(elves) > 1 else "")
 
 
@@ -424,39 +425,41 @@ def _title(elves: Sequence[Path]) -> str:
 def pair_of_commits(
     tree: Path, revisions: tuple[str, str], recipe: Recipe, fresh: bool
 ) -> Iterator[KernelPair]:
-    """Yield two commits of a checkout in paired links, or unpaired where that cannot be, as long as
-    they can be built; and say how long that may take."""
+    """Yield two commits of a checkout, in paired links if possible, and print how long a judgement
+    takes."""
     print_message(_expected(tree))
     start = time.monotonic()
     with (
         build_sides(tree, revisions, recipe, fresh) as (old, new),
         temporary_folder(paths.PAIRS) as to,
     ):
-        found = KernelPair(
+        pair = KernelPair(
             (str(old.commit), str(new.commit)), (old, new), (old.builder, new.builder)
         )
         try:
             pairs = Pairs.of((old, new), to)
         except UnpairedError as error:
-            found = replace(found, unpaired=str(error))
+            pair = replace(pair, unpaired=str(error))
         else:
-            found = replace(found, links=(PairedSide(pairs, 0), PairedSide(pairs, 1)), pairs=pairs)
-        yield found
+            pair = replace(pair, links=(PairedSide(pairs, 0), PairedSide(pairs, 1)), pairs=pairs)
+        yield pair
     store_duration(tree, time.monotonic() - start)
 
 
 def _expected(tree: Path) -> str:
-    """Say how long a judgement takes."""
-    known = load_build_command(tree)
-    if known is not None and known.seconds:
-        return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
-    return "builds two commits and runs them: some ten minutes on two cores"
+    """Return the expected duration of a judgement in words."""
+    build_command = load_build_command(tree)
+    if build_command is not None and build_command.seconds:
+        return (
+            f"builds two commits and runs them: {build_command.seconds / 60:.1f} minutes last time"
+        )
+    return "builds two commits and runs them: about ten minutes on two cores"
 
 
 @dataclass(frozen=True)
 class BuildCommand:
-    """The user's command, where it puts the ELF (empty: it is looked for), and how many seconds the
-    last judgement took, builds with it (0: there was none)."""
+    """The user's build command, the path of its ELF (empty: search for it), and the duration of the
+    last judgement including builds, in seconds (0: none yet)."""
 
     command: str
     elf: str = ""
@@ -464,39 +467,39 @@ class BuildCommand:
 
 
 def load_build_command(checkout: Path) -> BuildCommand | None:
-    """Return what was said of a checkout; None if nothing was, or it cannot be read."""
-    found = _known().get(str(checkout.resolve()))
-    if not isinstance(found, dict):
+    """Return the stored build command of a checkout; None if it is missing or unreadable."""
+    stored = _stored_commands().get(str(checkout.resolve()))
+    if not isinstance(stored, dict):
         return None
     try:
-        return BuildCommand(str(found["command"]), str(found["elf"]), float(found["seconds"]))
+        return BuildCommand(str(stored["command"]), str(stored["elf"]), float(stored["seconds"]))
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def store_build_command(checkout: Path, how: BuildCommand) -> None:
-    """Keep what was said of a checkout; where the folder cannot be written, nothing is kept."""
-    known = _known() | {str(checkout.resolve()): vars(how)}
+def store_build_command(checkout: Path, build_command: BuildCommand) -> None:
+    """Store the build command of a checkout. If the folder is not writable, store nothing."""
+    commands = _stored_commands() | {str(checkout.resolve()): vars(build_command)}
     try:
         paths.config().mkdir(parents=True, exist_ok=True)
-        write_whole({_file(): json.dumps(known, indent=1) + "\n"})
+        write_whole({_file(): json.dumps(commands, indent=1) + "\n"})
     except OSError:
         return
 
 
 def store_duration(checkout: Path, seconds: float) -> None:
-    """Keep how long a judgement of a checkout took."""
-    if how := load_build_command(checkout):
-        store_build_command(checkout, replace(how, seconds=round(seconds)))
+    """Store the duration of a judgement of a checkout."""
+    if build_command := load_build_command(checkout):
+        store_build_command(checkout, replace(build_command, seconds=round(seconds)))
 
 
 def _file() -> Path:
     return paths.config() / BUILDS
 
 
-def _known() -> dict[str, object]:
+def _stored_commands() -> dict[str, object]:
     try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
+        commands = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return commands if isinstance(commands, dict) else {}

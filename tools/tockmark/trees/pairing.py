@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Links two kernels so that every function and every object begins at the same address in both.
+"""Link two kernels so that every function and every object begins at the same address in both.
 
-lld's --reproduce keeps what each linker got. Both kernels are linked again from it, without the
-compiler, in a second: their sections in one order, each in a slot of the larger of its two sizes,
-with zeros behind the smaller section. A section that only one side has is a hole in the other.
-The linker's relaxation changes sizes with the distances, so both are linked again until all
-addresses agree. What differs between them then is what the change did, and nothing moved by
+lld's --reproduce archives the inputs of a link. Both kernels are linked again from these inputs,
+without the compiler, in a second. Their sections get one order, and each section gets a slot of the
+larger of its two sizes, with zeros after the smaller one. A section that exists on only one side
+leaves a hole on the other. The linker's relaxation changes sizes with distances, so both are linked
+again until all addresses agree. The remaining differences come from the change; nothing moves by
 chance.
 
-The objects are read and written again for this. A section is known by its content and its name,
-without what compilers number anew. In a written object each section that gets memory has a symbol
-at its start, its mark: the linker is told by marks where to put sections, and marks show where they
-came to lie. Equal strings, constants and functions are not merged.
+The objects are read and rewritten for this. A section is identified by its content and its name,
+without the numbers of compilers. In a rewritten object each section in memory has a symbol at its
+start, its mark. Marks tell the linker the order of the sections, and show their addresses in the
+result. Equal strings, constants and functions are not merged.
 
-Further pairs have the functions in another order, and each begins at another place of the flash
-word: over any four pairs, at all of 0, 2, 4 and 6 bytes from where it is in the first.
+Further pairs have the functions in another order, and each function begins at another offset in the
+flash word: over any four pairs, at all of 0, 2, 4 and 6 bytes from its offset in the first.
 """
 
 import hashlib
@@ -58,13 +58,13 @@ from tockmark.target.elf import (
 MARK = ".tockmark."
 EXECUTABLE, MERGED, STRINGS = 0x4, 0x10, 0x20  # sh_flags
 GLOBAL_UNTYPED, HIDDEN = 1 << 4, 2  # st_info; st_other
-UNWINDING = ".eh_frame"  # which linkers write anew
-ROUNDS = 4  # in which what an unnamed section is becomes known to those that refer to it
+UNWINDING = ".eh_frame"  # linkers rewrite it
+ROUNDS = 4  # digests of unnamed sections propagate one reference per round
 
-_SECTIONS_AT = 32  # where the header of a file says where the headers of its sections are
-_FLAGS, _START, _SIZE, _INFO = 8, 16, 20, 28  # places in the header of a section
+_SECTIONS_AT = 32  # offset of e_shoff in the file header
+_FLAGS, _START, _SIZE, _INFO = 8, 16, 20, 28  # offsets in a section header
 
-# What names hold that other code of the same compiler may change: hashes and numbers.
+# Hashes and numbers in names, which change with other code.
 _NUMBERED = (
     (re.compile(r"17h[0-9a-f]{16}E"), "E"),
     (re.compile(r"\.llvm\.\d+"), ""),
@@ -77,7 +77,7 @@ _UNNAMED = re.compile(r"OUTLINED_FUNCTION|anon$|L__unnamed|\.rodata\.(?:str|cst)
 
 
 def without_numbers(name: str) -> str:
-    """Return a name without what compilers number anew."""
+    """Return a name without the numbers and hashes of compilers."""
     for numbered, kept in _NUMBERED:
         name = numbered.sub(kept, name)
     return name
@@ -85,21 +85,21 @@ def without_numbers(name: str) -> str:
 
 @dataclass
 class InputSection:
-    """A section of an object that gets memory."""
+    """A section of an object that is loaded to memory."""
 
     mark: str
-    title: str  # its name
+    title: str  # full name
     name: str  # without numbers
     kind: str | int
     flags: int
     align: int
-    entry: int  # bytes of one constant, where equal ones may be merged
+    entry: int  # size of a constant, if equal ones may be merged
     data: bytes
     size: int
     references: list[tuple[int, int, int, "str | tuple[InputSection, int]"]] = field(
         default_factory=list, repr=False
-    )  # place, kind, addend; a name, or a section and an offset or name in it
-    digest: bytes = b""  # of its content
+    )  # offset, type, addend; a name, or a section and an offset in it
+    digest: bytes = b""  # of the content
 
     @property
     def executable(self) -> bool:
@@ -107,56 +107,59 @@ class InputSection:
 
     @property
     def unnamed(self) -> bool:
-        """Whether its name says nothing of what it is."""
+        """Whether its name does not identify it."""
         return bool(_UNNAMED.search(self.name))
 
 
 class ObjectFile:
-    """An object, as the linker got it."""
+    """An object file as the linker got it."""
 
     def __init__(self, data: bytes, number: int) -> None:
-        """Read it. ValueError if it is none of 32 bits for RISC-V."""
+        """Read an object. Raise ValueError if it is not for 32-bit RISC-V."""
         if data[:4] != MAGIC:
-            raise ValueError("it is no ELF file, as with link-time optimisation by the linker")
+            raise ValueError("it is not an ELF file; maybe the linker does LTO")
         try:
             self.elf = elf = parse_elf(data)
         except ValueError as error:
             raise ValueError(f"it {error}") from error
         if elf.kind != RELOCATABLE or elf.isa is not RISC_V or not elf.sections:
-            raise ValueError("it is no relocatable object for 32-bit RISC-V")
-        self.table = next((n for n, one in enumerate(elf.sections) if one.kind == SYMBOLS), None)
+            raise ValueError("it is not a relocatable object for 32-bit RISC-V")
+        self.table = next(
+            (n for n, section in enumerate(elf.sections) if section.kind == SYMBOLS), None
+        )
         self.sections: dict[int, InputSection] = {}
-        for n, one in enumerate(elf.sections):
-            name = without_numbers(one.name)
-            if one.flags & ALLOCATED and name != UNWINDING:
+        for n, section in enumerate(elf.sections):
+            name = without_numbers(section.name)
+            if section.flags & ALLOCATED and name != UNWINDING:
                 self.sections[n] = InputSection(
-                    *(f"{MARK}{number}.{n}", one.name, name, one.kind, one.flags),
-                    *(one.align, one.entry, elf.section_bytes(one), one.size),
+                    *(f"{MARK}{number}.{n}", section.name, name, section.kind, section.flags),
+                    *(section.align, section.entry, elf.section_bytes(section), section.size),
                 )
-        for one in elf.sections:
-            if one.kind == RELOCATIONS and one.info in self.sections:
-                self._read_references(one.info, elf.relocations(one))
+        for section in elf.sections:
+            if section.kind == RELOCATIONS and section.info in self.sections:
+                self._read_references(section.info, elf.relocations(section))
 
     def _read_references(
         self, number: int, relocations: Iterator[tuple[int, int, Symbol, int]]
     ) -> None:
         own = self.sections[number]
-        for place, kind, symbol, addend in relocations:
+        for offset, kind, symbol, addend in relocations:
             target: str | tuple[InputSection, int] = without_numbers(symbol.name)
             if symbol.in_section and (section := self.sections.get(symbol.section)):
                 temporary = not symbol.name or symbol.name.startswith((".L", "$"))
                 if temporary or section is own or section.unnamed:
                     target = section, symbol.address
-            own.references.append((place, kind, addend, target))
+            own.references.append((offset, kind, addend, target))
 
     def written(self, room: Mapping[str, int]) -> bytes:
-        """Return it with its marks, and with so many zeros behind the sections of these marks."""
+        """Return the object with its marks, and with `room` zeros after the sections of these
+        marks."""
         elf, out = self.elf, bytearray(self.elf.data)
         where = int.from_bytes(out[_SECTIONS_AT : _SECTIONS_AT + 4], "little")
         headers = out[where : where + SECTION * len(elf.sections)]
 
-        def change(number: int, place: int, value: int) -> None:
-            struct.pack_into("<I", headers, SECTION * number + place, value)
+        def change(number: int, offset: int, value: int) -> None:
+            struct.pack_into("<I", headers, SECTION * number + offset, value)
 
         def put(number: int, content: bytes) -> None:
             out.extend(bytes(-len(out) % max(elf.sections[number].align, 4)))
@@ -169,11 +172,11 @@ class ObjectFile:
         symbols, strings = b"", b""
         for n, section in self.sections.items():
             change(n, _FLAGS, section.flags & ~(MERGED | STRINGS))
-            if more := room.get(section.mark):
+            if zeros := room.get(section.mark):
                 if section.kind in NO_CONTENT:
-                    change(n, _SIZE, section.size + more)
+                    change(n, _SIZE, section.size + zeros)
                 else:
-                    put(n, section.data + bytes(more))
+                    put(n, section.data + bytes(zeros))
             at = len(names) + len(strings)
             strings += section.mark.encode() + b"\0"
             symbols += SYMBOL.pack(at, 0, 0, GLOBAL_UNTYPED, HIDDEN, n)
@@ -187,101 +190,101 @@ class ObjectFile:
 
 
 def members(archive: bytes) -> Iterator[bytes]:
-    """Yield the objects of an archive, without what else is in it. ValueError if it is a thin
-    one."""
-    return (held for _, held in archive_members(archive) if held[:4] == MAGIC)
+    """Yield the objects of an archive. Raise ValueError if it is a thin one."""
+    return (data for _, data in archive_members(archive) if data[:4] == MAGIC)
 
 
 def set_digests(sections: Sequence[InputSection]) -> None:
-    """Set the digest of each section, of all objects of a link."""
+    """Set the digest of each section of a link."""
     for section in sections:
         section.digest = _hash(section, lambda other: b"")
     for _ in range(ROUNDS):
-        known = {id(one): one.digest for one in sections}
+        digests = {id(section): section.digest for section in sections}
         for section in sections:
-            section.digest = _hash(section, lambda other: known.get(id(other), b""))  # noqa: B023
+            section.digest = _hash(section, lambda other: digests.get(id(other), b""))  # noqa: B023
 
 
 def _hash(section: InputSection, of_other: "object") -> bytes:
     assert callable(of_other)
-    found = hashlib.sha256(repr((section.kind, section.flags & ~(MERGED | STRINGS))).encode())
-    found.update(section.data if section.data else str(section.size).encode())
-    for place, kind, addend, target in section.references:
+    content = hashlib.sha256(repr((section.kind, section.flags & ~(MERGED | STRINGS))).encode())
+    content.update(section.data if section.data else str(section.size).encode())
+    for at, kind, addend, target in section.references:
         if isinstance(target, str):
-            found.update(repr((place, kind, addend, target)).encode())
+            content.update(repr((at, kind, addend, target)).encode())
             continue
         other, offset = target
         if other is section:
-            found.update(repr((place, kind, addend, offset)).encode())
+            content.update(repr((at, kind, addend, offset)).encode())
         elif other.flags & MERGED:
             start = offset + addend
             end = other.data.find(b"\0", start) if other.flags & STRINGS else start + other.entry
-            found.update(repr((place, kind, other.data[start:end])).encode())
+            content.update(repr((at, kind, other.data[start:end])).encode())
         elif other.unnamed:
-            found.update(repr((place, kind, addend, offset)).encode() + of_other(other))
+            content.update(repr((at, kind, addend, offset)).encode() + of_other(other))
         else:
-            found.update(repr((place, kind, addend, other.name, offset)).encode())
-    return found.digest()
+            content.update(repr((at, kind, addend, other.name, offset)).encode())
+    return content.digest()
 
 
 def match(
     base: Sequence[InputSection], head: Sequence[InputSection]
 ) -> list[tuple[InputSection, InputSection]]:
-    """Pair the sections of two links: of those with one name the ones with the same content first,
-    and then one after the other; of unnamed ones, too."""
+    """Pair the sections of two links by name. Sections with the same content are paired first, the
+    others in their order; unnamed sections alike."""
     pairs: list[tuple[InputSection, InputSection]] = []
     by_name: dict[str, tuple[list[InputSection], list[InputSection]]] = {}
-    for place, side in enumerate((base, head)):
+    for number, side in enumerate((base, head)):
         for section in side:
-            by_name.setdefault(section.name, ([], []))[place].append(section)
+            by_name.setdefault(section.name, ([], []))[number].append(section)
     for olds, news in by_name.values():
-        same = Counter(one.digest for one in olds) & Counter(one.digest for one in news)
+        same = Counter(section.digest for section in olds) & Counter(
+            section.digest for section in news
+        )
         rest: tuple[list[InputSection], list[InputSection]] = ([], [])
         equal: tuple[dict[bytes, list[InputSection]], dict[bytes, list[InputSection]]] = ({}, {})
-        for place, side in enumerate((olds, news)):
+        for number, side in enumerate((olds, news)):
             left = Counter(same)
             for section in side:
                 if left[section.digest]:
                     left[section.digest] -= 1
-                    equal[place].setdefault(section.digest, []).append(section)
+                    equal[number].setdefault(section.digest, []).append(section)
                 else:
-                    rest[place].append(section)
-        for found, some in equal[0].items():
-            pairs += zip(some, equal[1][found], strict=True)
+                    rest[number].append(section)
+        for digest, base_sections in equal[0].items():
+            pairs += zip(base_sections, equal[1][digest], strict=True)
         pairs += zip(*rest, strict=False)
     return pairs
 
 
 LINKING = Bounds(seconds=120)  # of one link
 RESPONSE, VERSION = "response.txt", "version.txt"
-# Of what the linker was told, that which would undo what is done here: those with a value behind
-# them, and those that hold it.
+# Linker options that conflict with ours: followed by a value, or containing it.
 _DROPPED_PAIRS = ("-o", "-output", "-reproduce", "-Map", "-symbol-ordering-file")
 _DROPPED = (
     *("-reproduce=", "-Map=", "-symbol-ordering-file=", "-shuffle-sections=", "-output="),
-    # What is folded or named by content would differ where the change is not.
+    # Folding and names by content would cause differences outside the change.
     *("-icf=", "-build-id", "-strip-all", "-print-", "-call-graph-"),
 )
 
 
 class UnpairedError(TockmarkError):
-    """The two cannot be linked in pairs; they can be judged as they are."""
+    """The two kernels cannot be linked in pairs, only compared as two builds."""
 
 
 @dataclass
 class RelinkInputs:
-    """One side: what its linker got, and how it is linked again."""
+    """One side: the inputs of its linker, and how to link them again."""
 
-    folder: Path  # with what --reproduce kept, unpacked
+    folder: Path  # the unpacked archive of --reproduce
     linker: Path
     objects: dict[str, ObjectFile] = field(default_factory=dict)  # by the file's name in `folder`
-    words: list[str] = field(default_factory=list)  # for the linker
+    words: list[str] = field(default_factory=list)  # the linker's command line
     _written: dict[str, dict[str, int]] = field(default_factory=dict)  # the room, by object
 
     @staticmethod
     def unpacked(tar: Path, folder: Path, linkers: Sequence[Path]) -> "RelinkInputs":
-        """Unpack and read what --reproduce kept. UnpairedError if it is not there or cannot be
-        used."""
+        """Unpack and read an archive of --reproduce. Raise UnpairedError if it is missing or
+        unusable."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         try:
@@ -291,22 +294,24 @@ class RelinkInputs:
             version = (top / VERSION).read_text(errors="replace").strip()
             response = (top / RESPONSE).read_text(errors="surrogateescape")
         except (OSError, ValueError, tarfile.TarError) as error:
-            raise UnpairedError(f"{shown(tar)} is nothing that lld keeps: {error}") from error
-        linker = next((one for one in linkers if _version(one) == version), None)
+            raise UnpairedError(
+                f"{shown(tar)} is not lld's --reproduce archive: {error}"
+            ) from error
+        linker = next((path for path in linkers if _version(path) == version), None)
         if linker is None:
-            raise UnpairedError(f"there is no linker that says '{quoted(version)}'")
-        found = RelinkInputs(top, linker)
-        found._read(shlex.split(response))
-        return found
+            raise UnpairedError(f"the linker '{quoted(version)}' is not installed")
+        inputs = RelinkInputs(top, linker)
+        inputs._read(shlex.split(response))
+        return inputs
 
     def _read(self, words: list[str]) -> None:
-        """Read the inputs, and note what to tell the linker."""
-        kept = iter(words)
+        """Read the inputs and the options for the linker."""
+        rest = iter(words)
         whole = False  # --whole-archive
-        for word in kept:
-            option = re.sub("^--?", "-", word)  # lld takes long ones with one dash, too
+        for word in rest:
+            option = re.sub("^--?", "-", word)  # lld also accepts long options with one dash
             if option in _DROPPED_PAIRS:
-                next(kept, None)
+                next(rest, None)
             elif option.startswith(_DROPPED) or option in ("-s", "-M"):
                 continue
             elif word.startswith("-") or not (self.folder / word).is_file():
@@ -314,39 +319,43 @@ class RelinkInputs:
                 self.words.append(word)
             else:
                 self._add(word, whole)
-        set_digests([one for of_file in self.objects.values() for one in of_file.sections.values()])
+        set_digests(
+            [section for of_file in self.objects.values() for section in of_file.sections.values()]
+        )
 
     def _add(self, name: str, whole: bool) -> None:
-        """Add an input: an object, an archive, or a script, which stays as it is."""
+        """Add an input: an object, an archive, or a script, which remains unchanged."""
         data = (self.folder / name).read_bytes()
         try:
             if data[:4] == MAGIC:
                 self.words.append(self._own(ObjectFile(data, len(self.objects))))
             elif data.startswith(b"!<"):
                 own = [
-                    self._own(ObjectFile(one, len(self.objects) + n))
-                    for n, one in enumerate(members(data))
+                    self._own(ObjectFile(member, len(self.objects) + n))
+                    for n, member in enumerate(members(data))
                 ]
                 self.words += own if whole else ["--start-lib", *own, "--end-lib"]
             elif data[:2] == b"BC":
-                raise ValueError("it is LLVM's, for link-time optimisation by the linker")
+                raise ValueError("it is LLVM bitcode for LTO by the linker")
             else:
                 self.words.append(name)
         except ValueError as error:
             raise UnpairedError(f"{quoted(name)} cannot be linked again: {error}") from error
 
-    def _own(self, one: ObjectFile) -> str:
+    def _own(self, object_file: ObjectFile) -> str:
         name = f"tockmark/{len(self.objects)}.o"
-        self.objects[name] = one
+        self.objects[name] = object_file
         return name
 
     @cached_property
     def sections(self) -> list[InputSection]:
-        """The sections that get memory, in the order of the inputs."""
-        return [one for of_file in self.objects.values() for one in of_file.sections.values()]
+        """The sections in memory, in the order of the inputs."""
+        return [
+            section for of_file in self.objects.values() for section in of_file.sections.values()
+        ]
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
-        """Link it as Relinkable says."""
+        """Link as Relinkable describes."""
         self._write(room)
         ordering, made = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
         ordering.write_text("".join(f"{mark}\n" for mark in order))
@@ -356,7 +365,7 @@ class RelinkInputs:
         return read_elf(made)
 
     def link_again(self) -> Elf:
-        """Link the very inputs again."""
+        """Link the original inputs again."""
         made = self.folder / "tockmark/as-it-was.elf"
         made.parent.mkdir(exist_ok=True)
         response = f"@{RESPONSE}"
@@ -364,44 +373,49 @@ class RelinkInputs:
         return read_elf(made)
 
     def ordered_sections(self) -> list[InputSection]:
-        """Return its sections as Relinkable says."""
+        """Return the sections as Relinkable describes."""
         elf = self.link([], {})
-        place = {one.name: (one.section, one.address) for one in elf.symbols if one.in_section}
-        there = [one for one in self.sections if one.size and one.mark in place]
-        return sorted(there, key=lambda one: place[one.mark])
+        position = {
+            symbol.name: (symbol.section, symbol.address)
+            for symbol in elf.symbols
+            if symbol.in_section
+        }
+        linked = [section for section in self.sections if section.size and section.mark in position]
+        return sorted(linked, key=lambda section: position[section.mark])
 
     def _write(self, room: Mapping[str, int]) -> None:
-        """Write the objects anew that have other room than before."""
+        """Write the objects whose room has changed."""
         folder = self.folder / "tockmark"
         folder.mkdir(exist_ok=True)
-        for name, one in self.objects.items():
-            own = {s.mark: room[s.mark] for s in one.sections.values() if s.mark in room}
+        for name, object_file in self.objects.items():
+            own = {s.mark: room[s.mark] for s in object_file.sections.values() if s.mark in room}
             if self._written.get(name) != own:
-                (self.folder / name).write_bytes(one.written(own))
+                (self.folder / name).write_bytes(object_file.written(own))
                 self._written[name] = own
 
 
 def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
-    """Run the linker in a folder. UnpairedError, with its own reason, if it fails."""
+    """Run the linker in a folder. Raise UnpairedError with its first error if it fails."""
     done = processes.run([linker, *_flavor(linker), *words], cwd=folder, bounds=LINKING)
     if done.code:
-        said = [line for line in done.error_text.splitlines() if "error:" in line]
-        raise UnpairedError(f"linking again fails: {quoted(said[0]) if said else done.code}")
+        errors = [line for line in done.error_text.splitlines() if "error:" in line]
+        raise UnpairedError(f"the second link failed: {quoted(errors[0]) if errors else done.code}")
 
 
 def find_linkers() -> list[Path]:
-    """Return the linkers that may have made a kernel: those of all toolchains, and of the PATH."""
+    """Return the linkers that may have made a kernel: from all Rust toolchains and from the
+    PATH."""
     home = Path(os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"))
     tops = [*home.glob("toolchains/*")]
     if shutil.which("rustc"):
         tops.append(Path(processes.run(["rustc", "--print", "sysroot"]).text.strip()))
-    there = [path for top in tops for path in top.glob("lib/rustlib/*/bin/rust-lld")]
+    of_rust = [path for top in tops for path in top.glob("lib/rustlib/*/bin/rust-lld")]
     named = map(shutil.which, ("ld.lld", "rust-lld"))
-    return [*dict.fromkeys(there), *(Path(name) for name in named if name)]
+    return [*dict.fromkeys(of_rust), *(Path(name) for name in named if name)]
 
 
 def _version(linker: Path) -> str | None:
-    """Return what a linker says that it is; None if it says nothing."""
+    """Return the version line of a linker, or None if it cannot run."""
     try:
         done = processes.run([linker, *_flavor(linker), "--version"])
     except TockmarkError:
@@ -413,52 +427,52 @@ def _flavor(linker: Path) -> Sequence[str]:
     return ("-flavor", "gnu") if linker.name in ("rust-lld", "lld") else ()
 
 
-PASSES = 8  # in which all addresses agree, or some never will
-WORD = 8  # bytes of flash that are read at a time
-PLACES = 4  # where a function may begin in it
+PASSES = 8  # attempts to make all addresses agree
+WORD = 8  # bytes that flash reads at a time
+OFFSETS = 4  # in a flash word at which a function may begin
 
 
 @dataclass(frozen=True)
 class LinkPair:
-    """Two kernels, linked alike."""
+    """Two kernels with a common layout."""
 
     elves: tuple[Path, Path]
-    moved: tuple[str, ...]  # what both have and what begins at another address all the same
-    retargeted: tuple[str, ...]  # what is unchanged and leads to another address all the same
+    moved: tuple[str, ...]  # on both sides, but still at different addresses
+    retargeted: tuple[str, ...]  # unchanged, but still refers to different addresses
 
 
 class Relinkable(Protocol):
-    """What can be linked with its sections in an order, and with room behind them."""
+    """A kernel that can be linked with a given order of sections and with room after them."""
 
     def ordered_sections(self) -> list[InputSection]:
-        """Return the sections that are in the kernel, in its own order."""
+        """Return the sections of the kernel in its own order."""
         ...
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
-        """Link it with its sections in an order, by their marks, and with so many bytes of room
-        behind each. UnpairedError if the linker fails."""
+        """Link with the sections in an order of marks, and with `room` bytes after each. Raise
+        UnpairedError if the linker fails."""
         ...
 
 
 @dataclass(frozen=True)
 class PairedSection:
-    """What lies at one place: a section of each side, or of one."""
+    """A slot: a section of each side, or of one."""
 
     sides: tuple[InputSection | None, InputSection | None]
 
     @property
     def name(self) -> str:
-        return next(one.name for one in self.sides if one)
+        return next(side.name for side in self.sides if side)
 
     @property
     def title(self) -> str:
-        """The symbol that it is named by."""
-        full = next(one.title for one in self.sides if one)
+        """The symbol that names it."""
+        full = next(side.title for side in self.sides if side)
         return re.sub(r"^\.(?:text|s?rodata|s?data|s?bss)\.(?:unlikely\.|hot\.)?\.?", "", full)
 
     @property
     def is_code(self) -> bool:
-        return any(one.executable for one in self.sides if one)
+        return any(side.executable for side in self.sides if side)
 
     @property
     def is_shared(self) -> bool:
@@ -467,83 +481,87 @@ class PairedSection:
 
     @property
     def changed(self) -> bool:
-        """Whether its content is another one, or one side alone has it."""
+        """Whether its content differs, or only one side has it."""
         base, head = self.sides
         return base is None or head is None or base.digest != head.digest
 
     @property
     def is_free(self) -> bool:
-        """Whether it may lie elsewhere among the functions."""
+        """Whether it is a function that may change its position among the others."""
         return self.name.startswith(".text.") and all(
-            one is None or one.executable for one in self.sides
+            side is None or side.executable for side in self.sides
         )
 
     @property
     def align(self) -> int:
-        return max(one.align for one in self.sides if one)
+        return max(side.align for side in self.sides if side)
 
 
 class SlotSpan(NamedTuple):
-    """What lies in one side from a slot that both share to the next one, or to the end."""
+    """The part of a side from a shared slot to the next one, or to the end."""
 
     start: int
     content: bytes  # of the slot
     size: int  # bytes
-    last: str  # the mark of the section behind which room is made
-    next: int | None  # the number of that next slot
+    last: str  # the mark of the section that gets room after it
+    next: int | None  # the number of the next shared slot
 
 
 class PairedLinks:
-    """Links both sides in pairs."""
+    """The links of both sides in pairs."""
 
     def __init__(self, base: Relinkable, head: Relinkable) -> None:
-        """Match the sections of both. UnpairedError if one of them cannot be linked."""
+        """Match the sections of both sides. Raise UnpairedError if one of them cannot be linked."""
         self.sides = base, head
         olds, news = (side.ordered_sections() for side in self.sides)
         twins = {old.mark: new for old, new in match(olds, news)}
-        found = {new.mark for new in twins.values()}
+        matched = {new.mark for new in twins.values()}
         self.slots = [PairedSection((old, twins.get(old.mark))) for old in olds]
-        self.slots += [PairedSection((None, new)) for new in news if new.mark not in found]
-        self._first: dict[int, int] = {}  # where each slot begins in the first pair
+        self.slots += [PairedSection((None, new)) for new in news if new.mark not in matched]
+        self._first: dict[int, int] = {}  # the address of each slot in the first pair
 
     @property
     def changed(self) -> list[PairedSection]:
-        """The slots that hold what the change did."""
+        """The slots that the change affects."""
         return [slot for slot in self.slots if slot.changed]
 
     def pair(self, number: int, paths: tuple[Path, Path]) -> LinkPair:
-        """Link a pair: number 0 in the order of the base, and each further one in another.
-        UnpairedError if it cannot be linked."""
+        """Link a pair: number 0 in the order of the base, further ones in other orders. Raise
+        UnpairedError if that is impossible."""
         if number and not self._first:
             self.pair(0, paths)
         order = self._order(number)
         rooms: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        best: list[tuple[int, list[Elf], list[dict[int, SlotSpan]]]] = []
+        attempts: list[tuple[int, list[Elf], list[dict[int, SlotSpan]]]] = []
         for _ in range(PASSES):
-            elves, found = [], []
+            elves, spans = [], []
             for side, room in enumerate(rooms):
-                marks = {one.mark: n for n in order if (one := self.slots[n].sides[side])}
+                marks = {section.mark: n for n in order if (section := self.slots[n].sides[side])}
                 elf = self.sides[side].link(list(marks), room)
                 elves.append(elf)
-                found.append(_stretches(elf, marks, self.slots))
-            base, head = found
-            astray = sum(n not in head or base[n].start != head[n].start for n in base)
-            best.append((astray, elves, found))
+                spans.append(_spans(elf, marks, self.slots))
+            base, head = spans
+            moved_count = sum(n not in head or base[n].start != head[n].start for n in base)
+            attempts.append((moved_count, elves, spans))
             if not self._make_room(number, base, head, rooms):
                 break
         if not number:
-            self._first = {n: one.start for n, one in base.items()}
-        _, elves, (base, head) = min(reversed(best), key=lambda one: one[0])
+            self._first = {n: span.start for n, span in base.items()}
+        _, elves, (base, head) = min(reversed(attempts), key=lambda attempt: attempt[0])
         replace_whole({path: without_marks(elf) for path, elf in zip(paths, elves, strict=True)})
-        there = {n: (one, head.get(n)) for n, one in base.items()}
-        moved = [n for n, (one, other) in there.items() if not other or one.start != other.start]
-        unlike = [
+        both = {n: (span, head.get(n)) for n, span in base.items()}
+        moved = [
             n
-            for n, (one, other) in there.items()
-            if n not in moved and other and not _alike(one.content, other.content)
+            for n, (span, head_span) in both.items()
+            if not head_span or span.start != head_span.start
         ]
-        elsewhere = [n for n in unlike if not self.slots[n].changed]
-        names = [tuple(self.slots[n].title for n in some) for some in (moved, elsewhere)]
+        different = [
+            n
+            for n, (span, head_span) in both.items()
+            if n not in moved and head_span and not _alike(span.content, head_span.content)
+        ]
+        retargeted = [n for n in different if not self.slots[n].changed]
+        names = [tuple(self.slots[n].title for n in some) for some in (moved, retargeted)]
         return LinkPair(paths, *names)
 
     def _order(self, number: int) -> list[int]:
@@ -553,7 +571,7 @@ class PairedLinks:
         if number:
             random.Random(number).shuffle(free)
         lead = next((n for n in free if self.slots[n].is_shared), None)
-        if lead is not None:  # no room can be made before the first of all
+        if lead is not None:  # there is no section before the first that could get room
             free.remove(lead)
             free.insert(0, lead)
         shuffled = iter(free)
@@ -566,77 +584,79 @@ class PairedLinks:
         head: Mapping[int, SlotSpan],
         rooms: tuple[dict[str, int], dict[str, int]],
     ) -> bool:
-        """Make room behind the shorter stretches, so that what is behind them begins at one
-        address; whether any was made."""
+        """Make room after the shorter spans, so that the next slots begin at the same address;
+        return whether any room changed."""
         changed, at, expected = False, 0, None
-        for n, one in base.items():
+        for n, span in base.items():
             other = head.get(n)
-            if other is None or other.next != one.next:
-                expected = None  # not in the same order: no room helps
+            if other is None or other.next != span.next:
+                expected = None  # another order: room does not help
                 continue
             if n != expected:
-                at = one.start
-            size, expected = max(one.size, other.size), one.next
+                at = span.start
+            size, expected = max(span.size, other.size), span.next
             if number and expected in self._first and self._is_moved(expected):
-                place = self._first[expected] + WORD // PLACES * number
-                size += (place - at - size) % WORD
+                address = self._first[expected] + WORD // OFFSETS * number
+                size += (address - at - size) % WORD
             at += size
-            for room, stretch in zip(rooms, (one, other), strict=True):
-                if more := size - stretch.size:
-                    room[stretch.last] = room.get(stretch.last, 0) + more
+            for room, side_span in zip(rooms, (span, other), strict=True):
+                if zeros := size - side_span.size:
+                    room[side_span.last] = room.get(side_span.last, 0) + zeros
                     changed = True
         return changed
 
     def _is_moved(self, number: int) -> bool:
-        """Whether a slot begins at another place of the flash word in each pair."""
+        """Return whether a slot has another offset in the flash word in each pair."""
         slot = self.slots[number]
-        return slot.is_free and slot.align <= WORD // PLACES
+        return slot.is_free and slot.align <= WORD // OFFSETS
 
 
-def _stretches(
+def _spans(
     elf: Elf, marks: Mapping[str, int], slots: Sequence[PairedSection]
 ) -> dict[int, SlotSpan]:
-    """Return the stretches of a linked kernel, by the number of the slot that each begins with."""
-    lying = sorted(
-        (one.section, one.address, marks[one.name], one.name)
-        for one in elf.symbols
-        if one.name in marks
+    """Return the spans of a linked kernel, by the number of their first slot."""
+    marked = sorted(
+        (symbol.section, symbol.address, marks[symbol.name], symbol.name)
+        for symbol in elf.symbols
+        if symbol.name in marks
     )
-    found: dict[int, SlotSpan] = {}
-    for number, inside in groupby(reversed(lying), key=lambda one: one[0]):
+    spans: dict[int, SlotSpan] = {}
+    for number, inside in groupby(reversed(marked), key=lambda entry: entry[0]):
         section = elf.sections[number]
-        held, stop = elf.section_bytes(section), section.address + section.size
+        content, stop = elf.section_bytes(section), section.address + section.size
         end, last, after = stop, "", None
         for _, start, n, mark in inside:
             last = last or mark
             if slots[n].is_shared:
-                content = held[start - section.address : stop - section.address]
-                found[n] = SlotSpan(start, content, end - start, last, after)
+                own = content[start - section.address : stop - section.address]
+                spans[n] = SlotSpan(start, own, end - start, last, after)
                 end, last, after = start, "", n
             stop = start
-    return dict(reversed(found.items()))
+    return dict(reversed(spans.items()))
 
 
 def _alike(base: bytes, head: bytes) -> bool:
-    """Whether two slots have the same content; zeros may follow in one of them."""
+    """Return whether two slots have the same content, apart from zeros after one of them."""
     length = min(len(base), len(head))
     return base[:length] == head[:length]
 
 
 def without_marks(elf: Elf) -> bytes:
-    """Return a file without the marks among its symbols."""
+    """Return a file without the marks in its symbol table."""
     data = bytearray(elf.data)
-    number, table = next((n, one) for n, one in enumerate(elf.sections) if one.kind == SYMBOLS)
+    number, table = next(
+        (n, section) for n, section in enumerate(elf.sections) if section.kind == SYMBOLS
+    )
     entries = list(SYMBOL.iter_unpack(elf.section_bytes(table)))
     kept = [
         entry
-        for entry, one in zip(entries, elf.symbols, strict=True)
-        if MARK not in one.name[: len(MARK)]
+        for entry, symbol in zip(entries, elf.symbols, strict=True)
+        if MARK not in symbol.name[: len(MARK)]
     ]
     local = sum(entry[3] >> 4 == 0 for entry in kept)
-    held = b"".join(SYMBOL.pack(*entry) for entry in kept)
-    data[table.start : table.start + len(held)] = held
+    symbols = b"".join(SYMBOL.pack(*entry) for entry in kept)
+    data[table.start : table.start + len(symbols)] = symbols
     header = int.from_bytes(data[_SECTIONS_AT : _SECTIONS_AT + 4], "little") + SECTION * number
-    struct.pack_into("<I", data, header + _SIZE, len(held))
+    struct.pack_into("<I", data, header + _SIZE, len(symbols))
     struct.pack_into("<I", data, header + _INFO, local)
     return bytes(data)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts what counts and IPC into a tree of Tock or takes them out: all that was asked for, or an
-error and nothing.
+"""Put the counters and IPC into a Tock tree, or take them out: everything requested, or an error
+and no change.
 
 kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part (Perf,
-CycleCount, IPC) is made of edits and of our own files. An edit finds its place by an anchor, a line
-that the board would hardly do without, so that it outlasts what else moves around it. A tree is
-first brought, in memory, to what it is without the patch, and from there to what is asked for; only
-then files are written.
+CycleCount, IPC) consists of edits and of our own files. An edit finds its position by an anchor, a
+line that a board can hardly do without, so it survives changes around it. In memory, a tree is
+first restored to its state without the patch and then brought to the requested state; files are
+written last.
 """
 
 import contextlib
@@ -29,12 +29,14 @@ EARL_GREY = "riscv32imc-unknown-none-elf"
 
 
 class MisfitError(Exception):
-    """Says why an edit has no place in a text, in words that follow the file's name."""
+    """The reason why an edit does not fit a text, as words that follow the file's name."""
 
 
 class Edit(Part, frozen=True):
-    """One place of one file. Whole lines go `before` or `after` the only line that its anchor
-    describes, a regular expression without the indentation; or text goes in `instead` of text."""
+    """A change at one position of a file.
+
+    Whole lines go `before` or `after` the only line that matches the anchor, a regular expression
+    without the indentation; or text replaces the text in `instead`."""
 
     file: str
     put: str
@@ -46,43 +48,44 @@ class Edit(Part, frozen=True):
     def anchor(self) -> str:
         return self.before or self.after or self.instead or ""
 
-    def done(self, text: str) -> str:
-        """Return the text with this edit; MisfitError if the anchor is not there exactly once."""
+    def applied(self, text: str) -> str:
+        """Return the text with this edit. Raise MisfitError unless the anchor matches exactly
+        once."""
         whole = rf"^[ \t]*(?:{self.anchor})\n"
         pattern = whole if self.instead is None else re.escape(self.instead)
-        found = list(re.finditer(pattern, text, re.MULTILINE))
-        if len(found) != 1:
-            raise MisfitError(f"has {len(found) or 'no'} places like `{self.anchor}`")
-        start, end = found[0].span()
+        matches = list(re.finditer(pattern, text, re.MULTILINE))
+        if len(matches) != 1:
+            raise MisfitError(f"has {len(matches) or 'no'} places like `{self.anchor}`")
+        start, end = matches[0].span()
         if self.before is not None:
             end = start
         elif self.after is not None:
             start = end
         return text[:start] + self.put + text[end:]
 
-    def undone(self, text: str) -> str:
-        """Return the text from which `done` made this one; MisfitError if there is none."""
-        first, there = self.put.strip().splitlines()[0], text.count(self.put)
-        if there != 1:
-            raise MisfitError(f"has {there or 'no'} places like `{first}`")
+    def reverted(self, text: str) -> str:
+        """Return the text before `applied`. Raise MisfitError if this edit is not in it."""
+        first, count = self.put.strip().splitlines()[0], text.count(self.put)
+        if count != 1:
+            raise MisfitError(f"has {count or 'no'} places like `{first}`")
         before = text.replace(self.put, self.instead or "")
-        if self.done(before) != text:
+        if self.applied(before) != text:
             raise MisfitError(f"has `{first}` in another place")
         return before
 
 
 class PatchPart(Part, frozen=True):
-    """Goes in as a whole, or not at all."""
+    """A part of the patch, which goes in as a whole or not at all."""
 
     edits: tuple[Edit, ...]
-    # Our files, by their paths in the tree.
+    # Our files, by path in the tree.
     copies: dict[str, str] = msgspec.field(default_factory=dict)
-    # A file without which a tree has nothing that this part could wire.
+    # A file that a tree must have for this part to fit.
     needs: str = ""
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return what our files hold, by their paths in the tree."""
+        """The contents of our files, by path in the tree."""
         return {
             target: (paths.PERF / source).read_text(encoding="utf-8")
             for target, source in self.copies.items()
@@ -94,73 +97,73 @@ class Family(Part, frozen=True):
 
     versions: str  # of Tock, in words
     board: str
-    run: tuple[str, ...]  # what `tockmark run` needs beside --kernel
+    run: tuple[str, ...]  # options of `tockmark run` in addition to --kernel
     needs: tuple[str, ...]  # files that only its versions have
-    target: str = EARL_GREY  # as compilers name it; of another, the board has to be named
+    target: str = EARL_GREY  # the compiler's target; for others, the user names the board
     perf: PatchPart | None = None
     ipc: PatchPart | None = None
     ipc2: PatchPart | None = None
-    cyclecount: PatchPart | None = None  # only where asked for, or where there is no Perf
+    cyclecount: PatchPart | None = None  # only on request or without Perf
     # Files, and a text in each that only its versions have.
     holds: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Return what --board calls its board."""
+        """The board's name for --board."""
         return Path(self.board).name.replace("_", "-")
 
     @property
     def counters(self) -> dict[str, PatchPart]:
-        """Return the parts by which apps read cycles, by their names."""
+        """The parts through which apps read cycles, by name."""
         named = {"Perf": self.perf, "CycleCount": self.cyclecount}
         return {name: part for name, part in named.items() if part is not None}
 
     @property
     def default_counter(self) -> str:
-        """Return the counter that goes in if none is named."""
+        """The counter that is used unless the user names one."""
         return next(iter(self.counters))
 
     @property
     def required_part(self) -> PatchPart:
-        """Return the part without which a tree is not patched."""
+        """The part that makes a tree a patched one."""
         return self.counters[self.default_counter]
 
     @property
     def parts(self) -> dict[str, PatchPart]:
-        """Return the parts by their names, in the order in which they stand at one anchor."""
+        """The parts by name, in their order at a common anchor."""
         named = {**self.counters, "IPC": self.ipc, "the new IPC": self.ipc2}
         return {name: part for name, part in named.items() if part is not None}
 
     def elf(self, tree: Path) -> Path:
-        """Return where Tock's makefile puts the kernel."""
+        """Return the path of the kernel that Tock's makefile builds."""
         return tree / "target" / self.target / "release" / f"{Path(self.board).name}.elf"
 
 
 @dataclass(frozen=True)
 class PatchResult:
-    """Says what became of a tree, or with `check` would have."""
+    """The changes to a tree; with `check`, the changes that would be made."""
 
     family: Family
     changed: bool
-    wired: tuple[str, ...] = ()  # names of the parts that are in a patched tree
-    left_out: dict[str, str] = field(default_factory=dict)  # names of the others, and why
+    wired: tuple[str, ...] = ()  # the parts in the patched tree
+    left_out: dict[str, str] = field(default_factory=dict)  # the other parts, and the reasons
 
 
 def apply_patch(
     tree: Path, check: bool = False, counters: Sequence[str] = (), board: str | None = None
 ) -> PatchResult:
-    """Put these counters into a tree's board, by default the family's first, and the parts that fit
-    there. With `check` nothing is written.
+    """Put these counters, by default the family's first one, and all other parts that fit into a
+    tree's board. With `check`, write nothing.
 
-    TockmarkError, with nothing changed, if the tree is of no family, a counter does not fit, what
-    is in the tree is a part of the patch only, or a file cannot be written."""
+    Raise TockmarkError, with nothing changed, if the tree belongs to no family, a counter does not
+    fit, the tree contains only a piece of the patch, or a file cannot be written."""
     family = find_family(tree, board)
     counters = counters or [family.default_counter]
     now, _ = _stripped(TreeFiles(tree), family)
-    if lacking := [name for name in counters if name not in family.counters]:
+    if missing := [name for name in counters if name not in family.counters]:
         raise TockmarkError(
-            f"{family.board} of {family.versions} takes no {lacking[0]}",
-            f"--counter {family.default_counter.lower()} fits",
+            f"{family.board} of {family.versions} does not support {missing[0]}",
+            f"use --counter {family.default_counter.lower()}",
         )
     left_out = {}
     parts = {
@@ -177,8 +180,7 @@ def apply_patch(
             if name in counters:
                 raise TockmarkError(
                     f"the patch does not fit {tree}: {misfit}",
-                    "nothing was changed; wire the board by hand: kernel-patches/ shows what it"
-                    " takes",
+                    "nothing was changed; wire the board by hand as in kernel-patches/",
                 ) from None
             left_out[name] = str(misfit)
     if not check:
@@ -188,14 +190,14 @@ def apply_patch(
 
 
 def remove_patch(tree: Path, check: bool = False, board: str | None = None) -> PatchResult:
-    """Take out what `put_in` put in: every file is again, byte for byte, what it was.
+    """Take the patch out of a tree, so that every file is, byte for byte, as before `apply_patch`.
 
-    TockmarkError, with nothing changed, if what is there was changed since then."""
+    Raise TockmarkError, with nothing changed, if the patched parts have been changed since."""
     family = find_family(tree, board)
-    now, found = _stripped(TreeFiles(tree), family)
-    if family.required_part in found:
+    now, present = _stripped(TreeFiles(tree), family)
+    if family.required_part in present:
         for part in family.parts.values():
-            if part not in found:
+            if part not in present:
                 _check_absent(now, part)
     if not check:
         now.write()
@@ -211,51 +213,52 @@ def load_families() -> list[Family]:
 
 
 def board_names() -> list[str]:
-    """Return the boards that the patch knows, as --board calls them."""
+    """Return the boards that the patch supports, as --board names them."""
     return sorted({family.name for family in load_families()})
 
 
 def find_family(tree: Path, board: str | None = None) -> Family:
-    """Return the family of a tree, of this board or of any with Earl Grey; TockmarkError if it has
-    none."""
-    known = [one for one in load_families() if (one.name == board if board else one.perf)]
-    for family in known:
-        held = all(text in _text(tree / name) for name, text in family.holds.items())
-        if held and all((tree / name).is_file() for name in family.needs):
+    """Return the family of a tree: of this board, or by default of any with Earl Grey. Raise
+    TockmarkError if no family matches."""
+    families = [
+        family for family in load_families() if (family.name == board if board else family.perf)
+    ]
+    for family in families:
+        has_texts = all(text in _text(tree / name) for name, text in family.holds.items())
+        if has_texts and all((tree / name).is_file() for name in family.needs):
             return family
-    what = tock_release(tree)
-    fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
-    if what is None:
+    version = tock_release(tree)
+    fits = " or ".join(f"{family.versions} with {family.board}" for family in families)
+    if version is None:
         raise TockmarkError(
-            f"{tree} is no Tock checkout: {LIBRARY} is not there or not Tock's",
+            f"{tree} is not a Tock checkout: {LIBRARY} is missing or not Tock's",
             f"give the top folder of {fits}",
         )
     boards = " and ".join(_earl_grey_boards(tree))
-    why = f"the patch does not know this version's {boards}" if boards else "no Earl Grey board"
+    why = f"this version's {boards} is unknown" if boards else "it has no Earl Grey board"
     if board:
-        why = f"it has no {board} as the patch knows it"
+        why = f"it has no {board} that the patch supports"
     raise TockmarkError(
-        f"{tree} holds {what}, which is not supported: {why}",
-        f"it fits {fits}; kernel-patches/ shows what to put in by hand",
+        f"{tree} is {version}, which is not supported: {why}",
+        f"the patch fits {fits}; wire other boards by hand as in kernel-patches/",
     )
 
 
 def _earl_grey_boards(tree: Path) -> list[str]:
-    """Return the folders of boards with Earl Grey, from the top folder of a tree."""
-    found = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
-    names = [str(path.relative_to(tree)) for path in found]
+    """Return the folders of boards with Earl Grey, relative to the top folder of a tree."""
+    folders = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
+    names = [str(path.relative_to(tree)) for path in folders]
     return [name for name in names if re.search(r"/(opentitan|earlgrey-[^/]*)$", name)]
 
 
 def tock_release(tree: Path) -> str | None:
-    """Return what a tree says that it is, such as "Tock 2.2"; None if it does not look like
-    Tock."""
+    """Return a tree's version, such as "Tock 2.2"; None if it does not look like Tock."""
     try:
         package = files.toml(_text(tree / "Cargo.toml")).get("workspace", {}).get("package", {})
         version = str(package.get("version", ""))
     except (ValueError, AttributeError):
         version = ""
-    # Tock's crates were 0.1.0 for years; since then 0.2.2 stands for 2.2.
+    # Tock's crates were 0.1.0 for years; later, 0.2.2 means 2.2.
     if version.startswith("0.") and version != "0.1.0":
         return f"Tock {version.removeprefix('0.')}"
     library = _text(tree / LIBRARY)
@@ -268,15 +271,15 @@ def tock_release(tree: Path) -> str | None:
     ]
     if len(numbers) == 2:
         return f"Tock {'.'.join(numbers)}"
-    # Neither says its version: what passes messages to apps is a callback until 2021-03.
+    # Without a version: until 2021-03 upcalls were called callbacks.
     sources = (tree / LIBRARY).parent
     if (sources / "callback.rs").is_file():
         return "Tock 1.x"
-    return "Tock on its way from 1.x to 2.0" if (sources / "upcall.rs").is_file() else None
+    return "Tock between 1.x and 2.0" if (sources / "upcall.rs").is_file() else None
 
 
 def _text(path: Path) -> str:
-    """Read a text file; nothing of one that cannot be read."""
+    """Return a text file's content; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -284,57 +287,56 @@ def _text(path: Path) -> str:
 
 
 class TreeFiles:
-    """Text files of a tree as they shall be, changes that are not written yet; None is a file that
-    is not there."""
+    """Text files of a tree with changes that are not written yet; None is a missing file."""
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
-        self._was: dict[Path, str | None] = {}
+        self._before: dict[Path, str | None] = {}
         self._now: dict[Path, str | None] = {}
 
     def get(self, name: str) -> str | None:
-        """Return a file's text; MisfitError if it is beyond reach or no text."""
+        """Return a file's text. Raise MisfitError if it cannot be read or is not text."""
         path = self._path(name)
         if path not in self._now:
             try:
-                found = path.read_bytes().decode() if path.exists() else None
+                text = path.read_bytes().decode() if path.exists() else None
             except OSError as error:
                 raise MisfitError(f"{name} cannot be read: {error.strerror}") from error
             except UnicodeDecodeError as error:
                 raise MisfitError(f"{name} is not UTF-8") from error
-            self._was[path] = self._now[path] = found
+            self._before[path] = self._now[path] = text
         return self._now[path]
 
     def patched(self, part: PatchPart, reverse: bool = False) -> "TreeFiles":
-        """Return the files with a part in them, or in reverse without it; MisfitError if it does
-        not fit, or is not there as a whole."""
+        """Return the files with a part applied, or with `reverse` removed. Raise MisfitError if it
+        does not fit, or is not completely there."""
         now = TreeFiles(self.tree)
-        now._was, now._now = dict(self._was), dict(self._now)
+        now._before, now._now = dict(self._before), dict(self._now)
         for edit in reversed(part.edits) if reverse else part.edits:
             text = now.get(edit.file)
             if text is None:
-                raise MisfitError(f"{edit.file} is not there")
+                raise MisfitError(f"{edit.file} is missing")
             try:
-                now._set(edit.file, edit.undone(text) if reverse else edit.done(text))
+                now._set(edit.file, edit.reverted(text) if reverse else edit.applied(text))
             except MisfitError as misfit:
                 raise MisfitError(f"{edit.file} {misfit}") from None
         for name, content in part.texts.items():
             if reverse and now.get(name) != content:
-                raise MisfitError(f"{name} is not what was put there")
+                raise MisfitError(f"{name} has been changed")
             now._set(name, None if reverse else content)
         return now
 
     def changes(self) -> dict[Path, str | None]:
-        """Return the files that are to be other than they are."""
-        return {path: now for path, now in self._now.items() if now != self._was[path]}
+        """Return the new contents of the files that change."""
+        return {path: now for path, now in self._now.items() if now != self._before[path]}
 
     def write(self) -> None:
-        """Write the changes. TockmarkError, or Ctrl-C, and all is as it was."""
+        """Write the changes. After an error or Ctrl-C, all files are as before."""
         changes = self.changes()
         try:
             _write(changes)
         except BaseException as error:
-            _write({path: self._was[path] for path in changes})
+            _write({path: self._before[path] for path in changes})
             if isinstance(error, OSError):
                 raise TockmarkError(
                     f"{self.tree} could not be changed: {error.strerror}", "nothing was changed"
@@ -342,62 +344,61 @@ class TreeFiles:
             raise
 
     def _set(self, name: str, text: str | None) -> None:
-        """Have a file, or have it no more."""
-        self.get(name)  # what it was is kept
+        """Set a file's text, or remove it."""
+        self.get(name)  # remembers the text before
         self._now[self._path(name)] = text
 
     def _path(self, name: str) -> Path:
-        # The board's folder of sources was a symbolic link to another one of the tree until 2025.
+        # Until 2025 the board's source folder was a symbolic link to another one in the tree.
         path = (self.tree / name).resolve()
         if not path.is_relative_to(self.tree.resolve()):
-            raise MisfitError(f"{name} leaves {self.tree} by a symbolic link")
+            raise MisfitError(f"{name} is a symbolic link out of {self.tree}")
         return path
 
 
 def _write(contents: Mapping[Path, str | None]) -> None:
-    """Write files: first all that needs room, and then what hardly fails."""
-    beside = {path: path.with_name(f".{path.name}.tockmark") for path in contents}
+    """Write files: first those steps that need space, then those that hardly fail."""
+    temporary = {path: path.with_name(f".{path.name}.tockmark") for path in contents}
     try:
         for path, content in contents.items():
             if content is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                beside[path].write_bytes(content.encode())
+                temporary[path].write_bytes(content.encode())
                 if path.exists():
-                    shutil.copymode(path, beside[path])
+                    shutil.copymode(path, temporary[path])
         for path, content in contents.items():
             if content is not None:
-                os.replace(beside[path], path)
+                os.replace(temporary[path], path)
             else:
                 path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # it holds more, or is not there
+                with contextlib.suppress(OSError):  # it is not empty, or missing
                     path.parent.rmdir()
     finally:
-        for path in beside.values():
+        for path in temporary.values():
             path.unlink(missing_ok=True)
 
 
 def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[PatchPart]]:
-    """Return the tree without the patch, and which parts were in it as a whole."""
-    found = []
+    """Return the tree without the patch, and the parts that were completely in it."""
+    present = []
     for part in family.parts.values():
         try:
             sources = sources.patched(part, reverse=True)
-            found.append(part)
+            present.append(part)
         except MisfitError:
             if part is family.required_part:
                 _check_absent(sources, part)
-    return sources, found
+    return sources, present
 
 
 def _check_absent(sources: TreeFiles, part: PatchPart) -> None:
-    """TockmarkError if a part that is not there as a whole is there in pieces."""
+    """Raise TockmarkError if pieces of a part are there."""
     files = [name for name in part.copies if sources.get(name) is not None]
     ours = [name for name in files if sources.get(name) == part.texts[name]]
     if files and not ours and len(files) < len(part.copies):
         raise TockmarkError(
-            f"{sources.tree} has a capsule of its own in {', '.join(files)}, where the patch has"
-            " Perf",
-            "nothing was changed; if it answers Perf's commands, measure it as it is",
+            f"{sources.tree} has its own capsule in {', '.join(files)}, where the patch puts Perf",
+            "nothing was changed; if it implements Perf's commands, measure without the patch",
         )
     edits = [edit for edit in part.edits if edit.put in (sources.get(edit.file) or "")]
     if edits:
@@ -405,18 +406,17 @@ def _check_absent(sources: TreeFiles, part: PatchPart) -> None:
             sources.patched(part, reverse=True)
         except MisfitError as misfit:
             raise TockmarkError(
-                f"{sources.tree} was patched and changed since then: {misfit}",
-                "nothing was changed; undo that change first",
+                f"{sources.tree} was patched and then changed: {misfit}",
+                "nothing was changed; revert that change first",
             ) from None
     if files:
         remove = shlex.join(["rm", *(str(sources.tree / name) for name in files)])
         if ours == files:
             raise TockmarkError(
-                f"{sources.tree} has the files of the patch and nothing else of it,"
-                " as after `git stash`",
+                f"{sources.tree} has only the files of the patch, as after `git stash`",
                 f"delete them: {remove}",
             )
         raise TockmarkError(
             f"{sources.tree} already has {', '.join(files)}, which this patch would add",
-            f"nothing was changed; if you do not need them: {remove}",
+            f"nothing was changed; if you do not need them, {remove}",
         )

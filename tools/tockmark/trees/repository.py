@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The user's repository is read here for its commits, which are built in worktrees of ours.
+"""Read the commits of the user's repository, and make worktrees of our own to build them in.
 
-Nothing of the user's changes. git does what is asked and nothing beside. A worktree has its own
-files, index and HEAD, and no branch; it goes at the end. Its folder is one of the tool's, in none
-of our checkouts, whose settings for Cargo would count in it, too. It is called the same each time:
-paths get into a kernel.
+The user's checkout does not change, and git runs without hooks and daemons. A worktree has its own
+files, index and HEAD, and no branch; it is removed at the end. Its folder is in the tool's own
+folder, not inside a tockmark checkout, whose Cargo settings would apply to it. It has the same name
+each time, since paths get into a kernel.
 """
 
 import fcntl
@@ -24,30 +24,31 @@ from tockmark.base.processes import Bounds, Output, process_holding
 from tockmark.base.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
-SHORT = 9  # characters of a commit's name, where people read it
+SHORT = 9  # characters of an abbreviated commit hash
 
-# No hook of the user's runs, and no daemon is started that outlives us.
+# Run no hooks of the user, and start no daemon that outlives us.
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 
-# By these a hook or `git bisect run` leads to a repository, or an index, that is not the folder's.
+# Variables with which a hook or `git bisect run` selects another repository or index.
 LEADING = [
     *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
     *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
 ]
-# These may start other programs: filters, or ssh where a clone has not all that they need.
+# Commands that may start other programs: filters, or ssh for missing objects of a partial clone.
 FETCHING = ("worktree", "checkout")
 _FORM = "--format=%H %s"
 
 
 def environment_without_git() -> dict[str, str]:
-    """Return the environment, as if no git had called us."""
+    """Return the environment without the variables of a calling git."""
     leading = {f"GIT_{name}" for name in LEADING}
     return {name: value for name, value in os.environ.items() if name not in leading}
 
 
 def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
-    """Run git in a folder, whatever comes of it. TockmarkError if there is no git."""
-    # Else git writes the user's index, if only to note what it looked at.
+    """Run git in a folder and return its result, also if it failed. Raise TockmarkError if git is
+    not installed."""
+    # Otherwise even reading commands write the user's index.
     environment = environment_without_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     return processes.run(
         ["git", *QUIET, *command],
@@ -61,7 +62,7 @@ def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
 
 
 def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
-    """Return what git says, without the newline at its end. TockmarkError with its own reason if it
+    """Return git's output without the final newline. Raise TockmarkError with git's message if it
     fails."""
     done = run_git(tree, *command, hold=hold)
     if done.code:
@@ -70,15 +71,15 @@ def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
 
 
 def git_error(done: Output) -> str:
-    """Say why git failed, in its own words: the first line that says so, else the first."""
+    """Return the first error line of git's output, else its first line."""
     lines = [line for line in done.error_text.splitlines() if line.strip()]
-    said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
-    return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.code}"
+    errors = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
+    return quoted(errors[0].partition(": ")[2] or errors[0]) if errors else f"code {done.code}"
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit by its whole name, and the first line of its message."""
+    """A commit: its full hash and the first line of its message."""
 
     sha: str
     subject: str
@@ -93,19 +94,19 @@ class Commit:
 
 @dataclass(frozen=True)
 class Repository:
-    """A checkout, or a bare repository."""
+    """A checkout or a bare repository."""
 
     tree: Path
-    common: Path  # the folder that all its worktrees share: .git
+    common: Path  # the folder shared by all its worktrees: .git
 
     @property
     def shallow(self) -> bool:
-        """Whether its history is cut off somewhere."""
+        """Whether its history is incomplete."""
         return git(self.tree, "rev-parse", "--is-shallow-repository") == "true"
 
     def commit(self, revision: str) -> Commit:
-        """Return the commit that a revision names. TockmarkError if it names none, or one that a
-        worktree does not hold whole."""
+        """Return the commit that a revision names. Raise TockmarkError if it names none, or if a
+        worktree would not contain all of it."""
         name = f"{revision}^{{commit}}"
         done = run_git(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         if done.code or revision.startswith("-"):
@@ -118,103 +119,104 @@ class Repository:
                 raise TockmarkError(
                     f"{sha[:SHORT]} of {shown(self.tree)} has a submodule,"
                     f" {quoted(line.partition(chr(9))[2])}",
-                    "a worktree has none: build its kernels by hand, and give their ELFs",
+                    "a worktree would lack it: build the kernels by hand and give their ELFs",
                 )
         return _commit(git(self.tree, "log", "-1", "--no-show-signature", _FORM, sha))
 
     def commits_between(self, good: Commit, bad: Commit) -> list[Commit]:
-        """Return the commits from one to another by way of first parents, both with them.
-        TockmarkError if no such way leads from one to the other."""
+        """Return the commits from one to another by first parents, both included. Raise
+        TockmarkError if they are not connected that way."""
         walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
         lines = git(self.tree, *walk, f"{good.sha}..{bad.sha}").splitlines()
         between = [_commit(line) for line in lines]
         parent = git(self.tree, "rev-list", "--parents", "-1", between[0].sha) if between else ""
         if parent.split()[1:2] != [good.sha]:
             raise TockmarkError(
-                f"no way of first parents leads from {good.short} to {bad.short}",
+                f"no line of first parents leads from {good.short} to {bad.short}",
                 self._missing() if self.shallow else "give two commits of one branch, older first",
             )
         return [good, *between]
 
     def first_parents(self, span: str) -> list[Commit]:
-        """Return the commits of a range A..B by way of first parents, the oldest first: of B's
-        those that A has not. TockmarkError if it is no range, or there are none."""
+        """Return the commits of a range A..B by first parents, oldest first. Raise TockmarkError if
+        it is not a range, or empty."""
         old, dots, new = span.partition("..")
         if not (old and dots and new) or new.startswith("."):
-            raise TockmarkError(f"'{quoted(span)}' is no range", "give one as v1..main")
+            raise TockmarkError(f"'{quoted(span)}' is not a range", "give one like v1..main")
         ends = self.commit(old), self.commit(new)
         walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
         lines = git(self.tree, *walk, f"{ends[0].sha}..{ends[1].sha}").splitlines()
         if not lines:
-            raise TockmarkError(f"{quoted(span)} holds no commit", "give the older one first")
+            raise TockmarkError(f"{quoted(span)} contains no commit", "give the older commit first")
         return [_commit(line) for line in lines]
 
     def positions(self, tip: Commit) -> dict[str, int]:
-        """Return how many first parents are before each commit of the line to a tip, by sha."""
+        """Return the number of first parents before each commit of the line to `tip`, by hash."""
         line = git(self.tree, "rev-list", "--first-parent", "--reverse", tip.sha).splitlines()
-        return {sha: place for place, sha in enumerate(line)}
+        return {sha: position for position, sha in enumerate(line)}
 
     def date(self, commit: Commit) -> str:
-        """Return when the commit was made."""
+        """Return a commit's date, in ISO 8601."""
         return git(self.tree, "log", "-1", "--no-show-signature", "--format=%cI", commit.sha)
 
     def file(self, commit: Commit, path: str) -> str | None:
-        """Return the text of a commit's file; None if it has none there."""
+        """Return the text of a commit's file; None if the commit does not have it."""
         done = run_git(self.tree, "show", f"{commit.sha}:{path}")
         return None if done.code else done.text
 
     def _missing(self) -> str:
-        """Say what to do where a commit is not there."""
+        """Return what to do about a missing commit."""
         if self.shallow:
-            return "it is a shallow clone: `git fetch --unshallow` gets the rest"
-        return "give a branch, a tag or a commit; `git fetch` may bring it"
+            return "it is a shallow clone: run `git fetch --unshallow`"
+        return "give a branch, a tag or a commit, or run `git fetch`"
 
 
 def repository(tree: Path) -> Repository:
-    """Find the repository in a folder. TockmarkError if there is none, or if it holds changes that
-    no commit has: they would be left out of what is built without a word."""
+    """Return the repository in a folder. Raise TockmarkError if the folder is not a checkout, or if
+    it has uncommitted changes, which would not be built."""
     if not tree.is_dir():
         raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
     done = run_git(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
     if done.code:
         raise TockmarkError(
-            f"{shown(tree)} is no checkout of git's: {git_error(done)}",
+            f"{shown(tree)} is not a git checkout: {git_error(done)}",
             "give the top folder of a clone",
         )
     common, *up = done.text.splitlines()
     if any(up):
         raise TockmarkError(
-            f"{shown(tree)} is a folder within a checkout", f"give its top: {shown(tree / up[0])}"
+            f"{shown(tree)} is a folder inside a checkout",
+            f"give its top folder: {shown(tree / up[0])}",
         )
-    found = Repository(tree, Path(common))
+    checkout = Repository(tree, Path(common))
     if git(tree, "rev-parse", "--is-inside-work-tree") == "true":
         changed = git(tree, "status", "--porcelain", "--untracked-files=no").splitlines()
         if changed:
             others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
             raise TockmarkError(
-                f"{shown(tree)} has changes in no commit: {quoted(changed[0][3:])}{others}",
-                "only commits are built: commit them, or put them away with `git stash`",
+                f"{shown(tree)} has uncommitted changes: {quoted(changed[0][3:])}{others}",
+                "only commits are built: commit the changes, or run `git stash`",
             )
-    return found
+    return checkout
 
 
 def _commit(line: str) -> Commit:
-    """Read a line of `git log`, as _FORM has it."""
+    """Parse a line of `git log` in the format _FORM."""
     sha, _, subject = line.partition(" ")
     return Commit(sha, printable_text(subject))
 
 
 @dataclass(frozen=True)
 class Worktree:
-    """A worktree, made when a first commit is wanted in it."""
+    """A worktree, which is made for its first commit."""
 
     repository: Repository
     path: Path
-    lock: int  # the descriptor that holds it
+    lock: int  # the descriptor that locks it
 
     def check_out(self, commit: Commit) -> None:
-        """Put a commit there. What was built stays, as far as the tree has git ignore it; all else
-        is as in the commit."""
+        """Check out a commit. Ignored files, such as build products, stay; everything else is as in
+        the commit."""
         if not self.path.exists():
             add = ["worktree", "add", "--quiet", "--force", "--detach"]
             git(self.repository.tree, *add, str(self.path), commit.sha, hold=[self.lock])
@@ -223,7 +225,8 @@ class Worktree:
         git(self.path, "clean", "--quiet", "--force", "-d", hold=[self.lock])
 
     def remove(self) -> None:
-        """Take it away, also if it is half made, its folder is gone, or it never was there."""
+        """Remove the worktree, even if it is incomplete, its folder is gone, or it never
+        existed."""
         shutil.rmtree(self.path, ignore_errors=True)
         tree = self.repository.tree
         listed = git(tree, "worktree", "list", "--porcelain").splitlines()
@@ -232,8 +235,8 @@ class Worktree:
 
 
 def _lock(handle: int) -> None:
-    """Lock a folder, once what a killed process began there has ended. BlockingIOError if it goes
-    on."""
+    """Lock a folder; wait for child processes of a killed process to end. Raise BlockingIOError if
+    they do not."""
     until = time.monotonic() + WAIT
     while True:
         try:
@@ -246,8 +249,8 @@ def _lock(handle: int) -> None:
 
 @contextmanager
 def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
-    """Give a worktree for as long as it is needed, for each side another one. TockmarkError if
-    another process has it."""
+    """Yield a worktree, another one for each side. Raise TockmarkError if another process uses
+    it."""
     common = repository.common
     name = file_name((common.parent if common.name == ".git" else common).name)
     digest = hashlib.sha256(os.fsencode(common.resolve())).hexdigest()
@@ -258,16 +261,16 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
         try:
             _lock(handle)
         except BlockingIOError:
-            who = process_holding(folder) or "another tockmark"
+            owner = process_holding(folder) or "another tockmark"
             raise TockmarkError(
-                f"{who} builds commits of {shown(repository.tree)}",
-                "wait until it has ended",
+                f"{owner} is building commits of {shown(repository.tree)}",
+                "wait until it has finished",
             ) from None
-        found = Worktree(repository, folder / "tree", handle)
-        found.remove()  # what a killed process left
+        new_worktree = Worktree(repository, folder / "tree", handle)
+        new_worktree.remove()  # what a killed process left
         try:
-            yield found
+            yield new_worktree
         finally:
-            found.remove()
+            new_worktree.remove()
     finally:
         os.close(handle)
