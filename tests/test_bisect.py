@@ -97,10 +97,10 @@ def dear(tmp_path_factory: pytest.TempPathFactory) -> str:
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    found = User(tmp_path / "tock", tmp_path / "count")
-    found.tree.mkdir()
-    found.git("init", "--quiet")
-    return found
+    user_ = User(tmp_path / "tock", tmp_path / "count")
+    user_.tree.mkdir()
+    user_.git("init", "--quiet")
+    return user_
 
 
 def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
@@ -108,29 +108,31 @@ def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
 ) -> None:
     user.commit(PLAIN, PLAIN, dear, BROKEN, dear)
     files = user.files()
-    said = user.bisect()
-    assert said.code == 0, said
-    found, figures = said.out.splitlines()[-2:]
-    assert found == f"The first bad commit is {user.named(2)}"
+    done = user.bisect()
+    assert done.code == 0, done
+    commit, figures = done.out.splitlines()[-2:]
+    assert commit == f"The first bad commit is {user.named(2)}"
     assert figures.startswith(f"  {ROW}: ")
     assert f"; {user.commits[1][:9]}, its parent, has " in figures
     assert f", +{variants.MORE} (+" in figures
     assert user.builds == 4  # one lies behind what is bad already
-    assert user.bisect().out == said.out
+    assert user.bisect().out == done.out
     assert user.builds == 4
     assert user.files() == files
     other = user.bisect("--fresh", "--json")
-    told = json.loads(other.out)
-    assert told["first_bad"] == [user.commits[2]]
-    assert [one["commit"] for one in told["commits"]] == [user.commits[n] for n in (0, 1, 2, 4)]
+    document = json.loads(other.out)
+    assert document["first_bad"] == [user.commits[2]]
+    assert [entry["commit"] for entry in document["commits"]] == [
+        user.commits[n] for n in (0, 1, 2, 4)
+    ]
     assert user.builds == 8
 
 
 def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User, dear: str) -> None:
     user.commit(PLAIN, PLAIN, BROKEN, NO_KERNEL, dear, dear)
-    said = user.bisect()
-    assert said.code == 1, said
-    lines = said.out.splitlines()
+    done = user.bisect()
+    assert done.code == 1, done
+    lines = done.out.splitlines()
     assert "failed" in lines[lines.index(f"skipped  {user.named(2)}") + 1]
     assert "kernel.elf" in lines[lines.index(f"skipped  {user.named(3)}") + 1]
     assert lines[-3:] == [f"  {user.named(number)}" for number in (2, 3, 4)]
@@ -138,14 +140,14 @@ def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User,
 
 def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> None:
     user.commit(PLAIN, dear)
-    said = user.bisect(limit=f"+{variants.MORE}")
-    assert said.code == 2
+    done = user.bisect(limit=f"+{variants.MORE}")
+    assert done.code == 2
     assert (
-        f"{user.commits[1][:9]} is within +{variants.MORE} of {user.commits[0][:9]}" in said.error
+        f"{user.commits[1][:9]} is within +{variants.MORE} of {user.commits[0][:9]}" in done.error
     )
     user.commit(BROKEN)
-    said = user.bisect()
-    assert (said.code, "it is broken" in said.error) == (2, True)
+    done = user.bisect()
+    assert (done.code, "it is broken" in done.error) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,6 @@ def test_nothing_is_built_for_what_cannot_be_meant(
     user: User, limit: str, row: str, error: str
 ) -> None:
     user.commit(PLAIN, PLAIN)
-    said = user.bisect(limit=limit, row=row)
-    assert (said.code, error in said.error) == (2, True), said
+    done = user.bisect(limit=limit, row=row)
+    assert (done.code, error in done.error) == (2, True), done
     assert not user.count.exists()

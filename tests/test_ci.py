@@ -57,8 +57,8 @@ def test_nothing_that_a_pull_request_names_is_pasted_into_a_script() -> None:
 def script(name: str) -> str:
     """What a step runs, as it stands in the page."""
     step = WORKFLOW.split(f"- name: {name}\n")[1].split("      - ")[0].split("  comment:")[0]
-    said = step.split("run: ")[1]
-    return textwrap.dedent(said.removeprefix("|\n")) if said.startswith("|") else said
+    script_ = step.split("run: ")[1]
+    return textwrap.dedent(script_.removeprefix("|\n")) if script_.startswith("|") else script_
 
 
 # In the place of the tool: it says how it was called, writes what judge does, and ends as asked.
@@ -79,8 +79,8 @@ def test_its_steps_run_one_after_another(ends: int, tmp_path: Path) -> None:
     (tmp_path / "tock").mkdir()
     for command in (["init", "-q"], *[["commit", "-q", "--allow-empty", "-m", n] for n in "ab"]):
         subprocess.run([*git, *command], cwd=tmp_path / "tock", check=True)
-    said = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "ENDS": str(ends)}
-    own = os.environ | said | {"BASE": "HEAD~1", "HEAD": "HEAD", "BUILD": "make it"}
+    files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "ENDS": str(ends)}
+    own = os.environ | files | {"BASE": "HEAD~1", "HEAD": "HEAD", "BUILD": "make it"}
 
     def run(name: str, **more: str) -> int:
         command = ["bash", "-e", "-c", script(name)]

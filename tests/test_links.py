@@ -68,33 +68,33 @@ def test_what_a_change_is_found_as(name: str, limit: Limit, words: set[str]) -> 
     new = pool(name)
     assert layouts(new) == SIDE
     for base, _, rest in tried(SIDE)[:6]:
-        found = judged(base, new, rest)
-        assert found.limit is limit, [row.row.name for row in found.moved[:3]]
-        counts = [row.moved for row in found.moved]
-        said = {"more"} if max(counts, default=0) > 1 else set()
-        said |= {"fewer"} if min(counts, default=0) < -1 else set()
-        said |= {str(row.verdict) for row in found.rows_with(*MOVED)}
-        assert words <= said
-        assert bool(words) is bool(said)
+        judgement = judged(base, new, rest)
+        assert judgement.limit is limit, [row.row.name for row in judgement.moved[:3]]
+        counts = [row.moved for row in judgement.moved]
+        words_seen = {"more"} if max(counts, default=0) > 1 else set()
+        words_seen |= {"fewer"} if min(counts, default=0) < -1 else set()
+        words_seen |= {str(row.verdict) for row in judgement.rows_with(*MOVED)}
+        assert words <= words_seen
+        assert bool(words) is bool(words_seen)
 
 
 def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
     """Neither shuffled nor shifted, nor with code that is not run. The spread is that of all 16
     links, these among them: there is no other source for one link."""
-    known = spread_over_links(pool("tock-2.2"), "all links")
+    spread = spread_over_links(pool("tock-2.2"), "all links")
     alike = [
         at(result, [place])
         for result in map(pool, ("tock-2.2", "shifts", *SILENT))
         for place in range(layouts(result))
     ]
     for base, new in random.Random(12).sample(list(permutations(alike, 2)), PAIRS):
-        found = judged(base, new, known)
-        assert found.exit_code in (0, 1), [row.row.name for row in found.moved[:3]]
+        judgement = judged(base, new, spread)
+        assert judgement.exit_code in (0, 1), [row.row.name for row in judgement.moved[:3]]
 
 
 def test_one_link_a_side_tells_a_dearer_system_call() -> None:
-    known = spread_over_links(pool("tock-2.2"), "all links")
+    spread = spread_over_links(pool("tock-2.2"), "all links")
     for place in range(layouts(pool("tock-2.2"))):
         base = at(pool("tock-2.2"), [place])
-        assert judged(base, at(pool("cost"), [place % SIDE]), known).exit_code == 3
-        assert judged(base, at(pool("save"), [place % SIDE]), known).exit_code in (0, 1)
+        assert judged(base, at(pool("cost"), [place % SIDE]), spread).exit_code == 3
+        assert judged(base, at(pool("save"), [place % SIDE]), spread).exit_code in (0, 1)

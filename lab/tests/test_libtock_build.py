@@ -125,7 +125,10 @@ def test_the_librarys_part_of_a_call_is_counted(apps: Path, tmp_path: Path) -> N
     ("arguments", "says"),
     [
         (("ABI=3",), "there is no version 3 of the system-call interface"),
-        (("ABI=2", "LIBTOCK_C=/nowhere"), "/nowhere/libtock/build/rv32imc/libtock.a does not exist"),
+        (
+            ("ABI=2", "LIBTOCK_C=/nowhere"),
+            "/nowhere/libtock/build/rv32imc/libtock.a does not exist",
+        ),
     ],
 )
 def test_a_build_that_cannot_be_says_so(

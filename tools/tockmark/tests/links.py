@@ -55,13 +55,13 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
-def judged(base: Result, new: Result, known: Spread) -> Judgement:
+def judged(base: Result, new: Result, spread: Spread) -> Judgement:
     """By the default limits. The shifted links have fewer rows."""
-    compared = compare(base, new, "new", KNOWN, NO_MARGINS, known, strict=True)
+    compared = compare(base, new, "new", KNOWN, NO_MARGINS, spread, strict=True)
     return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 
 
-def moved(base: Result, new: Result, known: Spread) -> tuple[int, int]:
+def moved(base: Result, new: Result, spread: Spread) -> tuple[int, int]:
     """Of how many rows the cycles or instructions moved, and how many are judged."""
-    rows = judged(base, new, known).rows_with(*JUDGED)
+    rows = judged(base, new, spread).rows_with(*JUDGED)
     return len(rows), sum(bool(row.moved) or row.verdict in MOVED for row in rows)

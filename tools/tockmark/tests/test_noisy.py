@@ -23,7 +23,7 @@ NOISE = np.random.default_rng(5)
 
 
 def noisy(net: int, n: int) -> list[int]:
-    return [net + 250, *(net + 169 + int(one) for one in NOISE.normal(0, 30, n - 1))]
+    return [net + 250, *(net + 169 + int(noise) for noise in NOISE.normal(0, 30, n - 1))]
 
 
 def on_board(catalogue: Catalogue, n: int, net: int = 3000) -> Result:
@@ -33,37 +33,37 @@ def on_board(catalogue: Catalogue, n: int, net: int = 3000) -> Result:
 def test_samples_that_are_too_few_have_no_verdict(catalogue: Catalogue) -> None:
     """The reason names the number that is enough."""
     for n, few in ((8, True), (9, False)):
-        one, two = on_board(catalogue, n), on_board(catalogue, n, 6000)
-        found = judged(one, two, catalogue, CALM_LINKS)
-        rows = {row.row.id: row for row in found.rows}
+        base, new = on_board(catalogue, n), on_board(catalogue, n, 6000)
+        judgement = judged(base, new, catalogue, CALM_LINKS)
+        rows = {row.row.id: row for row in judgement.rows}
         if few:
             assert rows["a.x"].verdict is Verdict.NOT_JUDGED
             assert "at least 9" in rows["a.x"].why
-            assert found.warnings == (f"not judged: 1 row (a.x icache=on): {rows['a.x'].why}",)
-            assert found.exit_code == INCOMPLETE
+            assert judgement.warnings == (f"not judged: 1 row (a.x icache=on): {rows['a.x'].why}",)
+            assert judgement.exit_code == INCOMPLETE
         else:
             assert rows["a.x"].verdict is Verdict.WORSE
-            assert found.exit_code == REGRESSION
+            assert judgement.exit_code == REGRESSION
 
 
 def test_where_no_row_has_enough_the_result_is_refused(catalogue: Catalogue) -> None:
     read = noisy(0, 5)
-    one, two = (made(catalogue, {"a.x": equal(900)}, board=ON_BOARD, read=read) for _ in range(2))
+    base, new = (made(catalogue, {"a.x": equal(900)}, board=ON_BOARD, read=read) for _ in range(2))
     with pytest.raises(TockmarkError, match=r"too few"):
-        compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
+        compare(base, new, "b", catalogue, Margins(), CALM_LINKS)
 
 
 def test_the_more_rows_vary_the_surer_each_has_to_be(catalogue: Catalogue) -> None:
     samples = {f"a.x n={number}": noisy(3000, 60) for number in range(40)}
     widths = []
     for rows in (dict([next(iter(samples.items()))]), samples):
-        one, two = (
+        base, new = (
             made(catalogue, {label: part[way:31 + way] for label, part in rows.items()},
                  board=ON_BOARD)
             for way in (0, 29)
         )  # fmt: skip
-        found = compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
-        first = next(pair.cycles for pair in found.pairs if pair.row.id == "a.x")
+        comparison = compare(base, new, "b", catalogue, Margins(), CALM_LINKS)
+        first = next(pair.cycles for pair in comparison.pairs if pair.row.id == "a.x")
         widths.append(first.high - first.low)
     assert widths[0] < widths[1]
 
@@ -75,8 +75,8 @@ def test_a_simulators_result_stands_beside_a_boards(catalogue: Catalogue) -> Non
         board = made(catalogue, {"a.x": noisy(net, 60)}, board=ON_BOARD)
         with pytest.raises(TockmarkError, match="--force"):
             judged(sim, board, catalogue, CALM_LINKS)
-        found = judged(sim, board, catalogue, CALM_LINKS, force=True)
-        assert found.exit_code == code
+        judgement = judged(sim, board, catalogue, CALM_LINKS, force=True)
+        assert judgement.exit_code == code
 
 
 @pytest.mark.parametrize("links", [4, 5])
@@ -90,10 +90,10 @@ def test_on_a_board_of_which_no_spread_is_known_five_links_of_the_base_are_the_l
         kernel = Kernel(name, f"{name}.elf", name * 64)
         return made(catalogue, {"a.x": noisy(net, 100)}, board=kit, kernel=kernel, icache=(False,))
 
-    base = of_links([result(str(one), 3000 + 10 * one) for one in range(links)])
-    known = committed_spread(base)
-    assert "cw310" in known.title
+    base = of_links([result(str(link), 3000 + 10 * link) for link in range(links)])
+    spread = committed_spread(base)
+    assert "cw310" in spread.title
     for net, code in ((3020, OK), (4200, REGRESSION if links == 5 else OK)):
-        found = judged(base, result("b", net), catalogue, known)
-        assert found.exit_code == code
-        assert not found.warnings
+        judgement = judged(base, result("b", net), catalogue, spread)
+        assert judgement.exit_code == code
+        assert not judgement.warnings

@@ -83,14 +83,14 @@ class Stand:
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
         self.links += 1
-        known = {one.mark: one for one in self.parts}
+        part_by_mark = {part.mark: part for part in self.parts}
         shorter: set[str] = set()
         for _ in range(3):
             places, at = {}, ORIGIN
             for mark in order:
-                at += -at % known[mark].align
+                at += -at % part_by_mark[mark].align
                 places[mark] = at
-                at += known[mark].size + room.get(mark, 0) - 4 * (mark in shorter)
+                at += part_by_mark[mark].size + room.get(mark, 0) - 4 * (mark in shorter)
             shorter = {
                 caller
                 for caller, callee in self.calls.items()
@@ -107,7 +107,7 @@ def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
         section(f"{MARK}{letter}{name}", f".text.{name}", rng.randbytes(size))
         for name, size in sizes.items()
     ]
-    names = [one.mark for one in parts]
+    names = [part.mark for part in parts]
     return Stand(parts, {caller: rng.choice(names) for caller in names[::2]})
 
 
@@ -140,7 +140,8 @@ def test_all_that_both_have_begins_at_one_address(
         pair = links.pair(number, (Path("b"), Path("h")))
         assert pair.moved == ()
         base, head = (
-            {one.name[len(MARK) + 1 :]: one.address for one in elf.symbols} for elf in unwritten[-1]
+            {symbol.name[len(MARK) + 1 :]: symbol.address for symbol in elf.symbols}
+            for elf in unwritten[-1]
         )
         assert {name: base[name] for name in base.keys() & head.keys()} == {
             name: head[name] for name in base.keys() & head.keys()
@@ -152,15 +153,15 @@ def test_all_that_both_have_begins_at_one_address(
         for name in base.keys() & head.keys():
             residues.setdefault(name, set()).add((base[name] - first[name]) % 8)
     # The first in the order has no room before it.
-    assert sum(found == {0, 2, 4, 6} for found in residues.values()) >= len(residues) - 4
+    assert sum(positions == {0, 2, 4, 6} for positions in residues.values()) >= len(residues) - 4
 
 
 # What paired links are worth
 
 
 def row_of(name: str, icache: bool = False) -> Row:
-    found = made(load(), {name: steady(9)}, instret={name: 100}, icache=(icache,)).rows
-    return next(row for row in found if not row.is_overhead)
+    rows = made(load(), {name: steady(9)}, instret={name: 100}, icache=(icache,)).rows
+    return next(row for row in rows if not row.is_overhead)
 
 
 def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
@@ -172,8 +173,8 @@ def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> Non
     halves = []
     for pairs in (1, 2, 4, 8):
         bases = tuple(1000.0 + 50 * n for n in range(pairs))
-        found = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
-        assert found.ratio == pytest.approx(1.01)
-        halves.append(math.log(found.high / found.low) / 2)
+        change_ = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
+        assert change_.ratio == pytest.approx(1.01)
+        halves.append(math.log(change_.high / change_.low) / 2)
     assert all(later < before / 1.35 for before, later in pairwise(halves))
     assert halves[2] == pytest.approx(0, abs=1e-12)  # four agree to the cycle, at all places

@@ -25,21 +25,21 @@ def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
 
 
 def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
-    (found,) = sweeps.sweeps(
+    (sweep,) = sweeps.sweeps(
         result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
     )
-    assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
-    assert (found.line.slope, found.line.intercept) == pytest.approx((3, 40))
-    assert (found.line.held_out, found.line.held_out_error) == pytest.approx((4, 0))
-    assert found.bend is None
+    assert (sweep.label, sweep.parameter, sweep.sizes) == ("a.x", "size", 5)
+    assert (sweep.line.slope, sweep.line.intercept) == pytest.approx((3, 40))
+    assert (sweep.line.held_out, sweep.line.held_out_error) == pytest.approx((4, 0))
+    assert sweep.bend is None
 
 
 def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
-    (found,) = sweeps.sweeps(result_of(catalogue, x=nops), catalogue)
-    assert found.bend == 4
-    assert found.slopes == pytest.approx((512, 812))
-    assert found.line.residual_sd > 100
+    (sweep,) = sweeps.sweeps(result_of(catalogue, x=nops), catalogue)
+    assert sweep.bend == 4
+    assert sweep.slopes == pytest.approx((512, 812))
+    assert sweep.line.residual_sd > 100
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -62,5 +62,5 @@ def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
     """Below, a copy's ends count: here as much as if a byte cost nothing."""
     nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
-    (found,) = sweeps.sweeps(made(load(), rows), load())
-    assert (found.sizes, found.line.slope, found.line.intercept) == (4, 1, 76)
+    (sweep,) = sweeps.sweeps(made(load(), rows), load())
+    assert (sweep.sizes, sweep.line.slope, sweep.line.intercept) == (4, 1, 76)

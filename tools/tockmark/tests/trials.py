@@ -43,9 +43,9 @@ def trial(
     seed: int, of: str = SOURCE, most: int = engine.LINKS, more: tuple[Path, ...] = ()
 ) -> tuple[JudgeRun, Held, Held]:
     """A judgement of a kernel, by another split of the links of the source for each seed."""
-    known = [link for result in (pool(SOURCE), *map(file.load, more)) for link in links_of(result)]
+    links = [link for result in (pool(SOURCE), *map(file.load, more)) for link in links_of(result)]
     draw = random.Random(seed)
-    order = draw.sample(known, len(known))
+    order = draw.sample(links, len(links))
     half = len(order) // 2
     changed = order[half:] if of == SOURCE else draw.sample(links_of(pool(of)), SIDE)
     base, head = Held("base", order[:half]), Held("head", changed)
