@@ -33,7 +33,7 @@ ROW = "syscall.command"
 
 @dataclass
 class Output:
-    """How a call of the tool ended."""
+    """The outcome of a call of the tool."""
 
     code: int
     out: str
@@ -42,10 +42,10 @@ class Output:
 
 @dataclass
 class User:
-    """A repository in which each commit says by a file how its kernel is made."""
+    """A repository in which a file of each commit selects its kernel."""
 
     tree: Path
-    count: Path  # a line for each build
+    count: Path  # one line per build
     commits: list[str] = field(default_factory=list)
 
     def commit(self, *ways: str) -> None:
@@ -66,7 +66,7 @@ class User:
         ).stdout
 
     def bisect(self, *options: str, limit: str = "+2 %", row: str = ROW) -> Output:
-        """From the first commit to the last."""
+        """Run bisect from the first commit to the last."""
         words = ["bisect", str(self.tree), self.commits[0], self.commits[-1], "--no-patch"]
         words += ["--row", row, "--limit", limit, "--elf", "kernel.elf"]
         words += ["--build", BUILD.format(self.count), *options]
@@ -89,7 +89,7 @@ class User:
 
 @pytest.fixture(scope="module")
 def dear(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A way to a kernel whose system calls take more instructions."""
+    """Return the path of a kernel whose system calls take more instructions."""
     return f"cat {variants.build(tmp_path_factory.mktemp('costly'), variants.COSTLY)}"
 
 
@@ -115,7 +115,7 @@ def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
     assert figures.startswith(f"  {ROW}: ")
     assert f"; {user.commits[1][:9]}, its parent, has " in figures
     assert f", +{variants.MORE} (+" in figures
-    assert user.builds == 4  # one lies behind what is bad already
+    assert user.builds == 4  # one commit is after a bad one
     assert user.bisect().out == done.out
     assert user.builds == 4
     assert user.files() == files
@@ -128,7 +128,7 @@ def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
     assert user.builds == 8
 
 
-def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User, dear: str) -> None:
+def test_commits_without_figures_are_skipped_and_listed_as_suspects(user: User, dear: str) -> None:
     user.commit(PLAIN, PLAIN, BROKEN, NO_KERNEL, dear, dear)
     done = user.bisect()
     assert done.code == 1, done
@@ -138,7 +138,7 @@ def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User,
     assert lines[-3:] == [f"  {user.named(number)}" for number in (2, 3, 4)]
 
 
-def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> None:
+def test_an_unusable_good_or_bad_commit_is_one_line(user: User, dear: str) -> None:
     user.commit(PLAIN, dear)
     done = user.bisect(limit=f"+{variants.MORE}")
     assert done.code == 2
@@ -159,7 +159,7 @@ def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> N
         ("+2", "syscal.command", "names no row"),
     ],
 )
-def test_nothing_is_built_for_what_cannot_be_meant(
+def test_nothing_is_built_for_a_bad_limit_or_row(
     user: User, limit: str, row: str, error: str
 ) -> None:
     user.commit(PLAIN, PLAIN)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb judge on variants of the baseline kernel: another layout of the same source and NOPs
-that nobody comes to are silent, instructions that come or go are found, and what cannot be judged
-is one line.
+"""The verb judge on variants of the baseline kernel: another layout of the same source finds
+nothing, added instructions are found, and errors are one line.
 
 Builds what `make profile` makes, and each variant once: half a minute.
 """
@@ -50,7 +49,7 @@ AUTHOR = {
 
 @dataclass
 class Output:
-    """How a call of the tool ended."""
+    """The outcome of a call of the tool."""
 
     code: int
     out: str
@@ -59,7 +58,7 @@ class Output:
 
     @property
     def first_line(self) -> str:
-        """Return the first line that it prints."""
+        """The first line of the output."""
         return self.out.splitlines()[0]
 
 
@@ -86,7 +85,7 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, variants.COSTLY)
 
 
-def test_another_layout_of_the_same_source_is_silent(
+def test_another_layout_of_the_same_source_finds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = kernel_links()
@@ -101,14 +100,16 @@ def test_another_layout_of_the_same_source_is_silent(
     assert result.provenance.kernel.file == "0.elf"
 
 
-def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -> None:
+def test_more_expensive_system_calls_are_found_with_their_function(
+    costly: Path, tmp_path: Path
+) -> None:
     comment = tmp_path / "comment.md"
     sides = ["--base", KERNEL, "--head", costly, "--markdown", comment]
     done = judge(tmp_path / "out", *sides)
     assert done.code == 3, done
     assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert f"+{variants.MORE} instructions" in done.out.split("\nwhere   ")[1]
-    assert "exception" in done.out.split("\nwhere   ")[1]  # the function that they stand in
+    assert "exception" in done.out.split("\nwhere   ")[1]  # the function that has them
     (row,) = (
         line for line in done.out.splitlines() if line.startswith("time.read ") and " off " in line
     )
@@ -121,10 +122,10 @@ def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -
     assert heading["limit"] == "none"
     assert heading["told"].startswith(f"-{variants.MORE} instructions on all ")
     flash = heading["sizes"]["whole"]["flash"]
-    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # what is aligned behind them
+    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # alignment of the following code
 
 
-def test_four_instructions_more_are_told_with_estimate_and_range(
+def test_four_more_instructions_are_shown_with_estimate_and_range(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
@@ -150,7 +151,7 @@ def test_four_instructions_more_are_told_with_estimate_and_range(
         assert all(part in line for part in (shown, span, "unsure", "+4"))
 
 
-def test_a_panic_is_one_line_and_the_rest_is_kept(
+def test_a_panic_is_one_line_and_other_boots_are_kept(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     head = built(tmp_path_factory, PANICKING)
@@ -161,9 +162,7 @@ def test_a_panic_is_one_line_and_the_rest_is_kept(
     assert file.load(tmp_path / "base.json").table
 
 
-def test_what_was_simulated_is_taken_when_it_is_judged_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stored_boots_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
     assert "boots, 0 of them" in judge(tmp_path / "out", *sides).out
@@ -171,7 +170,7 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
     assert again.count("2 boots, 2 of them") == 2
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tockmark", "judge", "--only", "time,console", "--jobs", "1"]
     command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
     own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
@@ -201,9 +200,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         (["--base", KERNEL, "--head", KERNEL, "--board", "cw310"], "judge"),
     ],
 )
-def test_what_cannot_be_judged_is_one_line(
-    options: list[str | Path], error: str, tmp_path: Path
-) -> None:
+def test_errors_are_one_line(options: list[str | Path], error: str, tmp_path: Path) -> None:
     done = judge(tmp_path, *options)
     assert (done.code, done.out) == (2, "")
     assert error in done.error
@@ -238,7 +235,7 @@ def test_commits_are_built_and_judged(
     assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert "base    " in done.out
     assert " the dear one" in done.out
-    monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
+    monkeypatch.chdir(tree)  # from here on, neither checkout nor command is given
     again = judge(tmp_path / "out", "plain", "dear", *options)
     assert again.out.splitlines()[:3] == done.out.splitlines()[:3]
     stored = builds.load_build_command(tree)

@@ -69,7 +69,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is built is kept for all tests here, and nowhere else."""
+    """Share the builds among the tests of this file only."""
     kept = tmp_path_factory.getbasetemp() / "kept"
     for name in ("COMMITS", "PAIRS"):
         monkeypatch.setattr(paths, name, kept / name)
@@ -77,11 +77,11 @@ def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def functions(elf: Elf) -> dict[str, int]:
-    """Where the functions begin, without the hashes in their names."""
+    """Return the addresses of functions, by name without the hash."""
     return {symbol.name: symbol.address for symbol in elf.symbols if symbol.kind == IS_FUNCTION}
 
 
-def test_all_functions_begin_at_one_address_and_differ_where_the_change_is(
+def test_all_functions_begin_at_the_same_address_and_only_changed_code_differs(
     tree: Path, tmp_path: Path
 ) -> None:
     with build_sides(tree, ["HEAD~1", "HEAD"], Recipe(CARGO + HANDED, ELF)) as both:
@@ -124,7 +124,7 @@ def judge(tree: Path, folder: Path, build: str) -> tuple[int, dict[str, object]]
     return done.exit_code, json.loads(done.stdout)
 
 
-def test_the_planted_cost_comes_out_to_the_cycle(tree: Path, tmp_path: Path) -> None:
+def test_the_planted_cost_is_found_to_the_cycle(tree: Path, tmp_path: Path) -> None:
     code, document = judge(tree, tmp_path, CARGO + HANDED)
     assert code == 3
     rows: list[dict[str, Any]] = document["rows"]  # type: ignore[assignment]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Comparisons: the four verdicts, and what no comparison may do."""
+"""Comparisons: the four verdicts, and properties of every comparison."""
 
 import json
 import math
@@ -43,13 +43,13 @@ def verdicts(comparison: Comparison) -> dict[str, Verdict]:
 
 
 def row_verdict(comparison: Comparison, id_: str) -> RowVerdict:
-    """What is said of the one row of this benchmark."""
+    """Return the verdict on the row of this benchmark."""
     (row,) = (row for row in judge_comparison(comparison).rows if row.row.id == id_)
     return row
 
 
 def shown(base: Result, new: Result, *compared: Comparison) -> str:
-    """The text of comparisons of `new` with the base."""
+    """Return the text of comparisons of `new` with the base."""
     named = [("a", base), *(("b", new) for _ in compared)]
     return comparison.compare_text(
         named, [(result, judge_comparison(result)) for result in compared]
@@ -69,14 +69,14 @@ def pair(base: list[int], new: list[int], catalogue: Catalogue, board: Board) ->
         (10_172, Verdict.SAME),
         (10_269, Verdict.SAME),
         (10_270, Verdict.WORSE),
-        (10_069, Verdict.BETTER),  # 9900 is 1.01 % below 10000, seen from itself
+        (10_069, Verdict.BETTER),  # 10,000 is 1.01 % more than 9900
         (10_071, Verdict.SAME),
     ],
 )
-def test_what_does_not_spread_is_compared_exactly(
+def test_rows_without_spread_are_compared_exactly(
     new: int, verdict: Verdict, catalogue: Catalogue
 ) -> None:
-    """10,000 net cycles against others, within 1 %."""
+    """10,000 net cycles compared with others, within 1 %."""
     pair_ = pair(steady(10_169), steady(new), catalogue, SIMULATED)
     row = row_verdict(pair_, "a.x")
     assert row.verdict is verdict
@@ -84,7 +84,7 @@ def test_what_does_not_spread_is_compared_exactly(
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "verdict"),
+    ("base", "new", "verdict"),
     [
         pytest.param(noisy(9000, 20), noisy(9005, 20), Verdict.SAME, id="same"),
         pytest.param(noisy(9000, 5), noisy(9100, 5), Verdict.SAME, id="1.1 % of 5"),
@@ -113,7 +113,7 @@ within = settings(
 
 
 @within
-@given(one=series, two=series, simulator=st.booleans())
+@given(base=series, new=series, simulator=st.booleans())
 def test_swapping_changes_no_verdict(
     base: list[int], new: list[int], simulator: bool, catalogue: Catalogue
 ) -> None:
@@ -139,7 +139,7 @@ def test_a_result_is_equivalent_to_itself(
     assert not pair_.factors
 
 
-ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that are not of the kernel
+ROWS = {  # two kernel benchmarks, one of them a sweep; two that do not touch the kernel
     "syscall.command": 1000,
     "syscall.allow_ro size=0": 1000,
     "syscall.allow_ro size=64": 2000,
@@ -151,7 +151,7 @@ ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that a
 
 
 def of_suite(times: dict[str, int], **more: Any) -> Result:
-    """The rows above, some of them dearer."""
+    """Return a result of these rows, some with more cycles."""
     return made(
         load(),
         {label: steady(round(net * times.get(label, 1)) + 169) for label, net in ROWS.items()},
@@ -159,11 +159,15 @@ def of_suite(times: dict[str, int], **more: Any) -> Result:
     )
 
 
-def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
-    """Each benchmark weighs as one: a sweep too, and with both cache settings."""
-    dearer = {"syscall.command": 8, "syscall.allow_ro size=64": 2, "syscall.allow_ro size=4096": 4}
+def test_the_geometric_mean_is_over_rows_that_touch_the_kernel() -> None:
+    """Each benchmark counts once, also a sweep and one with both cache settings."""
+    more_cycles = {
+        "syscall.command": 8,
+        "syscall.allow_ro size=64": 2,
+        "syscall.allow_ro size=4096": 4,
+    }
     others = {"loop.empty": 100, "a.stranger": 100}
-    base, new = (of_suite(times, icache=(True, False)) for times in ({}, dearer | others))
+    base, new = (of_suite(times, icache=(True, False)) for times in ({}, more_cycles | others))
     there, back = (
         compare(*both, "b", load(), Margins(), CALM) for both in ((base, new), (new, base))
     )
@@ -181,7 +185,7 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
     )
 
 
-def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
+def test_rows_of_different_parts_of_a_group_are_compared_only_with_the_cache_off(
     catalogue: Catalogue,
 ) -> None:
     whole, two, other = (
@@ -248,7 +252,7 @@ def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalo
 
 
 @pytest.mark.parametrize("text", ["1", "-1 %", "%", "nan %", "inf%", "one %"])
-def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_bad_margin_is_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(TockmarkError, match="Give one like 1%"):
         load_margins(text, catalogue)
     with pytest.raises(ValueError, match=r"percentage|could not convert"):
@@ -267,7 +271,7 @@ def saved(tmp_path: Path, **named: Result) -> list[str]:
     return [str(tmp_path / f"{name}.json") for name in named]
 
 
-def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
+def test_the_table_fits_and_shows_the_verdict(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.y": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
     two = made(catalogue, {"a.y": noisy(9900, 50), "a.x": steady(1179)}, board=ON_BOARD)
     first = compare(base, two, "b", catalogue, Margins(), CALM)
@@ -282,7 +286,9 @@ def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
     assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "=", "1000", "0", "%", "="]
 
 
-def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verb_compares_and_exits(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     base = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=base, b=made(catalogue, {"a.x": steady(1269)}))

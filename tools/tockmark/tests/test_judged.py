@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What judge runs and says, on committed results of several links of Tock 2.2 and of small changes
-of it: links of one source are silent, changes are found, and only rows in doubt are run again.
+"""What judge runs and reports, on committed results of several links of Tock 2.2 and of small
+changes of it: links of one source are silent, changes are found, and only rows in doubt are run
+again.
 """
 
 import json
@@ -27,7 +28,7 @@ from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.of_samples import made, of_links, spread, steady
 from tockmark.tests.trials import FURTHER, WANTED, Held, links_of, trial
 
-FEWER = 3  # trials, where each is like another
+FEWER = 3  # trials that are alike
 
 
 @cache
@@ -39,7 +40,7 @@ def judged(of: str) -> JudgeRun:
     ("of", "more", "links"),
     [("tock-2.2", (FURTHER,), 24), ("lay1", (), 4), ("lay2", (), 4)],
 )
-def test_what_differs_in_layout_only_is_silent(of: str, more: tuple[Path, ...], links: int) -> None:
+def test_a_change_of_layout_only_finds_nothing(of: str, more: tuple[Path, ...], links: int) -> None:
     assert layouts(pool(of)) + sum(layouts(load(path)) for path in more) == links
     for seed in range(FEWER):
         run, _, _ = trial(seed, of, more=more)
@@ -47,7 +48,7 @@ def test_what_differs_in_layout_only_is_silent(of: str, more: tuple[Path, ...], 
         assert run.judgement.moved == []
 
 
-def test_a_dearer_system_call_is_found_with_its_sign() -> None:
+def test_a_more_expensive_system_call_is_found_with_its_sign() -> None:
     for seed in range(FEWER):
         run, _, _ = trial(seed, "cost")
         assert run.judgement.exit_code == 3
@@ -58,7 +59,7 @@ def test_a_dearer_system_call_is_found_with_its_sign() -> None:
         assert re.search(r"\+3[23] ", first_line_of(run))
 
 
-def test_an_improvement_is_one() -> None:
+def test_an_improvement_is_reported() -> None:
     for seed in range(FEWER):
         run, _, _ = trial(seed, "save")
         assert run.judgement.limit < Limit.HARD
@@ -85,7 +86,7 @@ def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
 
 
 def test_instructions_come_from_one_link() -> None:
-    """More links do not change what is said of them."""
+    """More links do not change their verdict."""
     by_one, by_four = trial(3, "cost", most=1)[0], trial(3, "cost", most=4)[0]
     counts = [
         {row.row.name: round(row.moved) for row in run.judgement.moved if row.moved}
@@ -96,7 +97,7 @@ def test_instructions_come_from_one_link() -> None:
     assert all(abs(count - counts[1][name]) <= 1 for name, count in counts[0].items())
 
 
-def test_links_that_are_not_there_end_it() -> None:
+def test_judge_ends_when_there_are_no_more_links() -> None:
     links = links_of(pool("tock-2.2"))
     base, head = Held("base", links[:2]), Held("head", links[2:3])
     run = engine.judge(base, head, WANTED, LIMITS, 8)
@@ -106,7 +107,7 @@ def test_links_that_are_not_there_end_it() -> None:
 
 
 def full_report(run: JudgeRun) -> report.Report:
-    """Make a report with all parts."""
+    """Return a report with all parts."""
     phase = "kernel", "scheduler"
     moved = diff_profiles(stored(phase, (10, 5)), stored(phase, (43, 5)))
     where = {"syscall.command icache=on": moved}
@@ -125,7 +126,7 @@ def full_report(run: JudgeRun) -> report.Report:
 
 
 def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
-    """A profile with as many functions as phases, two cycles an instruction."""
+    """Return a profile with one function per phase and two cycles per instruction."""
     shares = tuple(
         Share(name, {"execute": 2 * count}, count)
         for name, count in zip(names, instructions, strict=True)
@@ -136,7 +137,7 @@ def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
 
 
 def first_line_of(run: JudgeRun) -> str:
-    """The first line."""
+    """Return the first line of the report."""
     return first_line(full_report(run).judgement)
 
 
@@ -155,10 +156,10 @@ def test_the_table_has_40_lines_and_every_row_is_in_it(of: str, width: int) -> N
     assert sum("→" in line for line in every[1:]) == len(judgement.rows) == 134
     assert not any("folded" in line for line in every)
     groups = [row.group for row in judgement.rows]
-    assert len(list(groupby(groups))) == len(set(groups))  # each stands in one place
+    assert len(list(groupby(groups))) == len(set(groups))  # no group occurs twice
 
 
-def test_the_json_has_all_that_moved() -> None:
+def test_the_json_has_all_rows_that_moved() -> None:
     full = full_report(judged("cost"))
     document = json.loads(json.dumps(report.as_json(full), allow_nan=False))
     assert document["exit_code"] == 3
@@ -183,8 +184,8 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
     assert "rows</summary>" in text
 
 
-def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> None:
-    """As of ELFs, which are not paired: what is known of a small change is said everywhere."""
+def test_a_small_unsure_change_has_row_estimate_and_range() -> None:
+    """ELFs are not paired. Text, JSON and comment all show the change."""
     sides = link(248, 118, "a"), link(255, 122, "b")
     judged = engine.judge(*sides, WANTED, LIMITS, spread=spread(0.02))
     full = report.Report(judged, ("old.elf", "new.elf"), Path("out"), Sizes({}, {}))
@@ -215,18 +216,18 @@ def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> 
 def link(
     net: int, instructions: int, sha256: str, later: int | None = None, icache: bool = True
 ) -> Held:
-    """Links of a kernel whose command takes so much, and in all but the first link perhaps
-    something else, beside a reading's 84 instructions."""
-    found = []
-    for number, taken in enumerate([net] if later is None else [net] + [later] * 7):
+    """Return links of a kernel whose command takes `net` cycles, or `later` in all but the first
+    link, and `instructions` more than the 84 of a reading."""
+    links = []
+    for number, cycles in enumerate([net] if later is None else [net] + [later] * 7):
         kernel = Kernel("one 1.0", "one.elf", f"{sha256}{number}" * 32)
-        rows, counts = {"syscall.command": steady(taken)}, {"syscall.command": 84 + instructions}
+        rows, counts = {"syscall.command": steady(cycles)}, {"syscall.command": 84 + instructions}
         result = made(KNOWN, rows, instret=counts, kernel=kernel, icache=(icache,))
-        found.append((of_links([result]), 0))
-    return Held(sha256, found)
+        links.append((of_links([result]), 0))
+    return Held(sha256, links)
 
 
-def test_no_name_becomes_markup() -> None:
+def test_names_are_escaped_in_markdown() -> None:
     comment = report.markdown(full_report(judged("cost")))
     for mark in ("<script>", "<b>", "|`", "@me", "new`"):
         assert mark not in comment
@@ -237,7 +238,7 @@ def test_no_name_becomes_markup() -> None:
 @pytest.mark.parametrize(
     ("base", "new", "more"),
     [
-        (SymbolSize(1, 100), SymbolSize(1, 112), False),  # calls that reach farther
+        (SymbolSize(1, 100), SymbolSize(1, 112), False),  # calls over longer distances
         (SymbolSize(1, 100), SymbolSize(1, 120), True),
         (SymbolSize(1, 4000), SymbolSize(1, 4040), False),
         (SymbolSize(1, 64), SymbolSize(1, 64, 20), True),
@@ -246,7 +247,7 @@ def test_no_name_becomes_markup() -> None:
         (SymbolSize(2, 40), SymbolSize(3, 44), True),
     ],
 )
-def test_a_symbol_counts_if_no_other_link_would_change_it(
+def test_a_symbol_is_listed_if_a_new_link_would_not_explain_its_size(
     base: SymbolSize | None, new: SymbolSize | None, more: bool
 ) -> None:
     assert report.exceeds_linker_noise(Growth("f", base, new)) is more

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging results of two languages: each is held against its own, unless the language is the very
+"""Judging results of two languages: each is compared with its own, unless the language is the very
 factor to compare.
 """
 
@@ -30,7 +30,7 @@ SWEEP = [f"mem.copy_memcpy size={size}" for size in (1024, 2048, 4096, 8192, 163
 
 
 def costing(times: float) -> dict[str, list[int]]:
-    """Rows of the suite: of the kernel, of a body in assembly, and one that a compiler makes."""
+    """Return rows of the suite: kernel, a body in assembly, and a compiled body."""
     rows = {
         COMMAND: steady(round(1000 * times)),
         "call.void": steady(500),
@@ -40,7 +40,7 @@ def costing(times: float) -> dict[str, list[int]]:
 
 
 def languages(c: float, rust: float) -> Result:
-    """A result of both, at these prices; whole as far as it goes."""
+    """Return a complete result of both languages, with these factors on the cycles."""
     return replace(of_both(KNOWN, costing(c), costing(rust)), missing=())
 
 
@@ -111,7 +111,7 @@ def test_limits_find_the_language_that_got_worse(both: Result) -> None:
 
 
 @pytest.mark.parametrize("form", export.FORMS)
-def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
+def test_exports_distinguish_the_languages(form: str, both: Result) -> None:
     text = export.export(both, KNOWN, form)
     names = {
         "csv": [f"{COMMAND},,on,{lang}," for lang in ("c", "rust")],
@@ -121,7 +121,9 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
     assert [text.count(name) for name in names.get(form, others)] == [1, 1]
 
 
-def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verb_compares_by_language(
+    tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
@@ -138,7 +140,7 @@ def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch)
     for words, says in (
         (["--by", "abi", str(path)], "there is no by 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),
-        (["--by", "lang", str(alone)], "has rows in C alone"),
+        (["--by", "lang", str(alone)], "only in C"),
         ([str(path)], "or --by lang"),
     ):
         failed = run(app, ["compare", *words])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging by limits: exit codes for what got worse by how much, and what noise may not do."""
+"""Judging by limits: exit codes by the size of the growth, and noise that must not fail."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ def grown(catalogue: Catalogue, old: int, new: int, **instret: int) -> Judgement
 
 
 def findings(judgement: Judgement) -> list[tuple[str, str]]:
-    """The rows that are beyond a limit, and why they are gone."""
+    """Return the rows that are beyond a limit, and why they are gone."""
     beyond = [
         row for row in judgement.rows if row.limit or (row.instructions and row.instructions.limit)
     ]
@@ -72,7 +72,7 @@ def findings(judgement: Judgement) -> list[tuple[str, str]]:
         (0, 4, Verdict.WORSE, Limit.HARD),
     ],
 )
-def test_default_limits(
+def test_the_default_limits(
     old: int, new: int, verdict: Verdict, limit: Limit, catalogue: Catalogue
 ) -> None:
     judgement = grown(catalogue, old, new)
@@ -111,7 +111,7 @@ cycles = {}
         ("a.x", 1000, 9000, False, Limit.NONE),  # no limit at all
     ],
 )
-def test_limits_of_a_file(
+def test_limits_come_from_a_file(
     label: str, old: int, new: int, icache: bool, limit: Limit, catalogue: Catalogue, tmp_path: Path
 ) -> None:
     (tmp_path / "l.toml").write_text(LIMITS)
@@ -147,7 +147,7 @@ def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue)
         load_limits(tmp_path / "none.toml", catalogue)
 
 
-def test_a_row_of_another_part_of_its_group_does_not_pass(catalogue: Catalogue) -> None:
+def test_a_row_whose_boot_ran_other_rows_does_not_pass(catalogue: Catalogue) -> None:
     whole, part = (
         with_provenance(made(catalogue, {"a.x": steady(50)}), said=provenance)
         for provenance in ({"lang": "c"}, {"lang": "c", "only": "2"})
@@ -189,8 +189,10 @@ def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
 
 
 @pytest.mark.parametrize("kind", ["failed", "missing"])
-def test_a_row_that_no_base_has_must_be_there_too(kind: str, catalogue: Catalogue) -> None:
-    """The new result is incomplete, whatever the bases are."""
+def test_a_missing_row_that_the_base_lacks_makes_the_result_incomplete(
+    kind: str, catalogue: Catalogue
+) -> None:
+    """The new result is incomplete, regardless of the base."""
     base = made(catalogue, {"a.x": steady(50)})
     gone = (Absent("b.new", "time", {}, True, "no" if kind == "failed" else None),)
     judgement = judged(base, replace(base, **{kind: gone}), catalogue)  # type: ignore[arg-type]
@@ -218,7 +220,9 @@ def test_noise_does_not_fail(catalogue: Catalogue) -> None:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(old=st.integers(0, 10**6), new=st.integers(0, 10**6), more=st.integers(0, 10**5))
-def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue: Catalogue) -> None:
+def test_more_cycles_never_get_a_better_verdict(
+    old: int, new: int, more: int, catalogue: Catalogue
+) -> None:
     limits = [grown(catalogue, old, cycles).limit for cycles in (new, new + more)]
     assert limits == sorted(limits)
     assert grown(catalogue, old, old).exit_code == 0
@@ -280,8 +284,8 @@ def test_the_verb_and_its_exit_codes(
     assert text.startswith("Pass: cycles better on 1 row (-16.7 %)")
 
 
-def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
-    """Whoever opens a pull request names kernels, rows and files."""
+def test_names_are_escaped_in_markdown(catalogue: Catalogue) -> None:
+    """The author of a pull request chooses the names of kernels, rows and files."""
     hostile = "[click](http://evil.example) @octocat <img src=x>"
     base, new = (made(catalogue, {"a.x": steady(net), "a.y": steady(net)}) for net in (1000, 1200))
     names = {"a.y": f"a.{hostile}"}
@@ -298,4 +302,4 @@ def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
     assert "http:" not in page
     assert "<img" not in page
     assert page.count("&#60;img") == 7
-    assert page.count("`") == 6  # of the row a.x
+    assert page.count("`") == 6  # around the row a.x

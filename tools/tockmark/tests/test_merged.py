@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The merged changes of Tock that docs/method.md and the example of docs/measure-your-change.md
-show: pages quote the judgement that their committed results give.
+"""The merged changes of Tock in docs/method.md and docs/measure-your-change.md: the pages quote the
+judgement of their committed results.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ EXAMPLE = paths.ROOT / "docs" / "measure-your-change.md"
 
 @dataclass(frozen=True)
 class Measured:
-    """A side of which all that will ever be measured is in one result."""
+    """A side whose only result is stored."""
 
     name: str
     result: Result
@@ -43,25 +43,25 @@ def judged(number: int) -> Report:
 
 
 @pytest.mark.parametrize(("number", "code"), [(5044, 0), (4717, 3), (4923, 0)])
-def test_the_page_says_what_was_judged(number: int, code: int) -> None:
+def test_the_page_quotes_the_judgement(number: int, code: int) -> None:
     report = judged(number)
     assert report.exit_code == code
     first = first_line(report.judgement)
     (line,) = (
-        line_
-        for line_ in PAGE.read_text(encoding="utf-8").splitlines()
-        if line_.startswith(f"| #{number} ")
+        row
+        for row in PAGE.read_text(encoding="utf-8").splitlines()
+        if row.startswith(f"| #{number} ")
     )
     assert line.startswith(f'| #{number} | exit {code}: "{first}"')
 
 
-def test_the_example_is_the_answer() -> None:
-    """But for what profiles say, which no result has."""
+def test_the_example_is_the_output() -> None:
+    """The functions are from profiles, which results do not have."""
     example = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
     lines = [line.removeprefix("    ") for line in example.partition("\n    …")[0].splitlines()]
     judgement = judged(4717).judgement
     printed = [*text.wrap(first_line(judgement)), "", *table_lines(judgement, text.LINE)]
-    heads = 5  # lines, of which two have a column more
+    heads = 5  # lines; two of them have one more column
     assert lines[:3] == printed[:3]
     assert len(lines) > heads + 8
     shown = [line.removesuffix("  memset, …") for line in lines[heads:]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Sweeps: slopes, intercepts and bends of lines that are known."""
+"""Sweeps: slopes, intercepts and bends of given lines."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
     return made(catalogue, rows)
 
 
-def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
+def test_a_line_is_checked_at_the_size_that_is_left_out(catalogue: Catalogue) -> None:
     (sweep,) = sweeps.sweeps(
         result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
     )
@@ -42,7 +42,7 @@ def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     assert sweep.line.residual_sd > 100
 
 
-def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_the_verb_fits_lines(tmp_path: Path, catalogue: Catalogue) -> None:
     result = result_of(catalogue, x={s: 40 + 3 * s for s in range(8)})
     (tmp_path / "r.json").write_text(file.text(result))
     done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json")])
@@ -51,15 +51,15 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert max(map(len, done.output.splitlines())) <= 100
     done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--json"])
     assert json.loads(done.output)[0]["line"]["slope"] == pytest.approx(3)
-    one = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
-    (tmp_path / "r.json").write_text(file.text(one))
+    nops = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
+    (tmp_path / "r.json").write_text(file.text(nops))
     for only, code in (("a.x", 0), ("a.x:n=3", 2), ("a.y", 2)):
         done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--only", only])
         assert exit_code(done) == code
 
 
-def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
-    """Below, a copy's ends count: here as much as if a byte cost nothing."""
+def test_sweeps_over_bytes_are_fitted_from_one_kib_up() -> None:
+    """Below that, the ends of a copy count: here as if a byte cost nothing."""
     nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
     (sweep,) = sweeps.sweeps(made(load(), rows), load())

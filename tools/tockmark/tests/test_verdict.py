@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rule: what the layout may do, and what it may not be blamed for."""
+"""The rule: which differences layout explains, and which it does not."""
 
 import math
 
@@ -19,17 +19,17 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import judged, made, of_links, steady
 
 ONE_PERCENT = Deviation(0.01, 15)
-MANY = 10**6  # degrees of freedom: as good as known
+MANY = 10**6  # degrees of freedom: practically exact
 
 
 @pytest.mark.parametrize(("z", "free"), [(3.5, 7), (3.5, 15), (3.5, 100), (2, 4)])
-def test_students_t_is_that_of_scipy(z: float, free: int) -> None:
+def test_students_t_agrees_with_scipy(z: float, free: int) -> None:
     expected = reference.t.isf(reference.norm.sf(z), free)
     assert student(z, free) == pytest.approx(expected, rel=0.02)
     assert student(z, 0) == math.inf
 
 
-def test_more_links_tell() -> None:
+def test_more_links_narrow_the_interval() -> None:
     widths = []
     for links in (1, 4, 16):
         base, new = (Value((net,) * links, links) for net in (1000, 1040))
@@ -41,8 +41,8 @@ def test_more_links_tell() -> None:
     assert verdict_of(change_, 0.06) is Verdict.SAME
 
 
-def test_what_both_sides_show_counts_if_it_is_more() -> None:
-    """Of four links each, that differ by far more than was known."""
+def test_the_shown_spread_counts_if_it_is_wider() -> None:
+    """Four links per side differ by far more than the known spread."""
     base, new = Value((900, 1000, 1100, 1000), 4), Value((1000, 1100, 1200, 1100), 4)
     assert verdict_of(change(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
     calm = Value((1000,) * 4, 4), Value((1100,) * 4, 4)
@@ -59,7 +59,7 @@ def test_what_both_sides_show_counts_if_it_is_more() -> None:
     ],
 )
 def test_instructions_need_no_links(new: tuple[int, ...], expected: Verdict) -> None:
-    """A stray one or two are none, whatever share of the row they are."""
+    """One or two instructions never count, however short the row is."""
     margin = 0.025
     assert verdict_of(change_of_count(Value((100,)), Value(new)), margin) is expected
 
@@ -84,7 +84,7 @@ def test_swapping_changes_no_verdict(
 
 
 @given(nets, nets, st.floats(0, 0.2), st.floats(0.001, 0.5), st.floats(1, 3))
-def test_a_wider_margin_moves_nothing(
+def test_a_wider_margin_adds_no_finding(
     first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, wider: float
 ) -> None:
     change_ = change(Value(first, len(first)), Value(second, len(second)), Deviation(s, 15))
@@ -93,7 +93,7 @@ def test_a_wider_margin_moves_nothing(
 
 
 def ids(judgement: Judgement) -> list[str]:
-    """The rows whose cycles are beyond a limit, or that are no row any more."""
+    """Return the rows whose cycles are beyond a limit, or that are gone."""
     return [row.row.id for row in judgement.rows if row.limit]
 
 
@@ -105,7 +105,7 @@ def test_slopes_of_the_apps_set_the_noise(
     assert judged(base, two, catalogue).limit is Limit.HARD
     monkeypatch.setattr(Series, "is_slope", True)
     assert judged(base, two, catalogue).limit is Limit.SOFT
-    # More is no noise: it hides nothing, and does not pass.
+    # A larger difference is not noise: it widens no interval, and does not pass.
     three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
     judgement = judged(base, three, catalogue)
     assert judgement.exit_code == 3
@@ -124,7 +124,7 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
     assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 
-def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: Catalogue) -> None:
+def test_more_instructions_are_no_finding_if_cycles_certainly_fell(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(1000)}, instret={"a.x": 100})
     for net, limit in ((1000, Limit.HARD), (950, Limit.NONE), (1010, Limit.HARD)):
         new = made(catalogue, {"a.x": steady(net)}, instret={"a.x": 133})
@@ -133,8 +133,8 @@ def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: 
         assert [row.moved for row in judgement.moved] == [33]
 
 
-def test_links_are_told_apart_as_seldom_as_is_said() -> None:
-    """Of links of normal logarithms, which new links are judged by: about as the known ones."""
+def test_false_alarms_are_as_rare_as_calibrated() -> None:
+    """Links have normal logarithms; new links give about as many alarms as the known ones."""
     draw = np.random.default_rng(7)
     rows: dict[AnyKey, Floats] = {
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
