@@ -29,7 +29,7 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     assert [one.name for one in found.studies] == ["paper-2021"]
     assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
     assert found.problems == []
-    assert found.strangers == []
+    assert found.unknown_files == []
     site = Site(found, catalogue.load())
     assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
 
@@ -83,7 +83,7 @@ def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
     else:
         out.mkdir()
         (out / "site.json").write_text("[]" if kind == "list" else '{"files": ["site.json"]}')
-    with pytest.raises(TockmarkError, match="Name another folder with -o"):
+    with pytest.raises(TockmarkError, match="Give another folder with -o"):
         render.write_site(out, {"index.html": "x"})
     assert not (tmp_path / "out" / "index.html").exists()
 
@@ -108,7 +108,7 @@ def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -
     assert done.exit_code == 0, done.output
     for name in ("kernel/made-up-kernel.html", "benchmark/syscall.html"):
         page = (tmp_path / "out" / name).read_text(encoding="utf-8")
-        assert "100 cycles and 70 instructions. 60 of these" in page
+        assert "100 cycles and 70 instructions. The body takes 60 of these" in page
         assert "<script>f" not in page
     assert 'href="../kernel/made-up-kernel.html#profile-' in page
     assert 'aria-label="flame graph"' not in page  # the kernel's page has it, once
