@@ -129,7 +129,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_covered_overlaps(outer: (u32, u32), inner: (u32, u32)) {
+        fn a_covered_region_overlaps(outer: (u32, u32), inner: (u32, u32)) {
             let between = |(one, other): (u32, u32)| Region::new(one.min(other), one.max(other));
             let (outer, inner) = (between(outer), between(inner));
             if outer.covers(inner) && inner.length() > 0 {

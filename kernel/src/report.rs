@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn no_piece_is_longer_than_is_said() {
+    fn no_piece_is_longer_than_the_limit() {
         let most = u32::MAX;
         let (cause, value, pc) = (most, most, most);
         let lines = [

@@ -155,7 +155,7 @@ mod tests {
     /// With one pair of entries an access to any open buffer faults once.
     #[test]
     #[cfg(feature = "pmp-8")]
-    fn one_open_buffer_is_there_at_a_time() {
+    fn one_open_buffer_is_accessible_at_a_time() {
         let mut inbox = Inbox::new();
         for owner in 1..MAX_PROCESSES {
             inbox.offer(owner, buffer(owner));

@@ -203,7 +203,7 @@ mod tests {
         /// The copy, part by part, has exactly the bytes that both buffers have.
         #[test]
         #[cfg(not(feature = "abi-v1"))]
-        fn a_copy_is_what_both_have(
+        fn a_copy_has_the_bytes_of_both_buffers(
             from in 0..8u32, to in 0..8u32, length in 0..3000u32, room in 0..3000u32,
         ) {
             let start = Hardware::app_ram().start();
@@ -237,7 +237,7 @@ mod tests {
 
         /// A byte is written only where it is allowed.
         #[test]
-        fn a_byte_goes_where_it_is_allowed(from in distance(), size in 0..64u32) {
+        fn a_byte_is_written_only_where_allowed(from in distance(), size in 0..64u32) {
             let start = Hardware::app_ram().start() + 8;
             let address = start.wrapping_add(from);
             write_byte(address, 0xA5, Region::new(start, start + size));

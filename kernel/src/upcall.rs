@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_send_leaves_room() {
+    fn upcalls_from_others_leave_room() {
         let mut queue = Queue::new();
         for sender in 1..MAX_PROCESSES as u32 {
             let mut sent = 0;
@@ -197,7 +197,7 @@ mod tests {
     proptest! {
         /// Any sequence of operations has the same result as on a plain list.
         #[test]
-        fn it_behaves_as_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
+        fn the_queue_behaves_like_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
             let mut queue = Queue::new();
             let mut model: VecDeque<Upcall> = VecDeque::new();
             for (serial, (step, number)) in steps.into_iter().enumerate() {

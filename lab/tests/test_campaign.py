@@ -35,7 +35,7 @@ class Simulated:
     interrupt_at = ""  # the commit at which the user presses Ctrl-C
 
     def __init__(self, name: str, links: BuiltLinks, options: object, folder: Path) -> None:
-        self.subject, self.folder, self.boots, self.taken = links.commit.subject, folder, 0, 0
+        self.subject, self.folder, self.boots, self.reused = links.commit.subject, folder, 0, 0
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         if Simulated.interrupt_at and Simulated.interrupt_at in self.subject:

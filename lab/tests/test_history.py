@@ -108,7 +108,9 @@ def test_a_full_disk_leaves_the_old_file(
     before = path.read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
-    with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; it holds what"):
+    with pytest.raises(
+        TockmarkError, match=r"h.jsonl: No space left on device; the file is unchanged"
+    ):
         history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
@@ -130,17 +132,17 @@ LINE = '{"format": "tockmark-history", "version": 2'
     [
         ("", "has no runs"),
         ('{"format":"tock', "has no runs"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history; give a file"),
+        ("\x00\n", "is another file, not a history. Give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
         (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
         (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
         ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
-        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
+        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it again"),
         ('{"format": "tockmark-history", "version": 2}\n', "line 1: .* required field `date`"),
-        (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' stands twice"),
+        (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' occurs twice"),
         (f'{LINE}, "a": NaN}}\n', "line 1: NaN is not a finite number"),
-        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected text .* at `date`"),
+        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected .*text .* at `date`"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
 def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again. Take"):
+    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 repeats the run of line 1. Delete"):
         history.load(path)
 
 

@@ -72,7 +72,7 @@ def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
             {"TOCKMARK_FUZZ_LOGS": "many"},
             "TOCKMARK_FUZZ_LOGS=many is not a number from 1",
         ),
-        (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
+        (["page", "moon"], {}, "there is no part 'moon'. Name conformance, mixes, "),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], message: str) -> None:

@@ -178,7 +178,7 @@ fn a_request_and_its_answer_are_copied() {
 }
 
 #[test]
-fn what_has_no_room_is_cut() {
+fn a_request_that_does_not_fit_is_cut() {
     let mut kernel = pair();
     write(RAM, &[7; 64]);
     kernel.out(0, RAM, 64);
@@ -195,7 +195,7 @@ fn what_has_no_room_is_cut() {
 }
 
 #[test]
-fn who_cannot_be_asked() {
+fn requests_that_are_refused() {
     let mut kernel = several(&["client", "service", "third"]);
     assert_eq!(kernel.of(0, SEND, id(1)), failed(ErrorCode::Uninstalled));
     kernel.of(1, ENABLE, 0);
@@ -242,7 +242,7 @@ fn a_request_that_is_cancelled_gets_no_answer() {
 }
 
 #[test]
-fn a_service_that_ends_or_stops_serving_leaves_nobody_waiting() {
+fn clients_of_a_service_that_ends_or_stops_get_an_answer() {
     for end in 0..3 {
         let mut kernel = several(&["client", "service", "third"]);
         kernel.of(1, ENABLE, 0);
@@ -268,7 +268,7 @@ fn a_service_that_ends_or_stops_serving_leaves_nobody_waiting() {
 }
 
 #[test]
-fn a_client_that_begins_anew_is_another_one() {
+fn a_restarted_client_is_another_process() {
     let mut kernel = pair();
     kernel.of(0, SEND, id(1));
     kernel.of(1, TAKE, 0);

@@ -60,7 +60,7 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
         (["data cycles 1*5"], "does not count"),
         (["bench a.b n=5"], "inner"),
         (["bench a.b inner=0 n=5"], "not a positive number"),
-        (["bench a.b x=1 x=2 inner=1 n=5"], "twice"),
+        (["bench a.b x=1 x=2 inner=1 n=5"], "appears twice"),
         (["begin proto=1 apps=x"], "positive"),
         (["bench a.b inner=1 n=5", "data cycles 1*6"], "samples"),
         (["bench a.b inner=1 n=5", "data cycles 1*5", "data instret 1*4"], "another number"),

@@ -302,8 +302,8 @@ def _remove_uncertain_apps(measured: Measured) -> None:
 
 
 def _set_languages(measured: Measured) -> None:
-    """Set the language of each app, from its `begin`, the mark of its boot, or the whole log. Remove
-    apps whose language is not certain."""
+    """Set the language of each app, from its `begin`, the mark of its boot, or the whole log.
+    Remove apps whose language is not certain."""
     stated: dict[int, Lang] = {
         id(app): language(app.begin["lang"])
         for _, app in measured.each()
@@ -412,7 +412,7 @@ def _take_marks(boot: MeasuredBoot, app: App, record: Record) -> None:
         _add_absent(app, "skip", row.id, row.params, why)
         return
     try:
-        marks = boot.marks.of_row(pairs["from"], pairs["to"], app.last_line, record.line)
+        marks = boot.marks.row_marks(pairs["from"], pairs["to"], app.last_line, record.line)
         samples = durations(marks, pairs["from"], pairs["to"], row.asked)
     except ValueError as error:
         _add_absent(app, "fail", row.id, row.params, f"marks: {error}")

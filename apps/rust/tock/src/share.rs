@@ -32,8 +32,8 @@ use core::marker::PhantomData;
 
 use crate::Syscalls;
 
-/// Runs `body` with a handle for everything in the list `L`, then takes back from the kernel what it was given
-/// with that handle. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
+/// Runs `body` with a handle for everything in the list `L`, then takes back from the kernel what it was
+/// given with that handle. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
 #[inline]
 pub fn scope<L: List, Output, F: FnOnce(Handle<'_, L>) -> Output>(body: F) -> Output {
     let list = L::default();
