@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What compiles the apps in C and shapes their code: for apps/build.mk and the apps of studies.
+# The compiler of the C apps and its options, for apps/build.mk and for the apps of studies.
 
-# ARCH=cortex-m4 is for that core in the place of RISC-V.
+# ARCH=cortex-m4 selects that core instead of RISC-V.
 ifeq ($(ARCH),cortex-m4)
 TOOLS := arm-none-eabi-
 PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi
@@ -20,13 +20,13 @@ ifeq ($(shell command -v $(CC)),)
 $(error apps/build.mk: $(CC) is not installed; on Debian: apt install $(PACKAGES))
 endif
 
-# Every app says it in its begin record, with the language and the compiler.
+# Every app prints this in its begin record, with the language and the compiler.
 CODE := -O3 $(MACHINE)
 COMPILER := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
-# The linker script of apps that may say how much stack they get, in `tm_stack`: the others' has a number,
-# for what is linked by it is told apart by what it holds.
-# Below build/ alone: the script that it is made of has that name, too.
+# The linker script of apps that may set their stack size with `tm_stack`. Other apps use the script with a
+# fixed number, because links are distinguished by the contents of their script.
+# The target is below build/ only, since the original script has the same name.
 build/%/app.ld: apps/runtime/app.ld apps/code.mk
 	@mkdir -p $(@D)
 	sed 's/\. += 2048;/. += DEFINED(tm_stack) ? tm_stack : 2048;/' $< > $@

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This checks the catalogue and makes from it what the apps are compiled with; build.mk calls it.
+"""Check the catalogue and convert it to a header for C and assembly, or to a module for Rust.
 
     python3 apps/generate.py apps/catalogue.toml OUT/rows.h [ASSEMBLY]
 
-ASSEMBLY is the folder of another architecture's bodies: there a row is skipped that lacks one.
-The suffix of the output says in which language. Everywhere the id has "_" for its dot. For C and
-assembly (.h):
+The makefiles and build scripts call it. ASSEMBLY is the folder of another architecture's bodies: a
+row is skipped there if the folder lacks one of its bodies. The output's suffix selects the
+language. In names, the id has "_" instead of its dot. The header (.h) has these macros, and
+declares the bodies:
 
-    TM_ROW_x        the fields of a benchmark's definition that the catalogue gives
-    TM_INNER_x      operations in a sample
-    TM_VALUES_x_p   the values of its parameter p, TM_MAX_x_p the largest of them;
-    TM_INDEX_x_p_v  where its values are names, the index of the value v
-    TM_BENCHES_g    the definitions of a group, in order: one that is missing does not compile
-    TM_SAMPLES_MAX  the most samples that a benchmark has
+    TM_ROW_x        the fields of a benchmark's definition that come from the catalogue
+    TM_INNER_x      operations per sample
+    TM_VALUES_x_p   the values of its parameter p; TM_MAX_x_p is the largest of them
+    TM_INDEX_x_p_v  the index of the value v, if the values are names
+    TM_BENCHES_g    the definitions of a group, in order: without one of them it does not compile
+    TM_SAMPLES_MAX  the most samples of any benchmark
+    TM_ABSENT       the bodies that ASSEMBLY lacks
 
-    TM_ABSENT       the bodies that ASSEMBLY has not
+The Rust module (.rs) needs `tock::runtime`:
 
-and the declarations of the bodies. For Rust (.rs), to be included where `tock::runtime` is there:
-
-    x::ROW          the fields of a benchmark's definition that the catalogue gives
-    x::INNER        operations in a sample
-    x::p::VALUES    the values of its parameter p, x::p::MAX the largest of them; or
-    x::p::V         where they are names, the index of the value v
-    benches_g!()    the definitions of a group, in order: one that is missing does not compile
+    x::ROW          the fields of a benchmark's definition that come from the catalogue
+    x::INNER        operations per sample
+    x::p::VALUES    the values of its parameter p; x::p::MAX is the largest of them
+    x::p::V         the index of the value v, if the values are names
+    benches_g!()    the definitions of a group, in order: without one of them it does not compile
     bodies::b       the bodies
 """
 
@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 NUMBER = (int, float)
-# The keys of a table by the types of their values; one with a "?" may be missing.
+# The keys of a table, by the type of their values. A key with a "?" may be missing.
 TOP = {str: "name?", int: "silence?", NUMBER: "budget?", list: "sections benchmark boot?"}
 BENCHMARK = {
     str: "id section touches what counts unit? bytes? by? distribution?"
@@ -67,34 +67,34 @@ SKIPS = ("skip_v1", "skip_c", "skip_rust", "skip_libtock_rs")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
 BITS = 32
-BOOT_NAME = "[A-Za-z0-9_-]{1,23}"  # what tm_link of runtime/bench.h holds
+BOOT_NAME = "[A-Za-z0-9_-]{1,23}"  # fits into tm_link of runtime/bench.h
 
 
-Rules = Iterator[tuple[bool, str]]  # whether each is kept, and what is wrong if not
+Rules = Iterator[tuple[bool, str]]  # whether a rule is kept, and the error if not
 
 
 class MalformedError(Exception):
-    """The catalogue is not as it should be: where, and what is wrong."""
+    """The catalogue breaks a rule. The message has the entry and the error."""
 
 
-def require(good: bool, where: str, wrong: str) -> None:
-    if not good:
-        raise MalformedError(f"{where}: {wrong}")
+def require(condition: bool, where: str, error: str) -> None:
+    if not condition:
+        raise MalformedError(f"{where}: {error}")
 
 
 @dataclass(frozen=True)
 class SuiteRow:
-    """What the apps need of a benchmark."""
+    """The fields of a benchmark that the apps need."""
 
     id: str
     samples: int
     inner: int
     params: dict[str, list[int] | list[str]]
     bodies: list[str]
-    skip: dict[str, str]  # why it is not tried: on "v1" of the interface, in "c", in "rust"
+    skip: dict[str, str]  # why it does not run: in "v1" of the interface, in "c", in "rust"
     by: str
     passes: int
-    scenes: int  # where it runs, a bit each: one, or one for each value of its first parameter
+    scenes: int  # one bit per scene: one, or one for each value of the first parameter
 
     @property
     def group(self) -> str:
@@ -105,12 +105,12 @@ class SuiteRow:
         return self.id.replace(".", "_")
 
     def reason(self, where: str, form: str, otherwise: str) -> str:
-        """Return why it is not tried there, as a string in this form."""
+        """Return why it does not run there, as a string in this form, or `otherwise`."""
         return form.format(json.dumps(self.skip[where])) if where in self.skip else otherwise
 
 
 def is_list_of(kind: type, values: Any) -> bool:
-    """Return whether these are values of this type, each once."""
+    """Return whether this is a list of different values of this type."""
     return (
         isinstance(values, list)
         and bool(values)
@@ -120,18 +120,18 @@ def is_list_of(kind: type, values: Any) -> bool:
 
 
 def are_names(words: list[str]) -> bool:
-    """Return whether C and Rust can call something by each of these."""
+    """Return whether all words are identifiers of C and Rust."""
     return all(re.fullmatch("[a-z][a-z0-9_]*", word) for word in words)
 
 
-def called(entry: Any, number: int) -> str:
-    """Return how a message names an entry that may be anything."""
+def entry_name(entry: Any, number: int) -> str:
+    """Return the name of an entry for messages. The entry may be malformed."""
     id_ = entry.get("id") if isinstance(entry, dict) else None
     return id_ if isinstance(id_, str) else f"benchmark {number}"
 
 
-def checked(table: Any, keys: Mapping[Any, str], where: str) -> dict[str, Any]:
-    """Return the table, which has all the keys it needs, no others, and of the right types."""
+def checked_table(table: Any, keys: Mapping[Any, str], where: str) -> dict[str, Any]:
+    """Return the table after checking its keys and their types."""
     require(isinstance(table, dict), where, "must be a table")
     named = [(key, kind) for kind, names in keys.items() for key in names.split()]
     kinds = {key.rstrip("?"): kind for key, kind in named}
@@ -147,21 +147,27 @@ def checked(table: Any, keys: Mapping[Any, str], where: str) -> dict[str, Any]:
 
 
 def benchmark_rules(entry: dict[str, Any], sections: list[str], ids: list[str]) -> Rules:
-    """Yield the rules that a benchmark must keep, in their order."""
+    """Yield the rules for a benchmark, in order."""
     params, section, by = entry.get("params", {}), entry["section"], entry.get("by", BY[0])
-    yield section in sections, f"'{section}' is none of the sections at the top"
+    yield section in sections, f"the section '{section}' is not in 'sections' at the top"
     right = bool(re.fullmatch(r"[a-z][a-z0-9]*\.[a-z][a-z0-9_]*", entry["id"]))
-    yield right, "an id is group.operation"
+    yield right, "an id must be group.operation"
     yield entry["touches"] in TOUCHES, "'touches' must be kernel, app or control"
     yield by in BY, "'by' must be sampler, reading or mark"
     for key in ("samples", "inner", "budget", "passes"):
         yield 0 < entry.get(key, 1) < WORD, f"'{key}' must be more than 0"
     yield entry.get("distribution", "cached") == "cached", "'distribution' must be cached"
-    yield by == BY[0] or "passes" not in entry, "'passes' are the sampler's to take"
-    yield len(params) <= PARAMS_MAX, f"more than {PARAMS_MAX} parameters"
+    yield (
+        by == BY[0] or "passes" not in entry,
+        "'passes' needs the sampler, so 'by' must be sampler",
+    )
+    yield len(params) <= PARAMS_MAX, f"there are more than {PARAMS_MAX} parameters"
     for name, values in params.items():
         words = [name, *values] if is_list_of(str, values) else [name]
-        yield are_names(words), f"bad name: {words}"
+        yield (
+            are_names(words),
+            f"names of parameters and values must be lower-case identifiers: {words}",
+        )
         numbers = is_list_of(int, values) and all(0 <= value < WORD for value in values)
         right = numbers or is_list_of(str, values)
         yield right, f"'{name}' must be different numbers, or different names"
@@ -170,80 +176,89 @@ def benchmark_rules(entry: dict[str, Any], sections: list[str], ids: list[str]) 
     bodies = entry.get("bodies", ["x"])
     yield is_list_of(str, bodies) and are_names(bodies), "'bodies' must be names of procedures"
     for key in SKIPS:
-        yield entry.get(key, "x").isascii(), f"'{key}' must be ASCII: an app says it"
-    yield ids.count(entry["id"]) == 1, "is there twice"
+        yield entry.get(key, "x").isascii(), f"'{key}' must be ASCII: an app prints it"
+    yield ids.count(entry["id"]) == 1, "the id is there twice"
 
 
 def boot_rules(boot: dict[str, Any], ids: list[str]) -> Rules:
-    """Yield the rules that a boot must keep by itself, in their order."""
+    """Yield the rules for a single boot, in order."""
     fits = bool(re.fullmatch(BOOT_NAME, boot["name"]))
-    yield fits, "a name has up to 23 letters, digits, '_' and '-'"
+    yield fits, "a name must have 1 to 23 letters, digits, '_' and '-'"
     for key in ("measures", "slots"):
         right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
         yield right, f"'{key}' must be a list of names"
-    yield len(set(boot["measures"])) == len(boot["measures"]), "'measures' has a name twice"
+    yield len(set(boot["measures"])) == len(boot["measures"]), "'measures' has a benchmark twice"
     for id_ in boot["measures"]:
         yield id_ in ids, f"there is no benchmark {id_}"
         own = id_.partition(".")[0] == boot["group"]
-        yield own, f"{id_} is not of its group {boot['group']}"
+        yield own, f"{id_} is not in the boot's group, {boot['group']}"
     yield 0 <= boot["scene"] < BITS, f"'scene' must be 0 to {BITS - 1}"
     alone = boot["slots"] == [boot["group"]]
-    yield alone or boot["scene"] > 0, "'scene' is 0 only where an app stands alone"
+    yield alone or boot["scene"] > 0, "'scene' may be 0 only if the app is alone"
 
 
 def check_boots(boots: list[dict[str, Any]], ids: list[str]) -> None:
     for boot in boots:
-        for good, wrong in boot_rules(boot, ids):
-            require(good, f"boot {boot['name']}", wrong)
+        for is_kept, error in boot_rules(boot, ids):
+            require(is_kept, f"boot {boot['name']}", error)
     seen: dict[Any, str] = {}
-    for boot in [*boots, *alone_besides(boots, ids)]:
+    for boot in [*boots, *implicit_boots(boots, ids)]:
         where, name = f"boot {boot['name']}", boot["name"]
         scene = (boot["group"], boot["scene"])
         needs = (*boot["slots"], boot.get("slice_us"), boot.get("panics"), boot.get("controls"))
         first = seen.setdefault(needs, name)
-        require(name not in seen, where, "is there twice")
+        require(name not in seen, where, "the name is there twice")
         require(scene not in seen, where, f"another boot of {scene[0]} has scene {scene[1]}")
-        require(first == name, where, f"could be one with the boot {first}: it needs the same")
+        require(
+            first == name,
+            where,
+            f"merge it with the boot {first}, which has the same slots and settings",
+        )
         seen |= {name: name, scene: name}
 
 
-def alone_besides(boots: list[dict[str, Any]], ids: list[str]) -> list[dict[str, Any]]:
-    """Return the boots of an app alone that have no entry: of each group with a benchmark that no
-    boot measures."""
+def implicit_boots(boots: list[dict[str, Any]], ids: list[str]) -> list[dict[str, Any]]:
+    """Return the boots of single apps without an entry: one per group with a benchmark that no
+    entry measures."""
     measured = {id_ for boot in boots for id_ in boot["measures"]}
-    known = {boot["group"] for boot in boots if boot["scene"] == 0}
+    single = {boot["group"] for boot in boots if boot["scene"] == 0}
     groups = dict.fromkeys(id_.partition(".")[0] for id_ in ids if id_ not in measured)
     return [
         {"name": group, "group": group, "slots": [group], "scene": 0}
         for group in groups
-        if group not in known
+        if group not in single
     ]
 
 
 def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> int:
-    """Return in which scenes a benchmark runs, a bit each."""
+    """Return the scenes of a benchmark, one bit each."""
     own = [boot["scene"] for boot in boots if entry["id"] in boot["measures"]] or [0]
     values: list[Any] = next(iter(entry.get("params", {}).values()), [])
     require(
         len(own) in (1, len(values)),
         entry["id"],
-        f"it has {len(own)} boots; it needs one, or one for each of {values}",
+        f"it has {len(own)} boots; it needs one, or one for each value of {values}",
     )
     return sum(1 << scene for scene in own)
 
 
-def read(text: str) -> list[SuiteRow]:
-    """Return the benchmarks of a catalogue, which follows all rules."""
-    top = checked(tomllib.loads(text), TOP, "at the top")
+def read_catalogue(text: str) -> list[SuiteRow]:
+    """Return the benchmarks of a catalogue.
+
+    Raises MalformedError if the catalogue breaks a rule.
+    """
+    top = checked_table(tomllib.loads(text), TOP, "at the top")
     require(bool(top["benchmark"]), "at the top", "there is no benchmark")
     sections = top["sections"]
     require(is_list_of(str, sections), "at the top", "'sections' must be different texts")
-    entries = [checked(b, BENCHMARK, called(b, i)) for i, b in enumerate(top["benchmark"], 1)]
-    boots = [checked(b, BOOT, f"boot {i}") for i, b in enumerate(top.get("boot", []), 1)]
+    entries = [
+        checked_table(b, BENCHMARK, entry_name(b, i)) for i, b in enumerate(top["benchmark"], 1)
+    ]
+    boots = [checked_table(b, BOOT, f"boot {i}") for i, b in enumerate(top.get("boot", []), 1)]
     ids = [entry["id"] for entry in entries]
     for entry in entries:
-        for good, wrong in benchmark_rules(entry, sections, ids):
-            require(good, entry["id"], wrong)
+        for is_kept, error in benchmark_rules(entry, sections, ids):
+            require(is_kept, entry["id"], error)
     check_boots(boots, ids)
     return [
         SuiteRow(
@@ -262,38 +277,38 @@ def read(text: str) -> list[SuiteRow]:
 
 
 def groups(rows: list[SuiteRow]) -> dict[str, list[str]]:
-    """Return the names of each group's rows."""
-    found: dict[str, list[str]] = {}
+    """Return the names of the rows, by group."""
+    names_by_group: dict[str, list[str]] = {}
     for row in rows:
-        found.setdefault(row.group, []).append(row.name)
-    return found
+        names_by_group.setdefault(row.group, []).append(row.name)
+    return names_by_group
 
 
 def bodies(rows: list[SuiteRow]) -> list[str]:
-    """Return the bodies in assembly, each once."""
+    """Return the names of the bodies in assembly, each once."""
     return list(dict.fromkeys(body for row in rows for body in row.bodies))
 
 
-def lacking(bodies: list[str], assembly: Path | None) -> list[str]:
-    """Return those of these bodies that a folder of assembly does not have; of none given: none."""
+def absent_bodies(bodies: list[str], assembly: Path | None) -> list[str]:
+    """Return the bodies that a folder of assembly lacks; none if there is no folder."""
     if assembly is None:
         return []
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(assembly.glob("*.S")))
     return [body for body in bodies if not re.search(rf"\b{body}\b", text)]
 
 
-def skipped(row: SuiteRow, absent: list[str]) -> SuiteRow:
-    """Return a row as it is where these bodies are absent."""
+def with_skips(row: SuiteRow, absent: list[str]) -> SuiteRow:
+    """Return the row, skipped if it needs one of the absent bodies."""
     why = next((f"{body} is in RISC-V assembly alone" for body in row.bodies if body in absent), "")
     return replace(row, skip={"c": why, "rust": why, **row.skip}) if why else row
 
 
 def header(rows: list[SuiteRow], absent: list[str]) -> str:
-    """Return what C and assembly include."""
+    """Return the header for C and assembly."""
     lines = [
-        "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
+        "/* Made from the catalogue by apps/generate.py, which describes the contents. */",
         "#pragma once",
-        # Another catalogue's comes behind the usual one's, which the harness is built with.
+        # A second catalogue's header follows the usual one, with which the harness is built.
         "#ifndef TM_SAMPLES_MAX",
         f"#define TM_SAMPLES_MAX {max(row.samples for row in rows)}",
         "#endif",
@@ -318,23 +333,23 @@ def header_row(row: SuiteRow) -> list[str]:
         fields += [f".skip = TM_BY_ABI({row.reason('v1', '{}', always)}, {always})"]
     params = []
     for name, values in row.params.items():
-        of = f"{row.name}_{name}"
-        lines += [f"#define TM_VALUES_{of} {', '.join(map(json.dumps, values))}"]
+        suffix = f"{row.name}_{name}"
+        lines += [f"#define TM_VALUES_{suffix} {', '.join(map(json.dumps, values))}"]
         if isinstance(values[0], int):
             kind = ".numbers = (const uint32_t[])"
-            lines += [f"#define TM_MAX_{of} {max(values)}"]
+            lines += [f"#define TM_MAX_{suffix} {max(values)}"]
         else:
             kind = ".names = (const char *const[])"
-            lines += [f"#define TM_INDEX_{of}_{value} {i}" for i, value in enumerate(values)]
-        params += [f'{{.name = "{name}", {kind}{{TM_VALUES_{of}}}, .count = {len(values)}}}']
+            lines += [f"#define TM_INDEX_{suffix}_{value} {i}" for i, value in enumerate(values)]
+        params += [f'{{.name = "{name}", {kind}{{TM_VALUES_{suffix}}}, .count = {len(values)}}}']
     if params:
         fields += [f".params = {{{', '.join(params)}}}"]
     return [*lines, f"#define TM_ROW_{row.name} {', '.join(fields)}"]
 
 
 def rust(rows: list[SuiteRow], _: list[str]) -> str:
-    """Return what Rust includes."""
-    lines = ["// Made by apps/generate.py, which says what is here, from the catalogue."]
+    """Return the module for Rust."""
+    lines = ["// Made from the catalogue by apps/generate.py, which describes the contents."]
     for row in rows:
         lines += ["", *rust_row(row)]
     for group, names in groups(rows).items():
@@ -346,7 +361,7 @@ def rust(rows: list[SuiteRow], _: list[str]) -> str:
 
 
 def rust_row(row: SuiteRow) -> list[str]:
-    """Return the module of a benchmark."""
+    """Return the lines of a benchmark's module."""
     lines = [f"pub mod {row.name} {{", "    use tock::runtime::{Bench, By, Param};"]
     lines += [f"    pub const INNER: u32 = {row.inner};"]
     params = []
@@ -366,8 +381,8 @@ def rust_row(row: SuiteRow) -> list[str]:
     v1 = row.reason("v1", "Some(c{})", always)
     if "libtock_rs" in row.skip:
         library = row.reason("libtock_rs", "Some(c{})", "")
-        which = f'if cfg!(feature = "libtock-rs") {{ {library} }} else {{ {always} }}'
-        lines += [f"    const SKIP: Option<&core::ffi::CStr> = {which};"]
+        choice = f'if cfg!(feature = "libtock-rs") {{ {library} }} else {{ {always} }}'
+        lines += [f"    const SKIP: Option<&core::ffi::CStr> = {choice};"]
         always = "SKIP"
     lines += [
         f"    pub const ROW: Bench = Bench::of(c{json.dumps(row.id)}, {row.samples}, INNER)",
@@ -383,18 +398,19 @@ OUTPUTS: dict[str, Callable[[list[SuiteRow], list[str]], str]] = {".h": header, 
 
 
 def main(catalogue: Path, output: Path, assembly: Path | None = None) -> None:
-    """Write it for the assembly of this folder; without one for RISC-V, which has all."""
+    """Write the output for the bodies in `assembly`; without it for RISC-V, which has all
+    bodies."""
     if output.suffix not in OUTPUTS:
         sys.exit(f"{output}: the suffix must be one of {', '.join(OUTPUTS)}")
     try:
-        rows = read(catalogue.read_text(encoding="utf-8"))
+        rows = read_catalogue(catalogue.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, MalformedError) as error:
         sys.exit(f"{catalogue}: {error}")
     except OSError as error:
         sys.exit(f"cannot read {catalogue}: {error.strerror}")
     try:
-        absent = lacking(bodies(rows), assembly)
-        rows = [skipped(row, absent) for row in rows]
+        absent = absent_bodies(bodies(rows), assembly)
+        rows = [with_skips(row, absent) for row in rows]
         output.write_text(OUTPUTS[output.suffix](rows, absent), encoding="utf-8")
     except OSError as error:
         sys.exit(f"cannot write {output}: {error.strerror}")

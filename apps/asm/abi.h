@@ -132,7 +132,7 @@
 #define TOCK_RELAY_TAKE_OF 0x23
 #define TOCK_RELAY_RESPOND 0x24
 
-/* Perf's commands. Version 1 has only those with a result of one word. */
+/* Perf's commands. Version 1 has only commands with a result of one word. */
 #define TM_PERF_EXISTS 0
 #define TM_PERF_CYCLES 1
 #define TM_PERF_INSTRET 2

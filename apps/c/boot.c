@@ -24,10 +24,10 @@ static void on_start(uint32_t sender, uint32_t length, uint32_t address, void *u
 }
 
 static bool setup_restart(struct tm_run *run) {
-    struct tock_return found = tm_peer_find("restarter", 1);
-    if (!tm_require(run, "ipc_discover", found))
+    struct tock_return peer = tm_peer_find("restarter", 1);
+    if (!tm_require(run, "ipc_discover", peer))
         return false;
-    restarter = found.word[0];
+    restarter = peer.word[0];
     return tm_require(run, "ipc_subscribe", tm_ipc_listen(restarter, on_start));
 }
 

@@ -42,10 +42,10 @@ static bool join(struct tm_run *run) {
     if (!tm_verify(run, set))
         return false;
     for (uint32_t slot = 0; slot < tm_link.slots; slot++) {
-        struct tock_return found = ring_find(slot);
-        if (!tm_require(run, "ipc_discover", found))
+        struct tock_return peer = ring_find(slot);
+        if (!tm_require(run, "ipc_discover", peer))
             return false;
-        members[slot] = found.word[0];
+        members[slot] = peer.word[0];
     }
     return tm_require(run, "ipc_subscribe", tm_ipc_serve(members[0], on_token));
 }

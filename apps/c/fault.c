@@ -14,11 +14,11 @@ TM_MARK(next)
 
 static bool sample(struct tm_run *run) {
     static uint32_t taken;
-    struct tock_return found = tm_peer_find("faulter", ++taken);
-    if (!tm_require(run, "ipc_discover", found))
+    struct tock_return peer = tm_peer_find("faulter", ++taken);
+    if (!tm_require(run, "ipc_discover", peer))
         return false;
     tm_mark_arm();
-    struct tock_return notified = tm_ipc_notify_service(found.word[0]);
+    struct tock_return notified = tm_ipc_notify_service(peer.word[0]);
     tm_mark_next();
     return tm_require(run, "ipc_notify", notified);
 }

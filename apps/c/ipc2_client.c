@@ -20,14 +20,14 @@ static uint32_t seq;
 
 static bool find(struct tm_run *run, uint32_t registry, const char *name, uint32_t length,
                  struct tm_process *process) {
-    struct tock_return found = tm_registry_find(registry, name, length);
-    for (uint32_t i = 0; i < TRIES && tock_failed(found) && found.variant == TOCK_FAILURE; i++) {
+    struct tock_return result = tm_registry_find(registry, name, length);
+    for (uint32_t i = 0; i < TRIES && tock_failed(result) && result.variant == TOCK_FAILURE; i++) {
         if (!tm_require(run, "nap", tm_nap(1)))
             return false;
-        found = tm_registry_find(registry, name, length);
+        result = tm_registry_find(registry, name, length);
     }
-    *process = (struct tm_process){found.word[0], found.word[1]};
-    return tm_require(run, "registry_discover", found);
+    *process = (struct tm_process){result.word[0], result.word[1]};
+    return tm_require(run, "registry_discover", result);
 }
 
 /* Connect, once, when the server has had time to register. */
@@ -44,11 +44,11 @@ static bool buffers(struct tm_run *run, const void *from, uint32_t length, uint3
 }
 
 /* Check that the response came completely, with this many bytes. */
-static bool is_answer(struct tm_run *run, struct tock_return told, uint32_t length) {
-    if (told.variant)
+static bool is_answer(struct tm_run *run, struct tock_return response, uint32_t length) {
+    if (response.variant)
         return tm_fail_with(run, "relay_answer",
-                            (struct tock_return){TOCK_FAILURE, {told.variant, 0, 0}});
-    return told.word[0] == length || tm_fail(run, "relay_answer", "WRONG_LENGTH");
+                            (struct tock_return){TOCK_FAILURE, {response.variant, 0, 0}});
+    return response.word[0] == length || tm_fail(run, "relay_answer", "WRONG_LENGTH");
 }
 
 static bool ask(struct tm_run *run, struct tm_process of, uint32_t length) {
@@ -95,10 +95,10 @@ static bool sample_echo(struct tm_run *run, uint32_t size) {
     struct tock_return asked = tm_relay_send(server);
     if (!tm_require(run, "relay_send", asked))
         return false;
-    struct tock_return told = tm_relay_answer();
+    struct tock_return response = tm_relay_answer();
     struct reading answered = take_reading(0);
     put_sample(run, sent, answered);
-    return is_answer(run, told, size) &&
+    return is_answer(run, response, size) &&
            tm_verify(run, !size || (in[0] == out[0] && in[last] == out[last]));
 }
 
@@ -180,16 +180,16 @@ static bool sample_served(struct tm_run *run) {
     uint32_t client = run->value[0];
     uint32_t of = client ? rivals[client - 1].low : WHO_ORDERS;
     const struct score *score = (const void *)in;
-    struct tock_return told;
+    struct tock_return response;
     if (!give(run, (struct order){.task = CONTEST, .of = of, .answers = TM_INNER_ipc2_served}) ||
         !buffers(run, 0, 0, sizeof *score))
         return false;
     do {
         if (!tm_require(run, "relay_send", tm_relay_send(server)))
             return false;
-        told = tm_relay_answer();
-    } while (!told.variant && !told.word[0]);
-    if (!is_answer(run, told, sizeof *score))
+        response = tm_relay_answer();
+    } while (!response.variant && !response.word[0]);
+    if (!is_answer(run, response, sizeof *score))
         return false;
     put_sample(run, score->from, score->to);
     return score->enough || tm_skip(run, "others had 48 answers first");
@@ -211,9 +211,9 @@ struct search {
 static struct tm_process found;
 
 static inline __attribute__((always_inline)) uint32_t asked(uint32_t registry, uint32_t command) {
-    struct tock_return told = tm_registry_asked(registry, command);
-    found = (struct tm_process){told.word[0], told.word[1]};
-    return told.variant;
+    struct tock_return process = tm_registry_asked(registry, command);
+    found = (struct tm_process){process.word[0], process.word[1]};
+    return process.variant;
 }
 
 static uint32_t find_string(void *arg) {

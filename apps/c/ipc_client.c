@@ -57,10 +57,10 @@ static bool connect(struct tm_run *run) {
     static bool connected;
     if (connected)
         return true;
-    struct tock_return found = tm_peer_find(SERVER_NAME, 1);
-    if (!tm_require(run, "ipc_discover", found))
+    struct tock_return peer = tm_peer_find(SERVER_NAME, 1);
+    if (!tm_require(run, "ipc_discover", peer))
         return false;
-    server = found.word[0];
+    server = peer.word[0];
     connected = tm_require(run, "ipc_subscribe", tm_ipc_listen(server, on_answer)) &&
                 tm_require(run, "ipc_share", tm_ipc_share(server, &shared, sizeof shared));
     return connected;
@@ -219,10 +219,10 @@ static bool setup_miss(struct tm_run *run) {
 }
 
 static bool finish_hit(struct tm_run *run) {
-    struct tock_return found = tock_returned(run->shot.result);
-    if (tock_failed(found))
-        return tm_fail_with(run, "ipc_discover", found);
-    return tm_verify(run, run->value[0] == BY_ALLOW || found.word[0] == server);
+    struct tock_return process = tock_returned(run->shot.result);
+    if (tock_failed(process))
+        return tm_fail_with(run, "ipc_discover", process);
+    return tm_verify(run, run->value[0] == BY_ALLOW || process.word[0] == server);
 }
 
 static bool finish_miss(struct tm_run *run) {

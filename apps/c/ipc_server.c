@@ -80,10 +80,10 @@ static void on_copy(uint32_t client, uint32_t length, uint32_t address, void *us
 }
 
 int main(void) {
-    struct tock_return found = tm_peer_find(SERVER_NAME, 1);
-    if (tock_failed(found))
-        return (int)found.word[0];
-    own = found.word[0];
+    struct tock_return peer = tm_peer_find(SERVER_NAME, 1);
+    if (tock_failed(peer))
+        return (int)peer.word[0];
+    own = peer.word[0];
     tm_ipc_serve(own, on_echo);
     tm_peer_rest();
 }

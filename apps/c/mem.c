@@ -25,9 +25,9 @@ static struct tm_span span;
 static bool has_area(struct tm_run *run, uint32_t bytes) {
     static uint32_t length;
     for (uint32_t size = AREA_MAX; !area && size; size -= 1024) {
-        uint8_t *found = tock_more_ram(size + 64);
-        if (found) {
-            area = found + (-(uintptr_t)found & 63);
+        uint8_t *memory = tock_more_ram(size + 64);
+        if (memory) {
+            area = memory + (-(uintptr_t)memory & 63);
             length = size;
         }
     }

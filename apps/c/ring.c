@@ -23,17 +23,17 @@ static void on_grow(uint32_t sender, uint32_t length, uint32_t address, void *us
 }
 
 int main(void) {
-    struct tock_return found[] = {
+    struct tock_return peers[] = {
         ring_find(0),
         ring_find(tm_link.slot),
         ring_find((tm_link.slot + 1) % tm_link.slots),
     };
     for (int i = 0; i < 3; i++)
-        if (tock_failed(found[i]))
-            return (int)found[i].word[0];
-    ctx = found[0].word[0];
-    next = found[2].word[0];
-    tm_ipc_serve(found[1].word[0], on_token);
+        if (tock_failed(peers[i]))
+            return (int)peers[i].word[0];
+    ctx = peers[0].word[0];
+    next = peers[2].word[0];
+    tm_ipc_serve(peers[1].word[0], on_token);
     tm_ipc_listen(ctx, on_grow);
     tm_peer_rest();
 }

@@ -91,10 +91,10 @@ static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *u
 /* Ask this many other apps to share, one after the other, and check the word in each buffer. */
 static bool setup_regions(struct tm_run *run) {
     for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
-        struct tock_return found = tm_peer_find("sharer", slot);
-        if (!tm_require(run, "ipc_discover", found))
+        struct tock_return peer = tm_peer_find("sharer", slot);
+        if (!tm_require(run, "ipc_discover", peer))
             return false;
-        uint32_t sharer = found.word[0];
+        uint32_t sharer = peer.word[0];
         given = 0;
         if (!tm_require(run, "ipc_subscribe", tm_ipc_listen(sharer, on_share)) ||
             !tm_require(run, "ipc_notify", tm_ipc_notify_service(sharer)))

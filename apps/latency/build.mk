@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds the apps of `tockmark latency`, not yet linked, into build/apps/latency-abi2: the apps that wait for an
-# alarm or for the end of a line, and the app that disturbs them. Run from the top of the repository:
+# Builds the apps of `tockmark latency`, not yet linked, into build/apps/latency-abi2: the apps that wait for
+# an alarm or for the end of a line, and the app that disturbs them. Run from the top of the repository:
 #     make -f apps/latency/build.mk
 
 CC := riscv64-unknown-elf-gcc

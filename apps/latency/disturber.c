@@ -58,7 +58,7 @@ static struct answer told(uint32_t driver, uint32_t number) {
     return call(YIELD, WAIT_FOR, driver, number, 0);
 }
 
-/* The new IPC: here, too, the first disturber answers the others. */
+/* With the new IPC the first disturber also answers the others. */
 enum { REGISTER = 1, DISCOVER = 2, SEND = 0x10, ENABLE = 0x20, TAKE = 0x22, RESPOND = 0x24 };
 static struct answer service;
 

@@ -4,7 +4,7 @@
  * prints the ticks at which the alarms were due. Only the simulator's marks show when each stage
  * was reached; two of the marks are here.
  *
- * The first alarms come before any app disturbs; they show which cycle a tick is.
+ * No app disturbs the first alarms, which show the cycle of each tick.
  */
 #include "disturbances.h"
 #include "mark.h"

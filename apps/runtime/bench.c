@@ -157,7 +157,7 @@ static uint32_t value_of(const struct tm_param *param, uint32_t i) {
 /* Return the number of values. A missing parameter has one value, which is not used. */
 static uint32_t count_of(const struct tm_param *param) { return param->name ? param->count : 1; }
 
-/* Return how many scenes of a benchmark come before this one. */
+/* Return the number of a benchmark's scenes before this one. */
 static uint32_t scenes_before(const struct tm_bench *bench) {
     uint32_t count = 0;
     for (uint32_t scene = 0; scene < tm_link.scene; scene++)

@@ -64,7 +64,7 @@ struct tm_bench {
     const char *call;   /* the system call that the body makes, for a fail record */
     const char *from;   /* with marks: the sample is the simulator's time from this mark */
     const char *to;     /* to this one; setup may change it. The app prints no samples */
-    uint32_t events_to; /* the last parameter value for which events are counted; 0: all */
+    uint32_t events_to; /* count events up to this parameter value; 0: for all */
     bool all_samples;   /* a distribution, which never ends early */
     tm_hook *setup;
     tm_hook *before;
@@ -91,7 +91,7 @@ struct tm_run {
     const struct tm_bench *bench;
     uint32_t value[TM_PARAMS_MAX]; /* of its parameters: a number, or the index of a name */
     uint32_t samples;              /* how many to take */
-    uint32_t passes;               /* those of the benchmark, if any row of this boot has some */
+    uint32_t passes;               /* extra calls of the body, if any row of this boot has some */
     uint32_t expect;
     const char *to;      /* with marks: the mark at which a sample ends */
     struct tm_shot shot; /* setup may change body and arg; the result is the last sample's */

@@ -21,10 +21,10 @@ static inline struct tock_return tm_registry_asked(uint32_t registry, uint32_t c
     struct tock_return asked = tock_command(registry, command, 0, 0);
     if (tock_failed(asked))
         return asked;
-    struct tock_return told = tock_yield_wait_for(registry, command - 1);
-    if (told.variant)
-        return (struct tock_return){TOCK_FAILURE, {told.variant, 0, 0}};
-    return (struct tock_return){TOCK_SUCCESS_U32_U32, {told.word[0], told.word[1], 0}};
+    struct tock_return response = tock_yield_wait_for(registry, command - 1);
+    if (response.variant)
+        return (struct tock_return){TOCK_FAILURE, {response.variant, 0, 0}};
+    return (struct tock_return){TOCK_SUCCESS_U32_U32, {response.word[0], response.word[1], 0}};
 }
 
 /* Allow the name, which the kernel keeps. By string it has 20 bytes. */
@@ -63,8 +63,8 @@ static inline struct tock_return tm_relay_enable(void) {
 
 /* Sleep until a request waits, and return its client. The request may be gone when it is taken. */
 static inline struct tm_process tm_relay_request(void) {
-    struct tock_return told = tock_yield_wait_for(TOCK_RELAY, TOCK_RELAY_REQUEST);
-    return (struct tm_process){told.variant, told.word[0]};
+    struct tock_return response = tock_yield_wait_for(TOCK_RELAY, TOCK_RELAY_REQUEST);
+    return (struct tm_process){response.variant, response.word[0]};
 }
 
 /* Take any request, or that of one client. Return its length, and the client's id. */

@@ -40,7 +40,7 @@ static void put_run(struct tm_word *word, const uint32_t *values, uint32_t strid
     }
 }
 
-/* At each position, choose the run that reaches furthest; among equals, the one of the shortest
+/* At each position, choose the run that reaches furthest; among equals, the run with the shortest
  * group. */
 void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t stride, uint32_t count) {
     struct tm_word word;

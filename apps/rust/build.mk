@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds the Rust apps, not yet linked: one object an app (apps/rust/suite/src/bin/*.rs), and beside them
-# the libtockmark.a that the C apps have. Run from the top of the repository, when apps/build.mk has run:
+# Builds the Rust apps, not yet linked: one object per app (apps/rust/suite/src/bin/*.rs), and next to them the
+# libtockmark.a of the C apps. Run from the top of the repository, after apps/build.mk:
 #     make -f apps/rust/build.mk OUT=build/apps/rust-abi2 ABI=2
-# What else may be said goes behind the names of the folders:
-#     OPT=z (s, 1, 2)     that opt-level in the place of 3                               -z
-#     CALLS=tock          the measured calls by the crate tock in the place of assembly  -tock
-#     LIBTOCK_RS=DIR      those of version 2 by libtock-rs, a user's own copy            -libtock
-# docs/findings.md says what the last two are for.
+# Each of these options adds a suffix to the names of the folders:
+#     OPT=z (s, 1, 2)     that opt-level instead of 3                                        -z
+#     CALLS=tock          the measured calls with the crate tock instead of assembly         -tock
+#     LIBTOCK_RS=DIR      those calls of version 2 with libtock-rs, a user's own copy        -libtock
+# docs/findings.md explains the last two.
 
 ABI ?= 2
 OUT ?= build/apps/rust-abi$(ABI)
 C ?= build/apps/c-abi$(ABI)
 
 ifneq ($(filter-out tock,$(CALLS)),)
-$(error apps/rust/build.mk: there are no calls by '$(CALLS)'; use CALLS=tock, or LIBTOCK_RS=DIR)
+$(error apps/rust/build.mk: CALLS=$(CALLS) is not available; use CALLS=tock, or LIBTOCK_RS=DIR)
 endif
 ifneq ($(and $(CALLS),$(LIBTOCK_RS)),)
-$(error apps/rust/build.mk: the measured calls are by tock or by libtock-rs; use CALLS or LIBTOCK_RS)
+$(error apps/rust/build.mk: CALLS and LIBTOCK_RS exclude each other; use one of them)
 endif
 
-# ARCH=cortex-m4 is for that core, as in apps/build.mk.                               -cortex-m4
+# ARCH=cortex-m4 builds for that core, as in apps/build.mk.                                  -cortex-m4
 ifeq ($(ARCH),cortex-m4)
 OBJCOPY := arm-none-eabi-objcopy
 TARGET := thumbv7em-none-eabi
@@ -34,7 +34,7 @@ LIBRARY := libtock-rs
 VARIANT := -libtock
 WANTED := $(LIBTOCK_RS:%/=%)/platform/Cargo.toml $(LIBTOCK_RS:%/=%)/runtime/Cargo.toml
 ifneq ($(words $(wildcard $(WANTED))),2)
-$(error apps/rust/build.mk: $(LIBTOCK_RS) is no libtock-rs, which has platform/ and runtime/; give the folder of a checkout)
+$(error apps/rust/build.mk: $(LIBTOCK_RS) has no platform/ and runtime/ of libtock-rs; set LIBTOCK_RS to the folder of a checkout)
 endif
 else
 LIBRARY := $(CALLS)
@@ -42,7 +42,7 @@ VARIANT := $(CALLS:%=-%)
 endif
 VARIANT := $(VARIANT)$(ARCH:%=-%)$(OPT:%=-%)
 
-# What shapes the code is set here, so that what the apps say of it is so.
+# The settings that shape the code are here, so that the apps print the actual ones.
 LEVEL := $(or $(OPT),3)
 export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(LEVEL)
 export CARGO_PROFILE_RELEASE_LTO := fat
@@ -62,15 +62,15 @@ APPS := $(patsubst $(SOURCE)/%.rs,%,$(wildcard $(SOURCE)/*.rs))
 .PHONY: all cargo
 all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a $(if $(ARCH),$(OUT)/app.ld)
 
-# Cargo knows what is out of date.
+# Cargo decides what is out of date.
 cargo: $(MANIFEST)
 	@cargo build --release --quiet --manifest-path $< --package tockmark-suite --target $(TARGET) \
 	    --target-dir $(CARGO_OUT) --features '$(FEATURES)'
 
 $(APPS:%=$(BUILT)/%): cargo ;
 
-# The manifest with libtock-rs; which copy of it is meant may be another one each time, of which Cargo
-# may have built the apps longer ago than the objects are old.
+# The manifest with libtock-rs. Each call may name another copy of it, and the objects may be newer than
+# Cargo's build with that copy, so they are always made again.
 ifeq ($(LIBRARY),libtock-rs)
 .PHONY: $(MANIFEST) again
 $(APPS:%=$(OUT)/%.o): again
@@ -80,8 +80,8 @@ $(MANIFEST): apps/rust/libtock-rs.toml
 	@sed 's|@ROOT@|$(CURDIR)|; s|@LIBTOCK_RS@|$(abspath $(LIBTOCK_RS))|' $< > $@
 endif
 
-# Without what the linker would take for code of another compiler, and without libtock-rs's own start:
-# crt0.S is what starts an app.
+# Removes sections that the linker would treat as another compiler's code, and libtock-rs's own start:
+# crt0.S starts an app.
 NOT := .llvmbc .llvmcmd $(if $(filter libtock-rs,$(LIBRARY)),.start)
 $(OUT)/%.o: $(BUILT)/%
 	@mkdir -p $(@D)

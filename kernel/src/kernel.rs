@@ -30,9 +30,9 @@ pub struct Kernel {
     /// The process that runs, or ran last.
     pub current: usize,
     pub drivers: Drivers,
-    /// How often each process may still be started again after a fault.
+    /// The number of restarts that each process has left after a fault.
     restarts: [u32; MAX_PROCESSES],
-    /// How many ticks a process runs while another one is ready. None: fixed priority.
+    /// The length of a time slice in ticks. None: fixed priority.
     slice: Option<u64>,
     /// When the current process's time slice ends. None: no other process is ready.
     slice_end: Option<u64>,

@@ -112,8 +112,8 @@ fn refuse(header: &Header<'static>, why: &Refusal) {
 
 /// Computes the addresses of an application's flash and RAM.
 fn place(header: &Header<'static>, at: u32, ram: Region) -> Result<App, Refusal> {
-    let stated = header.kernel_version.or(UNSTATED);
-    let (major, minor) = stated.ok_or(Refusal::NoInterface)?;
+    let version = header.kernel_version.or(UNSTATED);
+    let (major, minor) = version.ok_or(Refusal::NoInterface)?;
     if major != INTERFACE.0 || minor > INTERFACE.1 {
         return Err(Refusal::Interface(major, minor));
     }

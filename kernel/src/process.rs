@@ -37,7 +37,7 @@ impl App {
     };
 }
 
-/// What a process is doing.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is running or can run.
@@ -76,7 +76,7 @@ pub struct Process {
     /// End of the RAM that the application may use now. It can ask for more, up to the end of its RAM
     /// region.
     app_break: u32,
-    /// How often it was started.
+    /// The number of its starts.
     starts: u32,
     upcalls: Queue,
     /// The buffers that other processes share with this one.
@@ -134,9 +134,9 @@ impl Process {
     }
 
     /// The process's id, which is valid until the process ends. After a restart it has another id.
-    pub fn id(&self, place: usize) -> u32 {
+    pub fn id(&self, index: usize) -> u32 {
         let before = self.starts.wrapping_mul(MAX_PROCESSES as u32);
-        before.wrapping_add(place as u32)
+        before.wrapping_add(index as u32)
     }
 
     /// The RAM that the application may use now.
@@ -253,20 +253,20 @@ impl Process {
 
     #[inline(never)] // so that a call that finds no upcall saves no registers for this one
     fn run_first_upcall(&mut self) -> bool {
-        let found = self
+        let next = self
             .upcalls
             .pop_first(|id| handler(&self.subscriptions, id));
-        self.run(found)
+        self.run(next)
     }
 
     #[inline(never)]
     fn run_later_upcall(&mut self) -> bool {
-        let found = self.upcalls.pop(|id| handler(&self.subscriptions, id));
-        self.run(found)
+        let next = self.upcalls.pop(|id| handler(&self.subscriptions, id));
+        self.run(next)
     }
 
-    fn run(&mut self, found: Option<(Upcall, Subscription)>) -> bool {
-        let Some((upcall, handler)) = found else {
+    fn run(&mut self, next: Option<(Upcall, Subscription)>) -> bool {
+        let Some((upcall, handler)) = next else {
             return false;
         };
         let [first, second, third] = self.arguments(upcall);
@@ -308,11 +308,11 @@ fn handler(
 
 /// Returns the index of the living process with this id.
 #[cfg(not(feature = "abi-v1"))]
-pub fn place_of(id: u32, processes: &Processes) -> Option<usize> {
-    let place = id as usize % MAX_PROCESSES;
-    let process = &processes[place];
+pub fn index_of(id: u32, processes: &Processes) -> Option<usize> {
+    let index = id as usize % MAX_PROCESSES;
+    let process = &processes[index];
     let lives = process.exists() && process.state != State::Stopped;
-    (lives && process.id(place) == id).then_some(place)
+    (lives && process.id(index) == id).then_some(index)
 }
 
 impl Default for Process {

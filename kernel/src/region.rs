@@ -108,7 +108,7 @@ mod tests {
         assert!(!low.overlaps(Region::new(0x1800, 0x1800)), "empty");
     }
 
-    /// What the PMP does with a pair of entries in top-of-range mode.
+    /// Compares an address with a pair of entries in top-of-range mode, as the PMP does.
     fn pmp_matches(pair: [u32; 2], address: u32) -> bool {
         u64::from(pair[0]) << 2 <= u64::from(address)
             && u64::from(address) < u64::from(pair[1]) << 2
@@ -129,7 +129,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_covered_overlaps(outer: (u32, u32), inner: (u32, u32)) {
+        fn a_covered_region_overlaps(outer: (u32, u32), inner: (u32, u32)) {
             let between = |(one, other): (u32, u32)| Region::new(one.min(other), one.max(other));
             let (outer, inner) = (between(outer), between(inner));
             if outer.covers(inner) && inner.length() > 0 {

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn no_piece_is_longer_than_is_said() {
+    fn no_piece_is_longer_than_the_limit() {
         let most = u32::MAX;
         let (cause, value, pc) = (most, most, most);
         let lines = [
@@ -254,8 +254,8 @@ mod tests {
             let shown = name.replace(' ', "?");
             for number in [0, 9, 0xA, 0x10, 0xFFFF, 0x1000_0000, u32::MAX] {
                 let other = !number;
-                let said = |what: String| format!("tockmark-kernel: app {shown} {what}\n");
-                let is = |line, what| assert_eq!(pieces(line, name).concat(), said(what));
+                let expected = |what: String| format!("tockmark-kernel: app {shown} {what}\n");
+                let is = |line, what| assert_eq!(pieces(line, name).concat(), expected(what));
                 is(Line::Alert(number), format!("alert 0x{number:x}"));
                 is(Line::Number(number), format!("prints 0x{number:x}"));
                 let both = Line::Numbers(number, other);

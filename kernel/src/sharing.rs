@@ -14,7 +14,7 @@
 use crate::region::Region;
 use crate::slots::MAX_PROCESSES;
 
-/// How many shared buffers the PMP opens at a time: one per other process, if it has enough entries.
+/// The number of shared buffers that the PMP opens: one per other process, if it has enough entries.
 pub const WINDOWS: usize = if OTHERS < PAIRS { OTHERS } else { PAIRS };
 const OTHERS: usize = MAX_PROCESSES - 1;
 const PAIRS: usize = if cfg!(feature = "pmp-8") { 1 } else { 5 }; // of entries: arch/riscv/pmp.rs
@@ -155,7 +155,7 @@ mod tests {
     /// With one pair of entries an access to any open buffer faults once.
     #[test]
     #[cfg(feature = "pmp-8")]
-    fn one_open_buffer_is_there_at_a_time() {
+    fn one_open_buffer_is_accessible_at_a_time() {
         let mut inbox = Inbox::new();
         for owner in 1..MAX_PROCESSES {
             inbox.offer(owner, buffer(owner));

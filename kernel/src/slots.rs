@@ -6,7 +6,7 @@
 
 use crate::abi::{ErrorCode, PERF, RELAYS, UpcallId};
 
-/// How many applications the kernel takes.
+/// The most applications that the kernel takes.
 pub const MAX_PROCESSES: usize = if cfg!(feature = "eight") { 8 } else { 4 };
 
 /// The numbers of the drivers.
@@ -22,7 +22,7 @@ pub const CRYPTO: u32 = 0x9_0020;
 /// Is the crypto driver in this build? Tests have it.
 const HAS_CRYPTO: bool = cfg!(any(test, feature = "crypto"));
 
-/// How many subscriptions, read-only and read-write buffers a process can have.
+/// The most subscriptions, read-only buffers and read-write buffers of a process.
 pub const SUBSCRIPTION_SLOTS: usize = CRYPTO_UPCALL + HAS_CRYPTO as usize;
 pub const READ_ONLY_SLOTS: usize = if RELAYS { 5 } else { 2 };
 pub const READ_WRITE_SLOTS: usize = CRYPTO_BUFFER + HAS_CRYPTO as usize;

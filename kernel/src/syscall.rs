@@ -64,7 +64,7 @@ impl Kernel {
         self.wait_unless(ran, State::Yielded)
     }
 
-    /// Passes on the arguments of one specific upcall, as soon as it is there.
+    /// Passes on the arguments of one specific upcall, as soon as it arrives.
     #[inline]
     pub fn yield_wait_for(&mut self, id: UpcallId) -> Next {
         let taken = self.process().take_upcall(id);

@@ -8,7 +8,7 @@
 
 use core::fmt;
 
-/// What flash has at one address.
+/// The content of flash at one address.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
     /// Erased or zero: no further applications.

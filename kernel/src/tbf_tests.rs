@@ -59,7 +59,7 @@ fn an_app_is_read() {
 }
 
 #[test]
-fn a_program_entry_goes_before_a_main_entry() {
+fn a_program_entry_has_precedence_over_a_main_entry() {
     for swap in [false, true] {
         let mut entries = vec![
             (kind::MAIN, value(&[4, 0, 1])),
@@ -95,7 +95,7 @@ fn a_header_without_a_program_is_padding() {
 }
 
 #[test]
-fn a_disabled_app_says_so() {
+fn a_disabled_app_is_read_as_disabled() {
     let image = app(&usual("off", 0, 0, 0), 256, 0);
     assert!(matches!(parse(&image), Ok(Entry::App(header)) if !header.enabled));
 }
@@ -112,7 +112,7 @@ fn every_single_flipped_bit_of_a_header_is_noticed() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn an_entry_that_does_not_fit_is_refused() {
     let whole = app(&usual("cut", 0, 0, 0), 512, 1);
     assert_eq!(parse(&whole[..508]), Err(Error::Size), "longer than flash");
     let outside = app(&[(kind::MAIN, value(&[4096, 0, 0]))], 512, 1);
@@ -185,9 +185,9 @@ pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
             _ => image.truncate(512 - numbers.below(header_size as u32 / 4) as usize),
         }
     }
-    let stated = half(&image, 2).unwrap().into();
+    let size_in_header = half(&image, 2).unwrap().into();
     if let Some(header) = image
-        .get(..stated)
+        .get(..size_in_header)
         .filter(|header| header.len() >= BASE_SIZE)
         && numbers.below(8) > 0
     {

@@ -6,7 +6,7 @@
 //! when it was allowed: the application may access it, and it is in the memory that the board gives to
 //! applications. After that it can be read without further checks. The application may change its
 //! contents, or lower the break below it, at any time; the kernel then reads other bytes of the same
-//! application, never those of another. Buffers may overlap, as TRD 104 permits: the kernel keeps
+//! application, never bytes of another. Buffers may overlap, as TRD 104 permits: the kernel keeps
 //! addresses and reads byte by byte, and never has a reference to such memory.
 
 #![allow(unsafe_code)]
@@ -112,7 +112,7 @@ pub fn write_byte(address: u32, value: u8, allowed: Region) {
     }
 }
 
-/// How many groups of words are copied at once, or bytes if the two buffers are not aligned alike.
+/// The number of groups of words that are copied at once, or of bytes if the buffers are not aligned alike.
 #[cfg(not(feature = "abi-v1"))]
 const STEPS: u32 = 64;
 
@@ -203,7 +203,7 @@ mod tests {
         /// The copy, part by part, has exactly the bytes that both buffers have.
         #[test]
         #[cfg(not(feature = "abi-v1"))]
-        fn a_copy_is_what_both_have(
+        fn a_copy_has_the_bytes_of_both_buffers(
             from in 0..8u32, to in 0..8u32, length in 0..3000u32, room in 0..3000u32,
         ) {
             let start = Hardware::app_ram().start();
@@ -237,14 +237,14 @@ mod tests {
 
         /// A byte is written only where it is allowed.
         #[test]
-        fn a_byte_goes_where_it_is_allowed(from in distance(), size in 0..64u32) {
+        fn a_byte_is_written_only_where_allowed(from in distance(), size in 0..64u32) {
             let start = Hardware::app_ram().start() + 8;
             let address = start.wrapping_add(from);
             write_byte(address, 0xA5, Region::new(start, start + size));
             let written = host::with(|machine| {
-                let found = machine.ram.iter().position(|byte| *byte == 0xA5);
+                let position = machine.ram.iter().position(|byte| *byte == 0xA5);
                 machine.ram.fill(0);
-                found
+                position
             });
             prop_assert_eq!(written, (from < size).then_some(from as usize + 8));
         }

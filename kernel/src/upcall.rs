@@ -18,7 +18,7 @@ pub struct Upcall {
 /// The most upcalls that can wait for a process: its own, and those that each other process sends.
 pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
-/// How many of these entries other processes cannot use: one per driver that reports to a process.
+/// The number of these entries that other processes cannot use: one per driver that reports to a process.
 pub const OWN: usize = if cfg!(feature = "abi-v1") { 3 } else { 4 };
 
 /// How many entries each other process can use. So a process that notifies without end cannot block the
@@ -68,9 +68,9 @@ impl Queue {
     /// first argument is the sender's id; its remainder is the sender's index.
     #[cfg(not(feature = "abi-v1"))]
     pub fn push_request(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
-        let place = |other: &Upcall| (other.id, other.arguments[0] % MAX_PROCESSES as u32);
+        let sender = |other: &Upcall| (other.id, other.arguments[0] % MAX_PROCESSES as u32);
         let mut entries = self.entries.iter_mut().take(self.length);
-        match entries.find(|other| place(other) == place(&upcall)) {
+        match entries.find(|other| sender(other) == sender(&upcall)) {
             Some(other) => {
                 *other = upcall;
                 Ok(())
@@ -90,8 +90,8 @@ impl Queue {
     /// Takes the oldest upcall for which `wanted` returns something; drops those before it.
     pub fn pop<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
         let by = |(at, upcall): (_, &Upcall)| Some((at, *upcall, wanted(upcall.id)?));
-        let found = self.iter().enumerate().find_map(by);
-        let Some((at, upcall, by)) = found else {
+        let first = self.iter().enumerate().find_map(by);
+        let Some((at, upcall, by)) = first else {
             self.clear();
             return None;
         };
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_send_leaves_room() {
+    fn upcalls_from_others_leave_room() {
         let mut queue = Queue::new();
         for sender in 1..MAX_PROCESSES as u32 {
             let mut sent = 0;
@@ -197,38 +197,38 @@ mod tests {
     proptest! {
         /// Any sequence of operations has the same result as on a plain list.
         #[test]
-        fn it_behaves_as_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
+        fn the_queue_behaves_like_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
             let mut queue = Queue::new();
             let mut model: VecDeque<Upcall> = VecDeque::new();
             for (serial, (step, number)) in steps.into_iter().enumerate() {
-                let one = upcall(number, serial as u32);
+                let new = upcall(number, serial as u32);
                 match step {
                     0 => {
                         let fits = model.len() < CAPACITY;
-                        prop_assert_eq!(queue.push(one).is_ok(), fits);
-                        if fits { model.push_back(one) }
+                        prop_assert_eq!(queue.push(new).is_ok(), fits);
+                        if fits { model.push_back(new) }
                     }
                     1 => {
-                        let one = Upcall { arguments: [number, 0, 0], ..one };
+                        let new = Upcall { arguments: [number, 0, 0], ..new };
                         let sent = model.iter().filter(|other| other.arguments[0] == number);
                         let fits = sent.count() < PER_SENDER && model.len() < CAPACITY;
-                        prop_assert_eq!(queue.push_foreign(one).is_ok(), fits);
-                        if fits { model.push_back(one) }
+                        prop_assert_eq!(queue.push_foreign(new).is_ok(), fits);
+                        if fits { model.push_back(new) }
                     }
                     2 => {
-                        let wanted = |id| (id == one.id).then_some(7);
-                        let first = model.iter().position(|other| other.id == one.id);
+                        let wanted = |id| (id == new.id).then_some(7);
+                        let first = model.iter().position(|other| other.id == new.id);
                         model.drain(..first.unwrap_or(model.len()));
                         let taken = model.pop_front().map(|upcall| (upcall, 7));
                         prop_assert_eq!(queue.pop(wanted), taken);
                     }
                     3 => {
-                        let index = model.iter().position(|other| other.id == one.id);
-                        prop_assert_eq!(queue.pop_id(one.id), index.and_then(|i| model.remove(i)));
+                        let index = model.iter().position(|other| other.id == new.id);
+                        prop_assert_eq!(queue.pop_id(new.id), index.and_then(|i| model.remove(i)));
                     }
                     _ => {
-                        queue.retain(|id| id != one.id);
-                        model.retain(|other| other.id != one.id);
+                        queue.retain(|id| id != new.id);
+                        model.retain(|other| other.id != new.id);
                     }
                 }
                 prop_assert!(queue.iter().eq(model.iter()));

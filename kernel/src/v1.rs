@@ -116,8 +116,8 @@ impl Kernel {
 
     /// Returns the number of the process with this name.
     fn discover(&mut self, name: Option<UserBuffer>) -> Next {
-        let found = name.and_then(|name| ipc::find(name, &self.processes, |_| true));
-        match found {
+        let index = name.and_then(|name| ipc::find(name, &self.processes, |_| true));
+        match index {
             Some(index) => self.give(Return::U32(index as u32 + FIRST_PROCESS)),
             None => self.fail(ErrorCode::Invalid),
         }

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_laid_out_as_the_interface_says() {
+    fn results_have_the_registers_of_the_interface() {
         use ErrorCode::{Busy, Invalid, NoAck};
         let wide = 0x1_0000_0002; // the low word goes into the lower register
         let cases = [

@@ -93,7 +93,7 @@ def draw_programs() -> Sheet:
             ratios_by_y = {
                 len(shown) - place + 0.25 * (1 - index): ratios
                 for place, key in enumerate(shown)
-                if (ratios := kernel.by(bare, key, beside, True)) is not None
+                if (ratios := kernel.ratios(bare, key, beside, True)) is not None
             }
             ends = [
                 (min(ratios.by_layout), max(ratios.by_layout)) for ratios in ratios_by_y.values()

@@ -232,7 +232,7 @@ def instances() -> str:
             name = short(report.kernel.title) + ", for eight apps" * (EIGHT in report.kernel.title)
             why = "none was refused"
             if end is not None:
-                message = f" ({end.said})" if end.said else ""
+                message = f" ({end.message})" if end.message else ""
                 why = f"{end.full}, by {end.by}{message}"
             lines.append(
                 [

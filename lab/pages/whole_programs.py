@@ -54,7 +54,7 @@ def table(icache: bool) -> str:
     lines = []
     shown = [(kernel, load) for kernel in others for load in (ALONE, WITH_ALARM)]
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if bare.nets(key, ALONE, icache)]
-    columns = [[kernel.by(bare, key, load, icache) for key in keys] for kernel, load in shown]
+    columns = [[kernel.ratios(bare, key, load, icache) for key in keys] for kernel, load in shown]
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
         lines.append([key.label, cycles, *(format_ratio(column[i]) for column in columns)])
@@ -85,7 +85,7 @@ def mean(name: str, load: str, icache: bool) -> str:
     bare, *others = kernels()
     (kernel,) = (kernel for kernel in others if kernel.name == name)
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if layouts(key, True) > 1]
-    mean = programs.mean([kernel.by(bare, key, load, icache) for key in keys])
+    mean = programs.mean([kernel.ratios(bare, key, load, icache) for key in keys])
     if mean is None:
         return text.NONE
     return between([100 * (value - 1) for value in mean.by_layout], "{:.1f} %".format)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! The exceptions of a Cortex-M and the kernel: copies the registers of the interrupted process from its
-//! stack, where the core saved them, into its frame, and those of the next process from its frame to its
+//! stack, where the core saved them, into its frame, and copies the next process's registers from its frame to its
 //! stack.
 //!
 //! A frame has each register at the word with the same use in [`Frame`]: pc, lr and sp are words 0 to 2,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the lab's tests share with the product's unit tests."""
+"""The fixtures that the lab's tests share with the product's unit tests."""
 
 from tockmark.tests.conftest import catalogue, log
 

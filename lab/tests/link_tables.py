@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The tables of docs/method.md on links of a kernel: false alarms between links of one source, the
-smallest change that the rule finds, and what `judge` makes of links that were measured before.
+smallest change that the rule finds, and the verdicts of `judge` on stored links.
 
     python lab/tests/link_tables.py
 """
@@ -19,14 +19,15 @@ from tockmark.tests.rows import recounted
 from tockmark.tests.trials import FURTHER, SOURCE, trial
 from tockmark_lab.false_alarms import KERNELS, alarms_row, limits_between_links
 
-SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # of the cycles
-COUNTS = (1, 3, 10, 33)  # instructions
+SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # added cycles, as a share
+COUNTS = (1, 3, 10, 33)  # added instructions
 TRIALS = 20
 CHANGES = ("cost", "save", "lay1", "lay2")
 
 
 def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
-    """Return the result with so many times the cycles, and more instructions, in every row."""
+    """Return the result with all cycles multiplied by a factor and instructions added, in every
+    row."""
 
     def as_if(series: Series | None, times: float, more: float) -> Series | None:
         if series is None or series.own_net is None:
@@ -50,8 +51,8 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
 def fixed_costs(
     side: int, cycles: float = 1, instructions: int = 0
 ) -> dict[str, tuple[float, float]]:
-    """The shares of the figures that are found beyond a soft limit and beyond a hard one, by what
-    is counted."""
+    """Return the shares of the figures beyond a soft limit and beyond a hard one, by what is
+    counted."""
     hits: dict[str, list[Limit]] = {}
     sizes: dict[str, int] = {}
     for base, new, rest in tried(side):
@@ -79,7 +80,7 @@ def _kind(name: str, icache: bool | None) -> str:
 
 
 def tables(shares: Sequence[float] = SHARES, counts: Sequence[int] = COUNTS) -> str:
-    """The shares of rows that are found, in Markdown."""
+    """Return the tables of the shares of rows that the rule finds, in Markdown."""
     kinds = ("cycles, cache off", "cycles, cache on")
     heads = [f"{kind}, {side} a side" for side in (SIDE, 1) for kind in kinds]
     lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
@@ -100,7 +101,7 @@ def _cell(shares: tuple[float, float]) -> str:
 
 
 def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
-    """What became of the trials of a kernel: a row of the table."""
+    """Return a kernel's trials as a row of the table."""
     trials = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
     codes = Counter(run.judgement.exit_code for run in trials)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
@@ -117,7 +118,8 @@ def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
 
 
 def _figures(row: RowVerdict) -> int:
-    """How many figures of a row surely moved: instructions, cycles, both or none."""
+    """Return the number of figures of a row that certainly moved: instructions, cycles, both or
+    none."""
     return bool(row.moved) + (row.verdict in MOVED)
 
 

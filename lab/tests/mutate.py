@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutations of JSON files that know their structure: most of what they make is a file still, with
-something in it that should not be, or should be another.
-"""
+"""Mutations of JSON files that keep their structure: most results are still valid JSON with an
+entry missing, added or changed."""
 
 import json
 import random
@@ -9,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-Place = tuple[Any, Any]  # a dictionary or a list, and a key or an index of it
+Place = tuple[Any, Any]  # a dictionary or list, and a key or index of it
 
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 12, 64, 2**31, 2**32, 2**53, 2**53 + 1, -(2**53), 10**30),
@@ -44,7 +43,7 @@ ODD: list[Any] = [
 
 
 def places(data: Any) -> list[Place]:
-    """Every field and entry of a document."""
+    """List every field and entry of a document."""
     places: list[Place] = []
     left = [data]
     while left:
@@ -62,7 +61,7 @@ def replaced(rng: random.Random, place: Place, every: list[Place]) -> None:
 
 
 def copied(rng: random.Random, place: Place, every: list[Place]) -> None:
-    """What stands elsewhere stands here, too."""
+    """Copy a value over another one."""
     (inside, name), (other, there) = place, rng.choice(every)
     inside[name] = json.loads(json.dumps(other[there]))
 
@@ -81,7 +80,7 @@ def twice(rng: random.Random, place: Place, every: list[Place]) -> None:
 
 
 def edged(rng: random.Random, place: Place, every: list[Place]) -> None:
-    """A number becomes one nearby or far off, also within text."""
+    """Change a number to one nearby or far away, also within text."""
     inside, name = place
     value = inside[name]
     if isinstance(value, str) and (numbers := list(re.finditer(r"\d+", value))):
@@ -101,7 +100,7 @@ def _other(rng: random.Random, value: Any) -> Any:
 
 
 def altered(rng: random.Random, place: Place, every: list[Place]) -> None:
-    """A letter of a text, or of a name, becomes another."""
+    """Change a letter of a text or of a name."""
     inside, name = place
     if isinstance(inside[name], str) and inside[name]:
         text, at = inside[name], rng.randrange(len(inside[name]))
@@ -120,14 +119,14 @@ MUTATIONS: list[Callable[[random.Random, Place, list[Place]], None]] = [
 
 
 def change(rng: random.Random, data: Any) -> None:
-    """Change one to four things of a document."""
+    """Change one to four entries of a document."""
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         if every := places(data):
             rng.choice(MUTATIONS)(rng, rng.choice(every), every)
 
 
 def mutated(rng: random.Random, text: str) -> str:
-    """A file with some things changed; one in ten is no JSON any more, or has a key twice."""
+    """Return a file with some changes; one in ten is not JSON or has a key twice."""
     data = json.loads(text)
     change(rng, data)
     made = json.dumps(data, ensure_ascii=rng.random() < 0.5)

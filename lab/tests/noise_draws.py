@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws of samples that vary by themselves, as a board's do: how often the rule alarms where
-nothing changed, and how small a change it finds.
+"""Draws of samples that vary as on a board: how often the rule alarms without a change, and how
+small a change it finds.
 
     python lab/tests/noise_draws.py --judgements 400
 
-This prints the table of docs/method.md. Its figures are those of the logs of the 2021 study
-(lab/tests/test_study_logs.py): of their 106 series of cycles one varies, `flash.read_sporadic`,
-which reads at random places. Its steady samples lie about 6010 in steps of 17, do not hang
-together, and have a deviation of 58.7; a reading takes 2268. Here all rows vary as that one does,
-and what readings cost by as large a share; other noises have the same deviation, or the same middle
-half.
+This prints the table of docs/method.md. The noise comes from the logs of the 2021 study
+(test_study_logs.py). One of their 106 series of cycles varies: `flash.read_sporadic`, which reads
+random addresses. Its steady samples are near 6010 in steps of 17, uncorrelated, with a deviation of
+58.7; a counter read takes 2268. Here all rows vary like it, and the overhead by the same share.
+Other noises have the same deviation, or the same middle half.
 """
 
 import argparse
@@ -24,38 +23,39 @@ from tockmark.compare.rule import OF_ALL, Change, Value, change
 from tockmark.compare.spread import Deviation
 from tockmark.result.stats import Floats, steady_median
 
-RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # counts
-ROWS = 55  # of Tock 2.2 that touch the kernel, with one cache setting
-SIZES = (16, 100, 1000)  # samples of most rows on a board, by the catalogue
+RAW, READ, DEVIATION, STEP = 6010, 2268, 58.7, 17  # cycles
+ROWS = 55  # rows of Tock 2.2 that touch the kernel, with one cache setting
+SIZES = (16, 100, 1000)  # samples of most rows on a board, from the catalogue
 LIMIT = 0.01  # the soft limit
-CALM = Deviation(0, 15)  # layouts take no part
+CALM = Deviation(0, 15)  # layouts do not matter
 CHANGES = (0.02, 0.03, 0.05)
-FOR_POWER = 20  # judgements of all rows
+FOR_POWER = 20  # comparisons of all rows
 
 Rng = np.random.Generator
 Draw = Callable[[Rng, tuple[int, int]], Floats]
 
 
 def _levels(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Twelve levels, equally often: their deviation is that of the logs."""
+    """Return twelve equally frequent levels, with the deviation of the logs."""
     steps: Floats = (rng.integers(0, 12, shape).astype(np.float64) - 5.5) * (STEP / DEVIATION)
     return steps
 
 
 def _tail(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Student's t of two degrees, which has no deviation: its middle half is that of the logs."""
+    """Return draws of Student's t of two degrees of freedom, which has no deviation; the middle
+    half equals the logs' middle half."""
     draws: Floats = rng.standard_t(2, shape).astype(np.float64) * (85 / 1.633 / DEVIATION)
     return draws
 
 
 def _two(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Two plateaus, sample by sample at chance: no median is the right one."""
+    """Return two plateaus, chosen per sample at random: no median is right."""
     draws: Floats = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
     return draws
 
 
 def _hanging(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Two plateaus, of which either goes on for five samples or so, with levels on each."""
+    """Return two plateaus that each last about five samples, with levels on each."""
     flips = np.where(rng.random(shape) < 0.2, -1.0, 1.0)
     flips[:, 0] = np.where(rng.random(shape[0]) < 0.5, -1.0, 1.0)
     steps: Floats = (flips.cumprod(axis=1) + _levels(rng, shape)) / np.sqrt(2)
@@ -73,8 +73,8 @@ NOISES: dict[str, Draw] = {
 def side(
     rng: Rng, noise: Draw, n: int, rows: int = ROWS, planted: float = 0, still: bool = False
 ) -> list[Value]:
-    """The values of one result: rows of n samples, the cold one left out, dearer by a share of the
-    net. `still`: a simulator's, which do not vary."""
+    """Return the values of one result: rows of n samples without the cold one, more expensive by a
+    share of the net. `still`: as on a simulator, without variation."""
     share = DEVIATION / RAW
     net = round((RAW - READ) * (1 + planted))
     if still:
@@ -94,8 +94,8 @@ def _taken(samples: Floats) -> list[tuple[int, ...]]:
 def judged(
     base: Sequence[Value], new: Sequence[Value], chance: float | None = None
 ) -> list[Change]:
-    """What the rule says of each row, of which all vary, unless told at which chance: anything is
-    possible where samples are too few."""
+    """Return the change of each row by the rule. `chance` is the error probability of a side; the
+    default assumes that all rows vary. With too few samples the interval is unbounded."""
     side_chance = OF_ALL / len(base) if chance is None else chance
     changes = []
     for before, after in zip(base, new, strict=True):
@@ -108,7 +108,7 @@ def judged(
 def draws(
     noise: Draw, n: int, many: int, planted: float = 0, seed: int = 1, rows: int = ROWS
 ) -> Iterator[list[Change]]:
-    """So many judgements."""
+    """Yield `many` comparisons."""
     rng = np.random.default_rng(seed)
     for _ in range(many):
         base = side(rng, noise, n, rows)
@@ -116,25 +116,25 @@ def draws(
 
 
 def alarms(changes: Sequence[Change]) -> tuple[bool, bool]:
-    """Whether any row of a judgement, where nothing changed, is surely other than it is; and surely
-    dearer by more than the limit."""
+    """Return whether the interval of any unchanged row excludes no change, and whether any is
+    wholly beyond the limit."""
     other = any(interval.low > 1 or interval.high < 1 for interval in changes)
     return other, any(interval.low > 1 + LIMIT for interval in changes)
 
 
 def share_found(judgements: Iterable[list[Change]], limit: float = LIMIT) -> float:
-    """Return of how many rows the whole interval lies beyond the limit, as a share."""
+    """Return the share of rows whose whole interval is beyond the limit."""
     return float(
         np.mean([interval.low > 1 + limit for changes in judgements for interval in changes])
     )
 
 
 def table(many: int) -> str:
-    """The table, in Markdown."""
+    """Return the table in Markdown."""
     heads = "".join(f" +{share * 100:.0f} % |" for share in CHANGES)
     lines = [
-        "| noise | samples | nothing changed: a row is surely other | beyond the soft limit"
-        f" |{heads} one row varies: +3 % | surely dearer |",
+        "| noise | samples | no change: a row certainly differs | beyond the soft limit"
+        f" |{heads} one row varies: +3 % | certainly worse |",
         "|---|---:|---:|---:|" + "---:|" * (len(CHANGES) + 2),
     ]
     for name, noise in NOISES.items():
@@ -154,7 +154,7 @@ def table(many: int) -> str:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--judgements", type=int, default=400)
     print(table(parser.parse_args().judgements))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws of paired links: how often they alarm where nothing got dearer, and how small a change they
+"""Draws of paired links: how often they alarm without a slower row, and how small a change they
 find.
 
     python lab/tests/pair_draws.py make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
     python lab/tests/pair_draws.py table NAME…
 
-The first links two kernels in pairs, from what lld's --reproduce kept of each, measures the pairs,
-and keeps what came in build/pair-draws/NAME-base.json and NAME-head.json. What was simulated once
-is not simulated again. The second prints a table of such draws; of a change that makes no row
-dearer, what is beyond a limit is a false alarm.
+The first command links two kernels in pairs from the archives of lld's --reproduce, measures them,
+and stores build/pair-draws/NAME-base.json and NAME-head.json. It reuses earlier simulations. The
+second prints a table of such draws. If a change makes no row slower, findings beyond a limit are
+false alarms.
 """
 
 import argparse
@@ -39,12 +39,12 @@ from tockmark.trees.builds import PairedSide, Pairs
 from tockmark.trees.pairing import PairedLinks, RelinkInputs, find_linkers
 
 FOLDER = paths.WRITTEN / "pair-draws"
-PLANTED = 0.01  # of the cycles
+PLANTED = 0.01  # added cycles, as a share
 MOST = 8  # pairs
 
 
 def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> None:
-    """Link and measure pairs, and keep both sides' results."""
+    """Link and measure pairs, and store both sides' results."""
     settings = RunOptions(
         layouts=(),
         board=boards.load(boards.DEFAULT),
@@ -72,14 +72,14 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
 
 @dataclass(frozen=True)
 class Draw:
-    """Both sides of a change, in as many pairs."""
+    """Both sides of a change, with the same number of pairs."""
 
     name: str
     results: tuple[Result, Result]
 
     @staticmethod
     def read(name: str) -> "Draw":
-        """Read what `make` kept."""
+        """Read the results of `make`."""
         base, head = (file.load(FOLDER / f"{name}-{side}.json") for side in ("base", "head"))
         return Draw(name, (base, head))
 
@@ -101,7 +101,7 @@ class Draw:
         return moved_rows
 
     def limits(self) -> list[Limit]:
-        """Return which limit the cycles are beyond by one pair alone, for each pair."""
+        """Return the limit that the cycles exceed by one pair alone, for each pair."""
         largest_limits = []
         for number in range(layouts(self.results[0])):
             base, head = (
@@ -115,14 +115,14 @@ class Draw:
 
 
 def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
-    """Say of how many rows that are dearer by PLANTED draws of so many pairs find it."""
+    """Return the share of draws of `pairs` pairs that find a row made more expensive by PLANTED."""
     hits = [hit for row in rows for hit in is_found(*row, pairs)]
     return f"{np.mean(hits):.0%} of {len(hits)}" if hits else "-"
 
 
 def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
-    """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
-    change itself did."""
+    """Return, per draw, whether its pairs find a row that is more expensive by PLANTED in addition
+    to the change itself."""
     spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
@@ -138,7 +138,7 @@ def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
 
 
 def table(names: Sequence[str]) -> str:
-    """Return the table, in Markdown."""
+    """Return the table in Markdown."""
     lines = [
         "| change, pairs | cache | rows, the same in all pairs | differences: median, most, % |"
         " their deviation over pairs: median, 90th, most, % | +1 % found by one pair, by eight |"
@@ -168,7 +168,7 @@ def table(names: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     making = verbs.add_parser("make")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How many commits of a checkout of Tock take the patch: a seeded sample.
+"""Sample commits of a Tock checkout from a seed, and count how many take the patch.
 
     python lab/tests/patch_sample.py TREE --seed 1 --count 100 --rev master -o FILE
 
-The sample is of the commits that `git log --first-parent` shows for the two years up to REV, or
-with `--refs "refs/pull/*/head"` of what such refs name in that time. Each one's sources are
-unpacked elsewhere, patched, and taken back; the checkout is only read. A line of FILE is a commit:
-id, date, what it takes, and why it does not take the rest.
+The sample is drawn from `git log --first-parent` for the two years up to REV, or, with
+`--refs "refs/pull/*/head"`, from the commits of such refs in that time. Each commit is unpacked in
+a temporary folder, patched and reverted; the checkout is not modified. Each line of FILE is a
+commit: id, date, the parts that it takes, and why it does not take the others.
 """
 
 import argparse
@@ -23,11 +23,11 @@ from tockmark.base import files
 from tockmark.base.errors import TockmarkError
 from tockmark.trees.patch import apply_patch, remove_patch
 
-# What the patch looks at, with room around it; the rest of the tree would only be copied.
+# The parts of the tree that the patch reads; copying the rest would be slow.
 SOURCES = [
     "Cargo.toml",
     "boards/*earlgrey*",
-    "boards/opentitan",  # whose sources a board's folder once linked to
+    "boards/opentitan",  # a board's folder once linked to its sources
     "capsules/*.rs",
     "chips/*chip.rs",
     "kernel/src/*.rs",
@@ -42,7 +42,7 @@ def git(tree: Path, *command: str) -> bytes:
 
 
 def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
-    """Commit and date of a branch since a day, newest first."""
+    """Return commit and date of a branch since a day, newest first."""
     log = ("log", "--first-parent", "--format=%H %cs", f"--since={since}T00:00:00Z", newest)
     lines = git(tree, *log).decode().splitlines()
     return [(line.split()[0], line.split()[1]) for line in lines]
@@ -65,7 +65,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 def takes(tree: Path, commit: str) -> tuple[str, str]:
-    """What a commit takes, and why not the rest."""
+    """Return which parts of the patch a commit takes, and why it does not take the others."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "tock")
         archive = git(tree, "archive", "--format=tar", "--prefix=tock/", commit, "--", *SOURCES)
@@ -78,7 +78,7 @@ def takes(tree: Path, commit: str) -> tuple[str, str]:
         except TockmarkError as error:
             return "nothing", str(error).replace(str(folder), "TREE")
         if contents(folder) != before:
-            return "nothing", "it does not come out as it went in"
+            return "nothing", "removing the patch does not restore it"
         return ", ".join(done.wired), "; ".join(done.left_out.values())
 
 

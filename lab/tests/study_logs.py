@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Logs with the line forms of the 2021 study's, in numbers of our own, and what stands in them.
+"""Logs in the line forms of the 2021 study, with numbers of our own, and the rows that they
+contain.
 
-The study's own logs are others' data and not kept here. test_study_logs.py compares the forms with
-theirs, line by line, where TOCKMARK_STUDY_LOGS says where those are.
-"""
+The study's own logs are not ours to publish. If TOCKMARK_STUDY_LOGS names their folder,
+test_study_logs.py compares the forms with them line by line."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from tockmark.suite.catalogue import OVERHEAD
 from tockmark.tests.rows import samples
 from tockmark_lab import study_log
 
-Rows = dict[str, dict[str, list[int]]]  # by the label of a row: its series
+Rows = dict[str, dict[str, list[int]]]  # the series of each row, by label
 
 RESULTS = "### RESULTS ###"
-SERIES = {"cycles": "cycles", "instructions": "instret"}  # what the logs call it, and what we do
+SERIES = {"cycles": "cycles", "instructions": "instret"}  # the logs' name, and ours
 SIZES = (32, 64, 128, 256, 512, *range(1024, 16385, 1024))
 COPIES = {
     "memcpy": "mem.copy_memcpy",
@@ -29,7 +29,7 @@ COPIES = {
 
 @dataclass
 class Made:
-    """A log that is being written. Each table has numbers of its own, so that a mix-up shows."""
+    """A log that is being written. Each table has its own numbers, so that a mix-up shows."""
 
     lines: list[str] = field(default_factory=list)
     rows: Rows = field(default_factory=dict)
@@ -43,20 +43,21 @@ class Made:
         self.lines += lines
 
     def samples(self, label: str, series: str, number: int) -> list[int]:
-        """That many new ones, the first a cold one, put down under the row."""
+        """Return `count` new samples, the first one cold, and record them under the row."""
         base = next(iter(self.bases))
         made = [base + 7, *(base + run % 3 for run in range(1, number))]
         self.rows.setdefault(label, {})[series] = made
         return made
 
     def table(self, label: str, series: str, number: int, between: str = ", ") -> None:
-        """Two columns, the run and what was counted; led by a tab where tabs are between."""
+        """Write two columns, the run and the count; lines start with a tab if columns are separated
+        by tabs."""
         lead = "\t" if "\t" in between else ""
         for run, value in enumerate(self.samples(label, series, number)):
             self.say(f"{lead}{run}{between}{value}")
 
     def both(self, title: str, label: str, number: int, more: str = "") -> None:
-        """A table of cycles and one of instructions, each with its title and its heading."""
+        """Write a table of cycles and one of instructions, each with its title and heading."""
         for counted, series in SERIES.items():
             self.say(f"benchmark: {title}_{counted}{more}", f"run, {counted}")
             self.table(label, series, number)
@@ -76,7 +77,7 @@ def proc(made: Made) -> None:
 
 
 def loop(made: Made) -> None:
-    """A title over two lines, tests under it, tabs, and no heading."""
+    """Write a title over two lines, tests below it, tabs, and no heading."""
     made.say(RESULTS, "benchmark: measures loop overhead and")
     made.say("           confirms a branch not taken predictor")
     made.say("description: measures cycles for 1000 loops")
@@ -92,7 +93,7 @@ def loop(made: Made) -> None:
 
 
 def back_to_back(made: Made) -> None:
-    """Title and description over two lines each, and nothing that says what is counted."""
+    """Write title and description over two lines each, without saying what is counted."""
     for stride in (16, 32, 64):
         made.say(RESULTS, "benchmark: back-to-back memory access as described by lmbench and")
         made.say(f"           confirms there is no data cache, distance {stride}")
@@ -102,7 +103,8 @@ def back_to_back(made: Made) -> None:
 
 
 def flash_access(made: Made) -> None:
-    """A fact above the table, columns that measure nothing, a remark with a number behind it."""
+    """Write a remark above the table, columns that measure nothing, and a remark that ends in a
+    number."""
     made.say(RESULTS, "benchmark: flash_bandwidth", "description: measures flash bandwidth reading")
     made.say("Run length: 7936", "run, cycles, cycles / byte")
     for run, value in enumerate(made.samples("flash.read_seq", "cycles", 100)):
@@ -119,7 +121,7 @@ def flash_access(made: Made) -> None:
 def memory_bandwidth(
     made: Made, sizes: Iterable[int] = SIZES, kinds: Iterable[str] = tuple(COPIES)
 ) -> None:
-    """No line of RESULTS anywhere."""
+    """Write tables without any line RESULTS."""
     for kind in kinds:
         for size in sizes:
             made.both(f"{kind}_bandwidth", f"{COPIES[kind]} size={size}", 100, f", size {size}")
@@ -131,7 +133,7 @@ def syscall(made: Made) -> None:
 
 
 def setbrk(made: Made) -> None:
-    """A column of addresses, and the same in decimal."""
+    """Write a column of addresses, and the same in decimal."""
     made.say(RESULTS, "benchmark: setbrk_overhead")
     made.say("description: changes the heap break which requires an MPU update")
     made.say("run, cycles, break, break_decimal")
@@ -141,7 +143,7 @@ def setbrk(made: Made) -> None:
 
 
 def icache(made: Made) -> None:
-    """What the rows are of stands before the number of the sample."""
+    """Write the parameter before the number of the sample."""
     made.say(RESULTS, "benchmark: icache-test")
     made.say("description: measure instruction cache performance by increasing number of"
              " instructions in loop", "nop_bytes, run, cycles")  # fmt: skip
@@ -152,7 +154,7 @@ def icache(made: Made) -> None:
 
 
 def ipc_threading(made: Made) -> None:
-    """A comma behind the colons."""
+    """Write a comma after the colons."""
     for way, label in {
         "server to client": "ipc.server_to_client_late",
         "client to server": "ipc.client_to_server",
@@ -164,7 +166,7 @@ def ipc_threading(made: Made) -> None:
 
 
 def ipc_connection_overhead(made: Made) -> None:
-    """Say one title twice: the heading says what is counted."""
+    """Write one title twice: the heading names the counter."""
     made.say(RESULTS)
     words = {"": ("find", "hit"), "failure ": ("fail to find", "miss")}
     for failure, (does, how) in words.items():
@@ -209,7 +211,7 @@ LOGS: dict[str, Part] = {
 
 
 def log(*parts: Part) -> Made:
-    """These logs one behind the other, as if they were one."""
+    """Return these logs, concatenated."""
     made = Made()
     for part in parts:
         part(made)
@@ -217,8 +219,8 @@ def log(*parts: Part) -> Made:
 
 
 def read(text: str) -> tuple[Rows, list[str], list[str]]:
-    """What the parser makes of a log: its rows, the problems, and the faults of rows. A time.read
-    that the log does not have, and the parser adds, is none of them."""
+    """Return the rows, the problems and the rows' errors that the parser finds in a log, without a
+    time.read that the parser adds."""
     measured = study_log.measured(text, "made", own=True)
     (app,) = (app for _, app in measured.each())
     lent = "overhead" in (app.begin or {})

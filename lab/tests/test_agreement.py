@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What no kernel has a part in costs the same on all of them, with the cache on, too: the slopes of
-the committed runs, over passes and over the sizes of a sweep."""
+"""Rows that no kernel affects cost the same on all kernels, also with the i-cache on: compares the
+slopes of the committed runs, over passes and over sizes."""
 
 from itertools import combinations
 
@@ -14,8 +14,8 @@ from tockmark.suite.catalogue import Key, load
 
 KNOWN = load()
 RUNS = ("baseline-cw310", "tock-2.2-cw310", "tock-master-cw310")
-SHARE, COUNT = 0.005, 1  # of a sample; whichever is more
-LOCKED = 0.03  # by which one row may be off: docs/method.md
+SHARE, COUNT = 0.005, 1  # of a sample; the larger one counts
+LOCKED = 0.03  # tolerance of a row: docs/method.md
 
 
 def result(name: str) -> Result:
@@ -23,7 +23,7 @@ def result(name: str) -> Result:
 
 
 def over_passes(result: Result) -> dict[Key, float]:
-    """Cycles of a sample, of each row of the apps that is a slope."""
+    """Return the cycles per sample of each slope row of the apps."""
     return {
         key: row.cycles.net
         for key, row in result.table.items()
@@ -33,7 +33,7 @@ def over_passes(result: Result) -> dict[Key, float]:
 
 
 def over_sizes(result: Result) -> dict[tuple[str, bool | None], float]:
-    """Cycles of one byte more, of each sweep of the memory."""
+    """Return the cycles per byte of each memory sweep."""
     sweeps_by_key = sweeps(result, KNOWN)
     return {(s.label, s.icache): s.line.slope for s in sweeps_by_key if s.label.startswith("mem.")}
 

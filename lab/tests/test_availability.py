@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The conformance suite's part on availability: it says what it must of what victims finish, and a
-kernel without a fix fails it.
+"""The conformance suite's part on availability: it reports the victims' work correctly, and a
+kernel without a fix fails.
 
-Builds such kernels from a copy of the source with a line of it undone: half a minute each.
-"""
+Builds such kernels from a copy of the source with one line undone: half a minute each."""
 
 import re
 from pathlib import Path
@@ -18,7 +17,7 @@ from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase, VictimShare
 from tockmark_lab.folders import LAB
 
-UNDONE = {  # where, the text that is, one that lets an app take too much, the case that tells
+UNDONE = {  # file, its text, a text that lets an app take too much, the case that detects it
     "a write keeps the turn for lines behind it": (
         "drivers/console.rs",
         "let first = turn.process + 1;",
@@ -38,7 +37,7 @@ UNDONE = {  # where, the text that is, one that lets an app take too much, the c
         AttackCase("sums", ("discover",)),
     ),
 }
-KEPT = (  # each work and each attack once or more: all pairs are for `make conformance`
+KEPT = (  # each work and each attack at least once; `make conformance` runs all pairs
     AttackCase("lines", ("write-print", "take-print")),
     AttackCase("lines", ("write", "restarts", "print")),
     AttackCase("prints", ("write", "take-back-buffer")),
@@ -55,7 +54,7 @@ def plan(kernel: Path, abi: int = 2) -> conformance.Plan:
 
 
 @pytest.mark.parametrize("what", UNDONE)
-def test_a_kernel_without_a_fix_is_found_out(what: str, tmp_path: Path) -> None:
+def test_a_kernel_without_a_fix_is_detected(what: str, tmp_path: Path) -> None:
     file, now, before, case = UNDONE[what]
     kernel = variants.build(tmp_path, {file: (now, before)})
     (lost,) = conformance.run_cases(plan(kernel), [case]).lost
@@ -63,7 +62,7 @@ def test_a_kernel_without_a_fix_is_found_out(what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("abi", [1, 2])
-def test_the_baseline_kernel_gives_each_its_share(abi: int) -> None:
+def test_the_baseline_kernel_gives_each_app_its_share(abi: int) -> None:
     kernel = boards.load(boards.DEFAULT).kernels[abi]
     count = conformance.run_cases(plan(kernel, abi), KEPT)
     assert count.lost == []
@@ -105,7 +104,7 @@ def test_the_apps_have_the_same_lists() -> None:
         (None, 1, 3, "0 lines even alone"),
     ],
 )
-def test_what_is_not_its_due_is_lost(
+def test_less_than_the_minimum_share_is_lost(
     alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
     case = AttackCase("lines", ("write", "print", "notify")[:attackers])
@@ -113,7 +112,7 @@ def test_what_is_not_its_due_is_lost(
     assert report == ([] if lost is None else [f"{case}: {lost}"])
 
 
-def test_the_worst_is_the_least_of_an_equal_share() -> None:
+def test_the_worst_case_has_the_smallest_part_of_an_equal_share() -> None:
     shares = [
         VictimShare(AttackCase("lines", ("write",)), 48, 20),
         VictimShare(AttackCase("lines", ("print",)), 48, 19),

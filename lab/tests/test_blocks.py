@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What pages show of boards that others measured, and of what libraries add."""
+"""The pages' blocks on boards that others measured, and on the cost of libraries."""
 
 import json
 import re
@@ -17,8 +17,8 @@ from tockmark.result import file
 ROOT = Path(__file__).parents[2]
 
 
-def test_what_others_add_is_shown(tmp_path: Path) -> None:
-    """A tenth more cycles of the calls in the file `more`, and one row that only the first has."""
+def test_the_cost_of_a_library_is_shown(tmp_path: Path) -> None:
+    """File `more` has a tenth more cycles per call, and lacks one row of the first file."""
     base = ROOT / "results" / "rust" / "assembly.json"
     result = file.load(base)
     rows = tuple(slower(row) for row in result.rows if row.id != "syscall.brk")
@@ -33,7 +33,7 @@ def test_what_others_add_is_shown(tmp_path: Path) -> None:
     assert float(instructions) == whole.instructions
     assert float(same) == 0
     assert float(cycles) == whole.net
-    assert float(more) > whole.net / 10  # the net is less the reading, which is as it was
+    assert float(more) > whole.net / 10  # the net excludes the overhead, which did not change
     assert not any("syscall.brk" in line for line in lines)
 
 
@@ -47,8 +47,9 @@ def test_what_others_add_is_shown(tmp_path: Path) -> None:
         (121, "outside by 9.0 %"),
     ],
 )
-def test_a_board_is_held_against_all_links(tmp_path: Path, ticks: int, verdict: str) -> None:
-    """Ticks of 10 cycles, 10 iterations; links of 98 to 110 cycles, and a tick that is cut off."""
+def test_a_board_is_compared_with_all_links(tmp_path: Path, ticks: int, verdict: str) -> None:
+    """Ticks of 10 cycles, 10 iterations, links of 98 to 110 cycles, and a last tick that is cut
+    off."""
     row = {"name": "r", "iterations": 10, "board": ticks, "simulated": 100, "links": [98, 110]}
     held = tmp_path / "board.json"
     held.write_text(json.dumps({"said": {}, "tick": 10, "rows": [row]}), encoding="utf-8")
@@ -57,7 +58,7 @@ def test_a_board_is_held_against_all_links(tmp_path: Path, ticks: int, verdict: 
     assert line == f"| r | {ticks} | 100 | 98 to 110 | {verdict} |"
 
 
-def test_each_loop_that_lies_outside_of_its_links_is_named_as_not_explained() -> None:
+def test_each_loop_outside_its_links_is_named_as_unexplained() -> None:
     page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
     outside = re.findall(r"^\| ([^|]+) \|[^\n]*\| outside by [0-9.]+ % \|$", page, re.MULTILINE)
     assert outside

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The baseline kernel entered by its boot manifest, on the simulated chip. The simulator's own ROM
-never looks at a manifest, so small ones of the test do here, each with the ePMP that a ROM of
-OpenTitan leaves behind (docs/boards-and-simulator.md)."""
+"""Starts the baseline kernel by its boot manifest on the simulated chip. The simulator's own ROM
+ignores manifests, so small ROMs of this test read it, each with the ePMP that an OpenTitan ROM
+leaves behind (docs/boards-and-simulator.md)."""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ LINK = [
     "-nostartfiles",
     "-Wl,-Ttext=0x8000,--omagic,--build-id=none,--no-warn-rwx-segments",
 ]
-ASLEEP, LOCKED_UP = 3, 5  # how the simulator ends: a kernel without apps sleeps
+ASLEEP, LOCKED_UP = 3, 5  # the simulator's end: a kernel without apps sleeps
 ROM = """
     .option norelax
 trap:
@@ -39,14 +39,14 @@ _start:
     add  t0, t0, t1
     jr   t0
 """
-# One locked entry gives everything to everybody.
+# One locked entry allows everything.
 TEST_ROM = """
     li   t0, 0x7fffffff
     csrw pmpaddr15, t0
     li   t0, 0x9f000000
     csrw pmpcfg3, t0
 """
-# Each memory has its own locked entry; of flash, only the image's code may be executed.
+# Each memory has its own locked entry; in flash, only the image's code is executable.
 ROM_OF_THE_PRODUCT = """
     .macro address number, value
     li   t0, \\value
@@ -80,7 +80,8 @@ ROM_OF_THE_PRODUCT = """
 
 
 def boot(folder: Path, epmp: str, machine: str = "cw310") -> tuple[int, str, str]:
-    """Enter the built baseline as laid for a board: exit code, UART, and the simulator's end."""
+    """Start the built baseline as laid out for a board; return exit code, UART text, and the
+    simulator's last line."""
     profile = board.load(machine)
     write_flash(read_kernel(profile.kernels[2]), profile, folder / "flash")
     (folder / "rom.S").write_text(ROM.format(epmp=epmp))
@@ -103,14 +104,14 @@ def test_the_test_rom_reaches_the_kernel_by_the_manifest(tmp_path: Path) -> None
     assert "panic" not in output
 
 
-def test_without_a_manifest_nothing_is_reached(tmp_path: Path) -> None:
-    """The test above can fail: the image for the simulator has none."""
+def test_without_a_manifest_nothing_starts(tmp_path: Path) -> None:
+    """Check that the test above can fail: the simulator's image has no manifest."""
     assert boot(tmp_path, TEST_ROM, "earlgrey-sim")[:2] == (LOCKED_UP, "")
 
 
-def test_the_rom_of_the_product_leaves_the_kernel_no_way(tmp_path: Path) -> None:
-    """It is entered, and in its first writes to the PMP takes from itself what lets it execute: why
-    docs/boards-and-simulator.md says that it boots from the test ROM only."""
+def test_the_kernel_does_not_start_behind_the_product_rom(tmp_path: Path) -> None:
+    """The ROM enters the kernel, whose first PMP writes remove its own permission to execute. This
+    is why docs/boards-and-simulator.md says that it boots only from the test ROM."""
     code, output, end = boot(tmp_path, ROM_OF_THE_PRODUCT)
     assert (code, output) == (LOCKED_UP, "")
     assert "at pc=0x2000" in end

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A kernel over its commits: the file of a campaign, what counts as a jump, and what is shown."""
+"""A campaign over commits: its file, the detection of jumps, and the output of `history`."""
 
 import json
 from pathlib import Path
@@ -99,7 +99,7 @@ def only_jump(*lines: AnyLine) -> Jump:
 # The file
 
 
-def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
+def test_appended_lines_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tock.jsonl"
     lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
     for record in lines:
@@ -117,7 +117,7 @@ def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
     assert "null" not in path.read_text()
 
 
-def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
+def test_a_torn_line_is_reported_and_skipped(tmp_path: Path) -> None:
     path = tmp_path / "tock.jsonl"
     commits.append_line(path, line(commit(1, 5), row(100)))
     path.write_bytes(path.read_bytes() + msgspec.json.encode(gap(commit(2, 6)))[:-9])
@@ -134,13 +134,13 @@ def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"kind": "other"}, "unknown kind of line 'other'"),
-        ({"version": 2}, "is no tockmark-commits of version 1"),
+        ({"version": 2}, "not a tockmark-commits of version 1"),
         ({"cause": 3}, "Expected `str`"),
         ({"more": 1}, "unknown field `more`"),
         ({"commit": {"sha": "abc", "date": "2026", "subject": ""}}, "matching regex"),
     ],
 )
-def test_what_is_whole_but_not_as_it_should_be_is_refused(
+def test_a_whole_line_with_wrong_content_is_refused(
     tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:
     path = tmp_path / "tock.jsonl"
@@ -156,14 +156,14 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         commits.load_campaign(path)
 
 
-def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+def test_a_missing_file_is_empty(tmp_path: Path) -> None:
     assert commits.load_campaign(tmp_path / "none.jsonl") == (commits.CampaignData(), [])
 
 
-# What it says
+# The series
 
 
-def test_commits_stand_by_their_place_and_those_beside_the_line_by_their_date() -> None:
+def test_commits_are_sorted_by_place_and_others_by_date() -> None:
     release = commit(2, None, names=("release-9",), date="2026-01-03T23:00:00-05:00")
     late = commit(9, 4, date="2026-01-02T00:00:00+00:00")  # its clock was wrong
     data = held(
@@ -178,7 +178,7 @@ def test_a_jump_between_neighbours_has_its_commit_and_pull_request() -> None:
     assert (jump.row, jump.change, jump.exact, jump.where) == (ROW, 44, True, f"{sha(2)[:9]}, #2")
 
 
-def test_a_jump_with_commits_between_is_an_interval_until_they_are_measured() -> None:
+def test_a_jump_over_unmeasured_commits_is_an_interval() -> None:
     ends = line(commit(1, 5), row(100)), line(commit(4, 8), row(144))
     jump = only_jump(*ends)
     assert not jump.exact
@@ -193,14 +193,16 @@ def test_a_jump_with_commits_between_is_an_interval_until_they_are_measured() ->
         (row(100), row(100), {}),
         (row(100, icache=True), row(144, icache=True), {}),
         (row(None), row(144), {}),
-        (row(100, cycles=300), row(100, cycles=900), {}),  # it may be the layout
+        (row(100, cycles=300), row(100, cycles=900), {}),  # the layout may be the cause
         (row(100, inner=2), row(144, inner=1), {}),
         (row(100), row(144), {"simulator": "another"}),
         (row(100), row(144), {"compiler": "another"}),
         (row(100), row(144), {"opt-level": "2"}),
     ],
 )
-def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[str, str]) -> None:
+def test_small_or_explained_differences_are_not_jumps(
+    before: HistoryRow, after: HistoryRow, factors: dict[str, str]
+) -> None:
     ends = line(commit(1, 5), before), line(commit(2, 6), after, factors=factors)
     assert held(*ends).jumps() == []
 
@@ -208,13 +210,13 @@ def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[st
 @pytest.mark.parametrize(
     ("before", "after", "is_reported"),
     [
-        ({}, {}, False),  # all that is known is that the catalogues differ
+        ({}, {}, False),  # only the difference of the catalogues is known
         ({"syscall.command": "1"}, {"syscall.command": "1", "ipc2.request": "2"}, True),
         ({"syscall.command": "1"}, {"syscall.command": "3"}, False),
         ({"syscall.command": "1"}, {}, False),
     ],
 )
-def test_another_catalogue_hides_no_jump_of_what_it_left_alone(
+def test_another_catalogue_hides_no_jump_of_unchanged_rows(
     before: dict[str, str], after: dict[str, str], is_reported: bool
 ) -> None:
     factors = [{"catalogue": name} for name in ("sha256 a", "sha256 b")]
@@ -228,7 +230,7 @@ def test_another_catalogue_hides_no_jump_of_what_it_left_alone(
     )
 
 
-def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
+def test_the_largest_jump_represents_a_pair_of_commits() -> None:
     data = held(
         line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
         line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
@@ -240,19 +242,19 @@ def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
     assert [jump.change for jump in some] == [-10]
 
 
-def test_a_commit_beside_the_line_makes_no_jump() -> None:
+def test_a_commit_outside_the_mainline_makes_no_jump() -> None:
     beside = line(commit(2, None, names=("release-9",)), row(144))
     assert held(line(commit(1, 5), row(100)), beside, line(commit(3, 6), row(100))).jumps() == []
 
 
-def test_a_jump_is_of_one_operation_and_only_beyond_what_is_asked() -> None:
+def test_a_jump_is_per_operation_and_above_the_threshold() -> None:
     data = held(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
     assert [jump.change for jump in data.jumps()] == [44]
     assert [jump.change for jump in data.jumps(43)] == [44]
     assert data.jumps(44) == []
 
 
-def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
+def test_a_jump_shows_cycles_only_if_paired_links_are_certain() -> None:
     ends = line(commit(1, 5), row(100)), line(commit(2, 6), row(144))
     assert commits_text.cycles_words(only_jump(*ends)) == "instructions only"
     assert (
@@ -263,13 +265,13 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
 
 
-def test_another_toolchain_is_said() -> None:
+def test_another_toolchain_is_reported() -> None:
     ends = commit(1, 5, toolchain="nightly-1"), commit(2, 6, toolchain="nightly-2")
     jump = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
     assert commits_text.jump_words(jump).endswith("#2; toolchain nightly-2")
 
 
-def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_followed() -> None:
+def test_the_mean_counts_each_benchmark_once_and_skips_commits_without_all_rows() -> None:
     def rows(command: float, allow: float) -> list[HistoryRow]:
         many = [row(allow, "syscall.allow_rw", params={"size": n}) for n in (0, 64, 4096)]
         return [row(command), *many, row(9, "loop.empty")]
@@ -294,11 +296,11 @@ def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_follow
         ("see (#34) of it", None),
     ],
 )
-def test_the_pull_request_is_that_of_the_subject(subject: str, pull: int | None) -> None:
+def test_the_pull_request_comes_from_the_subject(subject: str, pull: int | None) -> None:
     assert commit(1, 1, subject=subject).pull == pull
 
 
-# What is shown
+# The output
 
 
 def shown(path: Path, *words: str) -> str:
@@ -339,7 +341,7 @@ def test_one_row_is_shown_in_full(path: Path) -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_without_a_row_those_that_jumped_are_shown_in_short(path: Path) -> None:
+def test_without_a_row_option_rows_that_jumped_are_shown_in_short(path: Path) -> None:
     text = shown(path)
     first, other = (line for line in text.splitlines() if "icache=off" in line)
     assert first.split() == [*ROW.split(), "4", "100", "120", "+20.0", "%", "2", "▁▁█▄"]
@@ -354,7 +356,7 @@ def test_json_has_points_jumps_and_gaps(path: Path) -> None:
     assert [entry["cause"] for entry in document["gaps"]] == ["does not boot: it sleeps"]
 
 
-def test_a_picture_is_drawn_and_the_same_each_time(path: Path, tmp_path: Path) -> None:
+def test_a_picture_is_drawn_and_reproducible(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.svg", tmp_path / "b.svg"
     for picture in out:
         shown(path, "syscall.command", "-o", str(picture))
@@ -362,18 +364,16 @@ def test_a_picture_is_drawn_and_the_same_each_time(path: Path, tmp_path: Path) -
     assert b"release-9" in out[0].read_bytes()
 
 
-def test_a_row_that_is_not_there_is_refused(path: Path) -> None:
+def test_an_unknown_row_is_refused(path: Path) -> None:
     done = CliRunner().invoke(app, ["history", "-f", str(path), "syscall.brk"])
     assert isinstance(done.exception, TockmarkError)
     assert "has no row 'syscall.brk'" in str(done.exception)
 
 
-def test_the_site_has_a_page_of_it_and_none_of_a_commit(
+def test_the_site_has_a_page_for_the_campaign_but_none_for_a_commit(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        site_pictures, "_inline", lambda sheets, of="": []
-    )  # no picture but its own
+    monkeypatch.setattr(site_pictures, "_inline", lambda sheets, of="": [])  # no other picture
     monkeypatch.setattr(site_pictures, "draw", lambda named, only=None: {})
     words = ["site", stored(tmp_path / "a.json", NEW), "--over-time", str(path)]
     done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "site")])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lines through sizes, held against a size that they were not fitted to: planted ones, and those of
-the page."""
+"""Lines through sizes, checked at a size that was held out of the fit: planted lines, and the lines
+of the page."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from committed import committed
 from tockmark_lab.studies import programs
 
 
-def test_a_planted_line_is_found_and_nothing_is_off() -> None:
+def test_a_planted_line_is_found_without_error() -> None:
     line = by_size.line_of({size: 700 + 2.5 * size for size in (0, 64, 256, 1024, 4096)})
     assert (line.intercept, line.slope, line.held_out) == pytest.approx((700, 2.5, 256))
     assert by_size.relative_error(line) == pytest.approx(0, abs=1e-9)
 
 
-def test_a_curve_is_said_to_be_off() -> None:
+def test_a_curve_has_an_error() -> None:
     line = by_size.line_of({size: 700 + size**2 / 100 for size in (256, 512, 1024, 2048, 4096)})
     assert by_size.relative_error(line) < -0.5
     step = by_size.line_of({size: 700 + 90 * (size > 900) for size in (256, 512, 1024, 2048, 4096)})
@@ -32,7 +32,7 @@ def test_every_sweep_of_the_page_has_its_sizes() -> None:
     assert by_size.largest_error(steps) < by_size.largest_error()
 
 
-def test_the_screen_of_the_study_has_the_lines() -> None:
+def test_the_output_of_the_study_has_the_lines() -> None:
     named = [("bare", committed("sizes/bare", "rust").result)]
     screen = programs.screen(named)
     assert screen.count("length.sha256 by size") == 2

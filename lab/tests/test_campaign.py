@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A campaign over the commits of a made-up repository: each says in its message what it would cost,
-and whether it boots. Nothing is simulated.
-"""
+"""A campaign over the commits of a made-up repository. Each commit's message says its cost and
+whether it boots. Nothing is simulated."""
 
 import json
 from collections.abc import Sequence
@@ -25,18 +24,18 @@ from tockmark_lab.over_time import campaign
 from tockmark_lab.over_time.commits import CampaignData, load_campaign
 
 KNOWN = catalogue.load()
-READ = 84  # instructions of a reading, as of_samples has them
+READ = 84  # instructions of a counter read, as in of_samples
 
 
 class Simulated:
-    """In the place of what boots kernels: the commit's message says what comes of it. The word
-    `asleep` in it: nothing is printed; a number: so many instructions take its rows."""
+    """Replaces the code that boots kernels. The commit's message decides: `asleep` prints nothing;
+    a number is the instructions of its rows."""
 
-    seen: list[str]  # commits that were booted
+    seen: list[str]  # the commits that were booted
     interrupt_at = ""  # the commit at which the user presses Ctrl-C
 
     def __init__(self, name: str, links: BuiltLinks, options: object, folder: Path) -> None:
-        self.subject, self.folder, self.boots, self.taken = links.commit.subject, folder, 0, 0
+        self.subject, self.folder, self.boots, self.reused = links.commit.subject, folder, 0, 0
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         if Simulated.interrupt_at and Simulated.interrupt_at in self.subject:
@@ -64,7 +63,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
 
 
 def line(user: User, *costs: str) -> list[str]:
-    """Commits that cost so much, by their messages; `broken` has no kernel."""
+    """Make commits with these costs in their messages; `broken` has no kernel."""
     rows = []
     for number, cost in enumerate(costs):
         kernel = {"k0": elf(0, 4, 8, more=number + 1)}
@@ -90,7 +89,7 @@ def held(path: Path) -> CampaignData:
 
 
 def costs(data: CampaignData) -> dict[str, float | None]:
-    """What a command of each commit costs."""
+    """Return the cost of a command for each commit."""
     name = "syscall.command icache=off"
     return {measured.commit.sha: measured.rows[name].instret for measured in data.line}
 
@@ -117,7 +116,9 @@ def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) 
     assert costs(held(path))[more[0]] == 150
 
 
-def test_every_so_manieth_and_the_last_and_those_that_are_named(user: User, tmp_path: Path) -> None:
+def test_every_nth_commit_the_last_and_the_named_ones_are_measured(
+    user: User, tmp_path: Path
+) -> None:
     shas = line(user, "1", "2", "3", "4", "5", "6")
     user.git("tag", "release-9", shas[1])
     user.git("branch", "side", shas[0])
@@ -139,7 +140,7 @@ def test_every_so_manieth_and_the_last_and_those_that_are_named(user: User, tmp_
     ("bad", "cause"),
     [("broken", "does not build: "), ("asleep", "does not boot: ")],
 )
-def test_a_gap_has_its_cause_and_the_nearest_stands_in(
+def test_a_gap_has_its_cause_and_the_nearest_neighbour_replaces_it(
     user: User, tmp_path: Path, bad: str, cause: str
 ) -> None:
     shas = line(user, "100", "101", bad, bad, "104", "105")
@@ -157,7 +158,7 @@ def test_a_gap_has_its_cause_and_the_nearest_stands_in(
     assert path.read_bytes() == written
 
 
-def test_a_gap_is_tried_again_if_asked_for(
+def test_a_gap_is_tried_again_on_request(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shas, path = line(user, "100", "101"), tmp_path / "a.jsonl"
@@ -175,7 +176,7 @@ def test_a_gap_is_tried_again_if_asked_for(
     assert list(costs(held(path))) == shas
 
 
-def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path) -> None:
+def test_at_most_the_allowed_number_of_neighbours_is_tried(user: User, tmp_path: Path) -> None:
     shas = line(user, "1", *["asleep"] * 9, "2")
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "5", "--tries", "3")
@@ -183,7 +184,7 @@ def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path
     assert set(held(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
 
 
-def test_what_was_interrupted_goes_on(user: User, tmp_path: Path) -> None:
+def test_an_interrupted_campaign_continues(user: User, tmp_path: Path) -> None:
     shas, path = line(user, "100", "101", "102"), tmp_path / "a.jsonl"
     Simulated.interrupt_at = "101"
     done = called(user, path)
@@ -198,7 +199,9 @@ def test_what_was_interrupted_goes_on(user: User, tmp_path: Path) -> None:
     assert user.builds == ["0"] * 3  # the commit that was built is kept
 
 
-def test_what_is_not_the_commits_fault_ends_it_and_is_no_gap(user: User, tmp_path: Path) -> None:
+def test_an_error_of_the_environment_ends_the_campaign_and_is_no_gap(
+    user: User, tmp_path: Path
+) -> None:
     shas, path = line(user, "100", "no simulator"), tmp_path / "a.jsonl"
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
@@ -207,7 +210,9 @@ def test_what_is_not_the_commits_fault_ends_it_and_is_no_gap(user: User, tmp_pat
     assert held(path).gaps == {}
 
 
-def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_path: Path) -> None:
+def test_a_torn_last_line_is_reported_and_its_commit_measured_again(
+    user: User, tmp_path: Path
+) -> None:
     shas, path = line(user, "100", "101"), tmp_path / "a.jsonl"
     called(user, path)
     path.write_bytes(path.read_bytes()[:-40])
@@ -226,25 +231,23 @@ def followed(user: User, path: Path, *words: str) -> Sequence[str]:
 def test_a_jump_is_followed_to_its_commit(user: User, tmp_path: Path) -> None:
     shas, path = line(user, *["100"] * 11, *["144"] * 6), tmp_path / "a.jsonl"
     assert followed(user, path) == [f"{shas[11][:9]}, #11"]
-    assert len(held(path).line) <= 2 + 4  # by halves
+    assert len(held(path).line) <= 2 + 4  # by bisection
     rows = held(path).measured[shas[10]].rows
-    assert list(rows) == ["syscall.command icache=off"]  # and no more than was asked for
+    assert list(rows) == ["syscall.command icache=off"]  # and nothing else
 
 
-def test_rows_that_are_there_are_not_measured_again_and_others_are_added(
-    user: User, tmp_path: Path
-) -> None:
+def test_only_missing_rows_are_measured_and_added(user: User, tmp_path: Path) -> None:
     (record,), path = line(user, "100"), tmp_path / "a.jsonl"
     assert called(user, path, "--only", "syscall.command,syscall.memop").exit_code == 0
     assert called(user, path, "--only", "syscall.memop").exit_code == 0
     assert path.read_bytes().count(b"\n") == 1
-    assert called(user, path).exit_code == 0  # all of syscall, of which there is more
+    assert called(user, path).exit_code == 0  # all rows of syscall
     assert path.read_bytes().count(b"\n") == 2
     assert len(held(path).measured[record].rows) == 2
     assert user.builds == ["0"]
 
 
-def test_two_jumps_are_followed_and_what_is_too_small_is_not(user: User, tmp_path: Path) -> None:
+def test_two_jumps_are_followed_but_not_a_small_one(user: User, tmp_path: Path) -> None:
     steps = ["100"] * 3 + ["140"] * 4 + ["150"] * 3 + ["60"] * 3
     shas, path = line(user, *steps), tmp_path / "a.jsonl"
     assert followed(user, path) == [f"{shas[3][:9]}, #3", f"{shas[10][:9]}, #10"]
@@ -253,7 +256,7 @@ def test_two_jumps_are_followed_and_what_is_too_small_is_not(user: User, tmp_pat
     assert path.read_bytes() == written
 
 
-def test_where_nothing_between_can_be_measured_the_jump_stays_an_interval(
+def test_a_jump_without_measurable_commits_between_stays_an_interval(
     user: User, tmp_path: Path
 ) -> None:
     shas, path = line(user, "100", "asleep", "broken", "144"), tmp_path / "a.jsonl"
@@ -269,7 +272,7 @@ def test_where_nothing_between_can_be_measured_the_jump_stays_an_interval(
         (["--build", " "], "the build command is empty"),
     ],
 )
-def test_nothing_is_built_for_what_cannot_be_meant(
+def test_invalid_options_are_refused_before_any_build(
     user: User, tmp_path: Path, words: list[str], reason: str
 ) -> None:
     line(user, "1", "2")
@@ -283,16 +286,14 @@ def test_nothing_is_built_for_what_cannot_be_meant(
     ("span", "reason"),
     [("HEAD", "is not a range"), ("HEAD..HEAD", "no commit"), ("HEAD...HEAD", "not a range")],
 )
-def test_a_range_that_is_none_is_refused(
-    user: User, tmp_path: Path, span: str, reason: str
-) -> None:
+def test_an_invalid_range_is_refused(user: User, tmp_path: Path, span: str, reason: str) -> None:
     words = ["campaign", str(user.tree), span, "-f", str(tmp_path / "a"), "--build", "true"]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, TockmarkError)
     assert reason in str(done.exception)
 
 
-def test_a_file_of_another_line_is_refused(user: User, tmp_path: Path) -> None:
+def test_a_file_of_another_branch_is_refused(user: User, tmp_path: Path) -> None:
     line(user, "1", "2")
     path = tmp_path / "a.jsonl"
     assert called(user, path).exit_code == 0

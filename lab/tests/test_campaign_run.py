@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb campaign, on the small repository of tests/test_bisect.py.
-
-Needs what `make build` makes."""
+"""The verb campaign on the small repository of tests/test_bisect.py. Needs `make build`."""
 
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from tockmark_lab.over_time.commits import load_campaign
 user, dear = test_bisect.user, test_bisect.dear
 
 
-def test_a_campaign_measures_a_line_and_follows_what_jumps(
+def test_a_campaign_measures_commits_and_follows_jumps(
     user: User, dear: str, tmp_path: Path
 ) -> None:
     user.commit(
@@ -50,7 +48,7 @@ def test_a_campaign_measures_a_line_and_follows_what_jumps(
         user.commits[3],
         user.commits[5],
     )
-    assert jump.where.startswith("one of 2, ")  # for nothing is known of the commit between
+    assert jump.where.startswith("one of 2, ")  # since nothing is known of the commit between
     assert held.gaps[user.commits[4]].cause.startswith("does not build: ")
     assert (held.boots, held.cycles > 100_000) == (3, True)
     kernel = held.measured[user.commits[5]].kernel

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The whole chip in RTL: what is committed of it is what its page says, its files are listed in the
-order of their use, and, where it is built, it counts as when it was committed."""
+"""The whole chip in RTL: its page has the committed counts, its files are listed in the order of
+their use, and a chip that is built counts as when it was committed."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ SCRIPT = CHIP_FOLDER / "file_list.py"
 STORED = DATA / "validation-chip.json"
 
 
-def test_model_and_chip_count_alike() -> None:
+def test_model_and_chip_have_the_same_counts() -> None:
     rows = validation.load_validation(STORED)
     judged = validation.judge_rows(rows, validation.load_unexplained())
     counts = Counter(item.verdict for item in judged)
@@ -47,8 +47,8 @@ def test_every_program_is_compared() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A package like OpenTitan's: a top that uses one block, a primitive that is generated, and a
-    flag that holds and one that does not."""
+    """Make a package like OpenTitan's: a top that uses one block, a generated primitive, and a flag
+    that is set and one that is not."""
     files = {
         "top.core": """
 name: "lowrisc:systems:top_earlgrey:0.1"
@@ -106,7 +106,7 @@ def test_files_come_in_the_order_of_their_use(package: Path) -> None:
     assert "module prim_flop;" in (package / "made" / "prim_flop.sv").read_text()
 
 
-def test_a_stub_is_the_bare_interface(package: Path) -> None:
+def test_a_stub_is_only_the_interface(package: Path) -> None:
     (package / "stubs.txt").write_text("block\n")
     files = listed(package, str(package / "stubs.txt"))
     assert str(package / "made" / "block.sv") in files
@@ -115,7 +115,7 @@ def test_a_stub_is_the_bare_interface(package: Path) -> None:
     assert "thing" not in stub
 
 
-def test_a_run_says_what_builds_the_chip(tmp_path: Path) -> None:
+def test_a_run_without_the_chip_names_the_make_target(tmp_path: Path) -> None:
     chip = boards.load(str(CHIP_FOLDER / "board.toml"))
     assert isinstance(chip.target, SimTarget)
     assert (chip.timing, chip.machine) == ("rtl", boards.load("earlgrey-sim-2021").machine)
@@ -131,7 +131,7 @@ def needs_chip() -> None:
 
 
 def test_its_flash_returns_stale_words_while_it_starts() -> None:
-    """OpenTitan mended it three weeks after this RTL; the model never had it."""
+    """OpenTitan fixed this three weeks after this RTL; the model never had it."""
     needs_chip()
     path, options = programs.build_stale(), ("--icache", "off")
     whole = sum(range(1, 61))
@@ -144,8 +144,8 @@ def test_its_flash_returns_stale_words_while_it_starts() -> None:
     assert sums[programs.CHIP].numbers[1] == whole
 
 
-def test_the_chip_still_counts_so() -> None:
-    """One run of the study's bodies, where `make chip` has built it."""
+def test_the_chip_still_has_these_counts() -> None:
+    """Run the study's bodies once, if `make chip` has built the chip."""
     needs_chip()
     stored = {row.name: row.expected for row in validation.load_validation(STORED)}
     names = [f"{name}, at 0 mod 8" for name in programs.study_names()]

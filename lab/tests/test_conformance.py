@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The conformance suite: it checks what its list says, the baseline kernel passes it on both
-versions of the interface, and a kernel with a fault does not.
+"""The conformance suite checks the rules of its list; the baseline kernel passes it on both
+versions of the interface, and a faulty kernel fails.
 
-Builds what `make profile` makes, which takes half a minute the first time.
-"""
+Builds with `make profile`, which takes half a minute the first time."""
 
 import json
 import re
@@ -25,15 +24,15 @@ from tockmark_lab.folders import LAB
 
 SOURCES = LAB / "conformance" / "apps"
 CALLS = 5_000  # with each seed; `make conformance` makes 100,000
-STEP = 16  # from a control register to the next; `make conformance` tries all 4096
-FAR = 500  # cycles from a distance of two upcalls to the next; tests/test_interleavings.py has more
+STEP = 16  # step between control registers; `make conformance` tries all 4096
+FAR = 500  # step between distances of two upcalls, in cycles; test_interleavings.py has more
 NOP = 0x13
 CSRW_PMPADDR2 = 0x3B2 << 20 | 1 << 12 | 0x73  # csrw pmpaddr2, REGISTER
 REGISTER = 31 << 15
 
 
 def checked() -> list[str]:
-    """The numbers of the checks, from the C code."""
+    """Return the numbers of the checks in the C code."""
     reports: list[str] = []
     for path in sorted(SOURCES.rglob("*.c")):
         text = path.read_text()
@@ -51,7 +50,8 @@ def test_each_rule_is_checked_and_each_check_has_a_rule() -> None:
 
 @pytest.fixture(scope="session")
 def report() -> dict[str, Any]:
-    """What the verb says of version 1. Who attacks whom is in tests/test_availability.py."""
+    """Return the verb's report on version 1. test_availability.py has the attackers of each
+    victim."""
     fewer = ["--seeds", "1", "--calls", str(CALLS), "--attackers", "0", "--mixes", "0"]
     fewer += ["--step", str(FAR)]
     make("profile")
@@ -62,7 +62,7 @@ def report() -> dict[str, Any]:
     return document
 
 
-def test_the_worst_stretch_with_interrupts_off_is_told_by_kind(report: dict[str, Any]) -> None:
+def test_the_worst_stretch_with_interrupts_off_is_reported_by_kind(report: dict[str, Any]) -> None:
     assert {"start", "fault", "panic", "interrupt", "system call"} <= report[
         "interrupts_off"
     ].keys()
@@ -87,7 +87,7 @@ def test_the_baseline_kernel_loses_nothing(report: dict[str, Any]) -> None:
         assert (count["csrs"], count["open_csrs"]) == (tried, [])
 
 
-def test_upcalls_come_in_pairs(report: dict[str, Any]) -> None:
+def test_pairs_of_upcalls_are_tried(report: dict[str, Any]) -> None:
     assert len(report["pairs"]) == len(list(interleavings.pairs(1, own=True)))
     for pair in report["pairs"]:
         assert (pair["wrong"], pair["lost"], pair["skipped"]) == ({}, [], None)
@@ -103,7 +103,8 @@ def plan(tested: KernelElf) -> conformance.Plan:
 
 
 def without_instruction(tested: KernelElf, word: int, ignored: int) -> KernelElf:
-    """The kernel with every instruction that is `word`, but for some bits, made a nop."""
+    """Return the kernel with every instruction that equals `word`, except for some bits, replaced
+    by a nop."""
     start, data = next(segment for segment in tested.segments if segment[0] == 0x2000_0400)
     changed = bytearray(data)
     removed = 0
@@ -116,8 +117,8 @@ def without_instruction(tested: KernelElf, word: int, ignored: int) -> KernelElf
     return replace(tested, segments=((start, bytes(changed)), *others), sha256="0" * 64)
 
 
-def test_a_kernel_that_opens_too_much_is_found_out() -> None:
-    """Without the start of an app's RAM in the PMP, all below it is open too."""
+def test_a_kernel_that_opens_too_much_memory_is_detected() -> None:
+    """Without the start of an app's RAM in the PMP, everything below it is open."""
     tested = plan(without_instruction(kernel(2), CSRW_PMPADDR2, REGISTER))
     (hostile,) = (t for t in conformance.trials(tested) if t.boot.name == "hostile")
     count = conformance.run_trial(tested, replace(hostile, max_cycles=3_000_000))
@@ -159,7 +160,7 @@ def test_a_broken_rule_is_lost() -> None:
         ("tried done number=1", None, True),
     ],
 )
-def test_an_attempt_has_to_end_as_announced(
+def test_an_attempt_must_end_as_announced(
     end: str, fault: tuple[int, int] | None, lost: bool
 ) -> None:
     report = ""

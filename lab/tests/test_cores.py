@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Other cores of the simulated machine: the configurations are those of Ibex's package, and a core
-from a user's folder runs behind the documented interface, called what it is.
+"""Other cores of the simulated machine: the configurations equal Ibex's package, and a
+core from a user's folder runs behind the documented interface under its own name.
 
-The user's core here is the packaged Ibex with eight PMP regions and no more, which no configuration
-has; so the kernel for eight is run where there are eight.
-"""
+The user's core here is the packaged Ibex with only eight PMP regions, which no configuration has,
+so it runs the kernel for eight regions."""
 
 import importlib.util
 import subprocess
@@ -43,7 +42,7 @@ def script() -> Any:
     return module
 
 
-def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
+def test_the_configurations_equal_the_packages(tmp_path: Path) -> None:
     made = script()
     configurations = made.configurations(IBEX)
     assert set(configurations) == NAMES
@@ -56,7 +55,7 @@ def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
         assert core.icache == bool(parameters["ICache"])
         assert core.bitmanip == parameters["RV32B"].partition("RV32B")[2].lower()
         constants = (tmp_path / "core_config.sv").read_text()
-        for key, value in parameters.items():  # all of the package's, but what is ours on each
+        for key, value in parameters.items():  # the package's settings, with our own ones on each
             wanted = made.OURS.get(key, value)
             if key != "RV32E":
                 assert f" {key} = {wanted};" in constants.replace("1'b", ""), (name, key)
@@ -65,7 +64,7 @@ def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
 
 def test_one_feature_can_be_changed(tmp_path: Path) -> None:
     made = script()
-    named = "maxperf-pmp-bmfull-icache"  # the longest name that fits is meant
+    named = "maxperf-pmp-bmfull-icache"  # the longest name that matches counts
     before = made.parameters_of(named, IBEX)
     after = made.parameters_of(f"{named}-no-WritebackStage-RV32MFast", IBEX)
     changed = {"WritebackStage": 0, "RV32M": "ibex_pkg::RV32MFast"}
@@ -86,7 +85,7 @@ def test_one_feature_can_be_changed(tmp_path: Path) -> None:
         ("{tmp}/empty", "empty has no files.f"),
     ],
 )
-def test_what_is_no_core_is_refused(tmp_path: Path, core: str, why: str) -> None:
+def test_an_invalid_core_is_refused(tmp_path: Path, core: str, why: str) -> None:
     (tmp_path / "empty").mkdir()
     command = [sys.executable, str(BOARD / "cores.py"), core.format(tmp=tmp_path), str(IBEX)]
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
@@ -96,7 +95,7 @@ def test_what_is_no_core_is_refused(tmp_path: Path, core: str, why: str) -> None
 
 
 def users_core() -> Path:
-    """A user's folder: a list of files, what the core has, and the module sim_core."""
+    """Make a user's folder: a list of files, the core's features, and the module sim_core."""
     made = script()
     parameters = made.parameters_of("maxperf-pmp-no-WritebackStage-no-BranchTargetALU", IBEX) | {
         "PMPNumRegions": 8
@@ -123,9 +122,9 @@ def tockmark(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_users_core_runs_and_is_called_one(tmp_path: Path) -> None:
+def test_a_users_core_runs_under_its_name(tmp_path: Path) -> None:
     folder = users_core()
-    # Built as fast as can be: it runs some million cycles.
+    # Built with the fastest compilation: it runs only some million cycles.
     products.make("sim", f"CORE={folder}", "CXXFLAGS=-std=c++20 -O0", "LDFLAGS=")
     products.make("kernel-pmp-8")
     run = ["run", "--core", str(folder), "--only", "time.read,ipc.client_to_server"]

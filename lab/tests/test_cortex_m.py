@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Apps for Cortex-M: on the stand-in in QEMU, in both languages, and in one TAB with those for
-RISC-V. Needs `make build` and `make kernel-qemu-cortex-m4`.
-"""
+"""Apps for Cortex-M: on the stand-in in QEMU, in both languages, and in one TAB with apps for
+RISC-V. Needs `make build` and `make kernel-qemu-cortex-m4`."""
 
 import importlib
 import shutil
@@ -30,7 +29,7 @@ THERE = shutil.which("qemu-system-arm") and all(path.exists() for path in (KERNE
 needs_arm = pytest.mark.skipif(not THERE, reason="`make kernel-qemu-cortex-m4` has not been run")
 
 GROUPS = ("time", "syscall", "upcall", "ipc")
-LACKING = "loop.empty"  # whose body is not in apps/asm/thumb
+LACKING = "loop.empty"  # rows without a body in apps/asm/thumb
 RUST_LINT = ["cargo", "clippy", "--quiet", "--release", "--target", "thumbv7em-none-eabi"]
 
 
@@ -60,7 +59,7 @@ def ran(out: Path, output: str) -> Result:
 
 
 @needs_arm
-def test_each_row_runs_in_both_languages_or_says_why_not(ran: Result) -> None:
+def test_each_row_runs_in_both_languages_or_gives_a_reason(ran: Result) -> None:
     benchmarks = catalogue.load().benchmarks.values()
     wanted = {benchmark.id for benchmark in benchmarks if benchmark.id.partition(".")[0] in GROUPS}
     for lang in LANGS:
@@ -71,7 +70,7 @@ def test_each_row_runs_in_both_languages_or_says_why_not(ran: Result) -> None:
 
 
 @needs_arm
-def test_nothing_that_was_counted_is_kept_or_shown(ran: Result, output: str, out: Path) -> None:
+def test_no_count_of_the_stand_in_is_stored_or_shown(ran: Result, output: str, out: Path) -> None:
     assert not ran.provenance.has_figures
     assert {(row.cycles, row.instret) for row in ran.rows} == {(None, None)}
     assert '"cycles_runs"' not in (out / "result.json").read_text()
@@ -82,8 +81,8 @@ def test_nothing_that_was_counted_is_kept_or_shown(ran: Result, output: str, out
 
 
 @needs_arm
-def test_an_app_has_powers_of_two_at_multiples_of_themselves(ran: Result) -> None:
-    """As an MPU of ARMv7-M protects them."""
+def test_an_apps_memory_is_aligned_to_its_power_of_two_size(ran: Result) -> None:
+    """The MPU of ARMv7-M requires this."""
     several = [run for run in ran.provenance.boots if len(run.slots) > 1]
     assert several
     for run in several:
@@ -98,7 +97,8 @@ def test_an_app_has_powers_of_two_at_multiples_of_themselves(ran: Result) -> Non
 
 @needs_arm
 def test_one_tab_is_for_both_architectures(out: Path) -> None:
-    """As tockloader lists it; and to the board of the first it lays what it laid before."""
+    """tockloader lists both, and the tool lays out the same image as before for the first
+    architecture's board."""
     boot, alone, both = "ipc-server_first", out / "alone", out / "both"
     tockmark("board", "image", boot, "--board", PROFILE, "-o", alone)
     tockmark("board", "image", boot, "--board", "cw310", "--also", alone, "-o", both)
@@ -117,7 +117,7 @@ def test_one_tab_is_for_both_architectures(out: Path) -> None:
 
 
 @needs_arm
-def test_its_kernel_is_refused_by_another_board_and_says_what_it_is() -> None:
+def test_its_kernel_is_refused_by_another_board_with_its_name() -> None:
     command = [sys.executable, "-m", "tockmark", "run", "--kernel", str(KERNEL)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 2

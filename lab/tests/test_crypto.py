@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Crypto by where it is done: its known answers, all ways on the baseline, and where they cross."""
+"""Crypto in an app, a service and a driver: known answers, all ways on the baseline, and the sizes
+at which they cross."""
 
 import re
 import struct
@@ -34,7 +35,7 @@ def rotated(word: int, by: int) -> int:
 
 
 def block(count: int) -> bytes:
-    """A block of ChaCha20's keystream: RFC 8439, 2.3."""
+    """Return a block of ChaCha20's keystream (RFC 8439, 2.3)."""
     before = [
         *struct.unpack("<4I", b"expand 32-byte k"),
         *struct.unpack("<8I", KEY),
@@ -52,7 +53,7 @@ def block(count: int) -> bytes:
 
 
 def sealed(text: bytes, data: bytes = b"") -> tuple[bytes, bytes]:
-    """Ciphertext and tag: RFC 8439, 2.5 and 2.8."""
+    """Return ciphertext and tag (RFC 8439, 2.5 and 2.8)."""
     out = b"".join(
         bytes(a ^ b for a, b in zip(text[i : i + 64], block(1 + i // 64), strict=False))
         for i in range(0, len(text), 64)
@@ -68,7 +69,7 @@ def sealed(text: bytes, data: bytes = b"") -> tuple[bytes, bytes]:
     return out, ((sum_ + s) % 2**128).to_bytes(16, "little")
 
 
-def test_the_known_answers_are_those_of_the_rfc() -> None:
+def test_the_known_answers_match_the_rfc() -> None:
     sunscreen = (
         b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the"
         b" future, sunscreen would be it."
@@ -94,8 +95,8 @@ def built() -> None:
     products.make("kernel-crypto", "ONLY=crypto")
 
 
-def test_all_ways_come_to_the_right_answer(built: None, tmp_path: Path) -> None:
-    """A wrong one is an error of its row; a row of a way that was not taken is missing."""
+def test_all_ways_give_the_right_answer(built: None, tmp_path: Path) -> None:
+    """A wrong answer is an error of its row; a way that was not taken has no row."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.seal,crypto.command", "--icache", "off", "--lang", "c")
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
@@ -113,7 +114,7 @@ def test_all_ways_come_to_the_right_answer(built: None, tmp_path: Path) -> None:
 
 
 def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
-    """The default kernel has no driver of crypto; and so says its boot, which is whole."""
+    """The default kernel has no crypto driver; its boot says so and is complete."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.command", "--icache", "off", "--samples", "9")
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
@@ -129,7 +130,7 @@ def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) 
 
 
 def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None:
-    """A bit of the first known tag is another in flash."""
+    """One bit of the first known tag is changed in flash."""
     board = boards.load(boards.DEFAULT)
     (boot,) = (each for each in catalogue.load(CATALOGUE).boots() if each.name == "crypto")
     apps = AppBuild.built(2, "c", "perf", "programs")
@@ -150,9 +151,9 @@ def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("icache", [True, False])
 def test_ways_cross_where_their_costs_do(icache: bool) -> None:
-    """On the committed result, by what was measured a good way off that size."""
+    """In the committed result, at measured sizes well away from the crossing."""
     some = Ways(file.load(DATA / "baseline.json"), icache)
-    assert len(some.crossings()) == 6  # of four ways besides the app's own
+    assert len(some.crossings()) == 6  # four ways in addition to the app's own
     for (first, second), at in some.crossings().items():
         low, high = some.seal(first), some.seal(second)
         for size in SIZES:
@@ -163,7 +164,8 @@ def test_ways_cross_where_their_costs_do(icache: bool) -> None:
 
 
 def test_the_work_is_the_same_on_every_kernel() -> None:
-    """A decapsulation retires in the app what it does anywhere, and a service adds to it."""
+    """A decapsulation in the app retires the same instructions on every kernel; a service adds to
+    them."""
     for path in sorted(DATA.glob("*.json")):
         for some in ways(file.load(path)):
             own = some.decapsulate("app", instructions=True)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Faults on the way from a board: whatever is dropped, flipped, repeated, moved, cut or mixed in,
-no row gets other numbers by it, and what is missing is named.
+"""Faults in transfers from a board. Bytes are dropped, flipped, repeated, moved, cut or mixed in:
+no row may get other numbers, and missing rows must be named.
 
-Streams are of a log of ours, and some that say their image; each goes through a pseudo-terminal
-into the serial target. Seeds are fixed: a fault that is found once stays. TOCKMARK_FAULTS asks for
-more of them.
-"""
+The streams come from our log; some name their image. Each goes through a pseudo-terminal into the
+serial target. Seeds are fixed, so a fault that was found stays found. TOCKMARK_FAULTS sets the
+number of streams."""
 
 import os
 import random
@@ -29,15 +28,15 @@ from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode, decode_boot_mark
 from tockmark.wire.uart_line import UartLine, decode_line
 
-LOG = ROOT / "tools/tockmark/tests/four-boots.log"  # of our kernel, as `run` wrote it
-RECORDED = ("time", "loop", "call")  # boots of it, the cache on
-FAULTS = int(os.environ.get("TOCKMARK_FAULTS", "400"))  # damaged streams
+LOG = ROOT / "tools/tockmark/tests/four-boots.log"  # a log of our kernel, written by `run`
+RECORDED = ("time", "loop", "call")  # its boots, cache on
+FAULTS = int(os.environ.get("TOCKMARK_FAULTS", "400"))  # number of damaged streams
 KNOWN = catalogues.load()
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What a board sends in one boot."""
+    """The bytes that a board sends in one boot."""
 
     boot: Boot
     image: str | None
@@ -48,10 +47,10 @@ class Stream:
         return sent(*self.lines)
 
     def result(self, lines: Iterable[str], notes: Sequence[str] = ()) -> Result:
-        """What `run` would make of such lines."""
+        """Return the result that `run` would make of these lines."""
         marks = [BootMark(self.boot.name, True, self.boot.group, ends) for ends in (False, True)]
         log = [marks[0].encode(), *lines, marks[1].encode()]
-        # As a reader of the log's file sees them.
+        # As the log's reader decodes them.
         whole = "".join(f"{line}\n" for line in log).splitlines()
         expected = [Expected(self.boot, True)]
         return build(assemble(decode(whole)), KNOWN, None, expected, Selection(KNOWN), notes)
@@ -74,7 +73,7 @@ def recorded() -> list[Stream]:
 
 
 def made() -> Stream:
-    """Return a stream that says its image."""
+    """Return a stream that names its image."""
     (boot,) = (boot for boot in KNOWN.boots() if boot.name == "loop")
     return Stream(boot, OWN, (HELLO, *said()))
 
@@ -85,7 +84,7 @@ Damage = Callable[[bytes, random.Random], bytes]
 
 
 def some(data: bytes, rng: random.Random, most: int) -> tuple[int, int]:
-    """A piece of up to so many bytes, as a slice."""
+    """Return a random slice of at most this many bytes."""
     start = rng.randrange(len(data))
     return start, min(len(data), start + rng.randint(1, most))
 
@@ -103,7 +102,7 @@ def flipped(data: bytes, rng: random.Random) -> bytes:
 
 
 def digits(data: bytes, rng: random.Random) -> bytes:
-    """Numbers that are others, in lines that are else as they were."""
+    """Change numbers in lines that are otherwise intact."""
     damaged = bytearray(data)
     places = [at for at, byte in enumerate(data) if chr(byte).isdigit()]
     for at in rng.sample(places, rng.choice([1, 2, 5])):
@@ -117,7 +116,7 @@ def repeated(data: bytes, rng: random.Random) -> bytes:
 
 
 def moved(data: bytes, rng: random.Random) -> bytes:
-    """A piece comes late."""
+    """Move a piece to a later position."""
     start, end = some(data, rng, rng.choice([1, 60, 600]))
     rest = data[:start] + data[end:]
     at = rng.randint(start, len(rest))
@@ -125,7 +124,7 @@ def moved(data: bytes, rng: random.Random) -> bytes:
 
 
 def of_lines(data: bytes, rng: random.Random) -> bytes:
-    """Whole lines lost, doubled or swapped: each is intact."""
+    """Lose, double or swap whole lines."""
     lines = data.splitlines(keepends=True)
     at = rng.randrange(len(lines) - 1)
     pair = lines[at : at + 2]
@@ -138,7 +137,7 @@ def cut(data: bytes, rng: random.Random) -> bytes:
 
 
 def mixed(data: bytes, rng: random.Random) -> bytes:
-    """Noise in between."""
+    """Insert noise."""
     at = rng.randrange(len(data))
     return data[:at] + rng.randbytes(rng.choice([1, 20, 700])) + data[at:]
 
@@ -150,7 +149,7 @@ def rebooted(data: bytes, rng: random.Random) -> bytes:
 
 
 def behind_another(data: bytes, rng: random.Random) -> bytes:
-    """What another boot of the same app had yet to say, or that boot from its begin on."""
+    """Put the end of another boot of the same app, or a whole one, in front."""
     other = sent(*said(image=OTHER, boot="elsewhere"))
     return other[rng.choice([0, rng.randrange(len(other))]) :] + data
 
@@ -161,7 +160,7 @@ DAMAGES: list[Damage] = [
 
 
 def numbers(row: Row) -> dict[str, tuple[int, ...]]:
-    """All samples of a row."""
+    """Return all samples of a row."""
     samples_by_name = {f"event {n}": event.samples for n, event in row.events.items()}
     for name in ("cycles", "instret"):
         series = row.series(name)
@@ -174,14 +173,15 @@ def numbers(row: Row) -> dict[str, tuple[int, ...]]:
 
 
 def check(stream: Stream, clean: Result, faulty: Result) -> bool:
-    """Hold a result to that of the undamaged stream; whether anything of it is gone."""
+    """Compare a result with the result of the undamaged stream; return whether anything is
+    missing."""
     rows = {row_key(row.id, row.params): numbers(row) for row in clean.rows}
     got = {}
     for row in faulty.rows:
         key = row_key(row.id, row.params)
         for name, samples in numbers(row).items():
             assert samples == rows[key][name], f"{row.label}: {name}"
-        if row.icache is not None:  # else of an unknown setting: compared with nothing
+        if row.icache is not None:  # rows of an unknown setting are not compared
             got[key] = numbers(row)
     gone = got != rows
     assert not gone or faulty.incomplete
@@ -207,11 +207,11 @@ def test_no_fault_becomes_a_wrong_number(
             lines = list(boot.lines())
             ending = boot.ending().why
         lost += check(stream, clean, stream.result(lines, [ending] if ending else []))
-    assert lost > FAULTS // len(STREAMS) // 4  # the faults were some
+    assert lost > FAULTS // len(STREAMS) // 4  # some streams lost rows
 
 
 def late(data: bytes, rng: random.Random) -> list[bytes | Callable[[], None]]:
-    """In pieces, with pauses between some."""
+    """Send the stream in pieces, some of them after pauses."""
     at = sorted(rng.choices(range(len(data) + 1), k=rng.randint(0, 5)))
     pieces: list[bytes | Callable[[], None]] = []
     for start, end in zip([0, *at], [*at, len(data)], strict=True):
@@ -220,16 +220,14 @@ def late(data: bytes, rng: random.Random) -> list[bytes | Callable[[], None]]:
 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.boot.name}-{stream.image}")
-def test_what_is_not_damaged_comes_through_whole(
-    stream: Stream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undamaged_streams_arrive_complete(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     with session(monkeypatch, [stream.data], stream.image, stream.boot.name) as boot:
         assert tuple(boot.lines()) == stream.lines
         assert boot.ending().why is None
     assert not check(stream, stream.result(stream.lines), stream.result(stream.lines))
 
 
-def test_the_check_finds_a_wrong_number() -> None:
+def test_the_check_detects_a_wrong_number() -> None:
     stream = STREAMS[0]
     clean = stream.result(stream.lines)
     changed = next(i for i, line in enumerate(stream.lines) if " data cycles" in line)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""docs/findings.md: its commands say what it says, and what it looks up is what the files hold.
-The last tests hold the page and its pictures to what they are made of, byte for byte."""
+"""The commands and figures of docs/findings.md agree with the tool and with the committed files.
+The last tests compare the generated pages and pictures byte for byte."""
 
 import re
 import shlex
@@ -25,7 +25,7 @@ from tockmark_lab.folders import DATA, STUDIES
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
-# Of one link, with all rows.
+# Results of one link, with all rows.
 WHOLE = [
     committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
 ]
@@ -36,14 +36,14 @@ PROFILES = [
 ]
 
 
-def said_by(command: str) -> subprocess.CompletedProcess[str]:
-    """What the tool answers."""
+def run_command(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the page."""
     call = [sys.executable, "-m", "tockmark", *shlex.split(command)]
     return subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def sentence(number: int) -> str:
-    """One of those that the page opens with."""
+    """Return a sentence of the page's five."""
     return PAGE.partition(f"\n{number}. ")[2].partition(f"\n{number + 1}. ")[0]
 
 
@@ -54,14 +54,14 @@ def test_five_sentences_open_the_page_each_with_its_command() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
-    done = said_by(command)
-    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link was off
+    done = run_command(command)
+    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link failed
     assert done.stdout
     assert not done.stderr
 
 
-def test_compare_says_the_ratio_of_the_page() -> None:
-    text = " ".join(said_by(COMMANDS[0]).stdout.split())
+def test_compare_prints_the_ratios_of_the_page() -> None:
+    text = " ".join(run_command(COMMANDS[0]).stdout.split())
     means = re.findall(
         r"each counted once, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
     )
@@ -70,10 +70,10 @@ def test_compare_says_the_ratio_of_the_page() -> None:
     assert [tuple(f"{float(number):.2f}" for number in mean) for mean in means] == shown
 
 
-def test_limits_say_what_the_page_says_of_it() -> None:
+def test_limits_give_the_verdict_of_the_page() -> None:
     (command,) = re.findall(r"`tockmark (compare [^`]* --limits [^`]*)`", PAGE)
     two, now = re.findall(r"takes ([\d,]+) instructions on 2.2 and ([\d,]+) on master", PAGE)[0]
-    done = said_by(command)
+    done = run_command(command)
     assert done.returncode == 3
     verdicts = re.findall(r"^syscall.command .* (\w+) +\+(\d+)(!!)?$", done.stdout, re.MULTILINE)
     assert {line[:2] for line in verdicts} == {("unsure", str(int(now) - int(two)))}
@@ -83,20 +83,20 @@ def test_limits_say_what_the_page_says_of_it() -> None:
 
 @pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
 @pytest.mark.parametrize("level", ["2", "3"])
-def test_limits_find_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
+def test_limits_find_no_worse_row_at_a_faster_level(kernel: str, level: str) -> None:
     files = [f"results/opt/{kernel}-{name}.json" for name in ("z", level)]
     for order, code in ((files, 0), (files[::-1], 3)):
         command = f"compare {' '.join(order)} --limits --only 'kernel icache=on'"
-        assert said_by(command).returncode == code
+        assert run_command(command).returncode == code
 
 
-def test_profile_says_which_function_the_new_instructions_are_in() -> None:
+def test_profile_names_the_function_with_the_new_instructions() -> None:
     assert "get_disjoint_mut" in sentence(4)
-    assert "get_disjoint_mut" in said_by(COMMANDS[3]).stdout
+    assert "get_disjoint_mut" in run_command(COMMANDS[3]).stdout
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
-def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
+def test_the_parts_of_a_profile_add_up(profile: StoredProfile) -> None:
     for what, whole in (("cycles", profile.cycles), ("instructions", profile.instructions)):
         assert (
             sum(sample_parts.split_parts(profile, what)[name] for name in sample_parts.PARTS)
@@ -108,7 +108,7 @@ def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
     )
 
 
-def test_kernels_are_at_the_level_that_their_file_says() -> None:
+def test_kernels_have_the_level_in_their_files_name() -> None:
     for kernel in opt_levels.KERNELS:
         for level in opt_levels.LEVELS:
             run = opt_levels.run(kernel, level)
@@ -122,8 +122,8 @@ def test_kernels_are_at_the_level_that_their_file_says() -> None:
 
 
 @pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
-def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: CommittedResult) -> None:
-    """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
+def test_a_profile_has_the_cycles_of_its_rows_samples(run: CommittedResult) -> None:
+    """So it explains the row's figure. Only with the i-cache off: with it on, samples differ."""
     own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
     assert len(own) >= 3
     for profile in own:
@@ -133,7 +133,7 @@ def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: CommittedResult) ->
         assert min(row.cycles.samples) <= profile.cycles <= max(row.cycles.samples), profile.label
 
 
-def test_profiles_are_of_the_link_that_upstream_makes() -> None:
+def test_profiles_come_from_upstreams_link() -> None:
     for kernel in ("tock-2.2", "tock-master"):
         (sha256,) = {p.kernel.sha256 for p in sample_parts.profiles(f"{kernel}-z").values()}
         assert sha256 == committed.committed(f"{kernel}-cw310").kernel.sha256
@@ -143,7 +143,9 @@ def test_profiles_are_of_the_link_that_upstream_makes() -> None:
     ("study", "verdict"),
     [(10, "inside"), (9, "inside"), (12, "9.1 % above"), (8, "11.1 % below")],
 )
-def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
+def test_a_figure_is_inside_the_range_or_outside_by_a_percentage(
+    study: float, verdict: str
+) -> None:
     assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
 
 
@@ -163,14 +165,14 @@ def test_a_row_in_one_shift_has_no_range() -> None:
     )
 
 
-def test_ranges_are_written_short() -> None:
+def test_ranges_are_formatted_short() -> None:
     assert committed.between([3.0, 1.0, 2.0]) == "1–3"
     assert committed.between([1234.4, 1233.6]) == "1,234"
     assert committed.between([]) == "-"
 
 
 def test_the_bisection_agrees_with_the_runs() -> None:
-    """The ends were measured twice: by hand on the way, and with all rows."""
+    """Both ends were measured twice: by hand during the bisection, and with all rows."""
     held = comparisons.bisection()
     for row in held.rows:
         for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
@@ -180,7 +182,7 @@ def test_the_bisection_agrees_with_the_runs() -> None:
 
 
 def test_the_campaign_agrees_with_the_bisection() -> None:
-    """Both measured some commits, months of work on the tool apart."""
+    """Both measured some of the same commits, with tools that are months apart."""
     held, by_hand = over_commits.history(), comparisons.bisection()
     both = [
         (held.measured[build.commit], build)
@@ -199,7 +201,7 @@ def test_the_campaign_agrees_with_the_bisection() -> None:
             )
 
 
-def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> None:
+def test_jumps_have_one_commit_each_and_causes_name_known_commits() -> None:
     for dearer in (True, False):
         jumps = over_commits.largest_jumps(dearer)
         assert len({jump.head.sha for jump in jumps}) == len(jumps) <= 5
@@ -214,8 +216,8 @@ def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> 
     assert lost == []
 
 
-def test_the_sums_of_jumps_are_what_the_line_went() -> None:
-    """From its first commit to the newest, whichever of the three kinds they are."""
+def test_the_jumps_add_up_to_the_change_of_the_line() -> None:
+    """From its first commit to the newest, over all three origins."""
     line = over_commits.history().line
     for row in over_commits.ROWS:
         there = [measured for measured in line if row + over_commits.OFF in measured.rows]
@@ -226,7 +228,7 @@ def test_the_sums_of_jumps_are_what_the_line_went() -> None:
         assert {over_commits.origin(jump) for jump in jumps} <= set(over_commits.ORIGINS)
 
 
-def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
+def test_all_versions_have_one_machine_compiler_and_level() -> None:
     runs = [comparisons.version(name) for name in comparisons.VERSIONS]
     assert [run.result.provenance.abi for run in runs] == [1, 2, 2]
     assert len({(run.board.machine, run.board.simulator_sha256) for run in runs}) == 1
@@ -234,7 +236,7 @@ def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
     assert {run.result.links for run in runs} == {4}
 
 
-def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
+def test_added_instructions_are_the_difference_of_the_rows() -> None:
     command = "syscall.command"
     before, after = (
         committed.retired(comparisons.version(n).row(command, False)) for n in ("1", "2")
@@ -250,7 +252,7 @@ def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
     assert f"| {command} | {before:.0f} |" in comparisons.version_table([command])
 
 
-def test_profiles_of_the_versions_are_of_three_kernels() -> None:
+def test_profiles_of_the_versions_come_from_three_kernels() -> None:
     profiles_by_version = [
         sample_parts.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS
     ]
@@ -261,7 +263,7 @@ def test_profiles_of_the_versions_are_of_three_kernels() -> None:
 
 
 @pytest.mark.parametrize("maker", ["findings", "chapter_pictures", "blocks"])
-def test_what_is_generated_is_that_of_the_committed_results(maker: str) -> None:
+def test_generated_pages_are_up_to_date(maker: str) -> None:
     check = [sys.executable, str(ROOT / "lab" / "pages"), "--check", maker]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

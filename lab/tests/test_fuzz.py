@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whatever firmware it is given, the simulator ends by itself, with a reason, and never crashes.
+"""The simulator ends with a reason and never crashes, for any firmware.
 
-Images are random bytes, random instructions, and the baseline kernel cut short or with bits turned
-over; all from a seed that a failure prints. TOCKMARK_FUZZ_IMAGES asks for more of them, and
-TOCKMARK_SIMULATOR for another build (docs/boards-and-simulator.md, "Sanitizers").
-"""
+Images are random bytes, random instructions, and the baseline kernel truncated or with flipped
+bits. All come from a seed that a failure prints. TOCKMARK_FUZZ_IMAGES sets their number, and
+TOCKMARK_SIMULATOR selects another build (docs/boards-and-simulator.md, "Sanitizers")."""
 
 import os
 import random
@@ -27,7 +26,7 @@ IMAGES = int(os.environ.get("TOCKMARK_FUZZ_IMAGES", "500"))
 SEED = 2021
 ENTRY = 0x400
 CYCLES = 30_000
-# What any image may end in: the suite's end, asleep, the cycle limit, a lock-up.
+# The allowed ends: the suite's end, asleep, the cycle limit, a lock-up.
 GOOD = {0, 3, 4, 5, 7}
 
 
@@ -36,14 +35,14 @@ def random_bytes(rng: random.Random, kernel: bytes) -> bytes:
 
 
 def random_instructions(rng: random.Random, kernel: bytes) -> bytes:
-    """Loads, stores, branches, jumps, CSR and system instructions with random fields."""
+    """Return loads, stores, branches, jumps, CSR and system instructions with random fields."""
     opcodes = [0x03, 0x23, 0x63, 0x67, 0x6F, 0x73, 0x13, 0x33, 0x37, 0x17, 0x0F]
     words = (rng.getrandbits(25) << 7 | rng.choice(opcodes) for _ in range(1024))
     return bytes(ENTRY) + b"".join(struct.pack("<I", word) for word in words)
 
 
 def wild_accesses(rng: random.Random, kernel: bytes) -> bytes:
-    """Stores and loads all over the address space; a handler steps over each that faults."""
+    """Return stores and loads over the whole address space; a handler skips each that faults."""
     a0, a1, t1 = 10, 11, 6
     handler = [0x34102373, 0x00430313, 0x34131073, 0x30200073]  # t1 = mepc, + 4, back; mret
     code = [0x20001 << 12 | t1 << 7 | 0x37, 0x30531073]  # mtvec = t1 = 0x20001000
@@ -88,7 +87,7 @@ def baseline(folder: Path) -> bytes:
 
 
 def run(path: Path, option: str, *more: str) -> tuple[int, str]:
-    """Exit code and last line; the file is removed. A time-out is a failure of the test."""
+    """Return exit code and last line, and remove the image. A time-out fails the test."""
     command = [SIMULATOR, option, str(path), "--max-cycles", str(CYCLES), *more]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     path.unlink()
@@ -111,7 +110,7 @@ def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: Tell) -> 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         ends = Counter(pool.map(attempt, range(IMAGES)))
     assert sum(ends.values()) == IMAGES
-    # Every kind of image got somewhere, and not all to the same end.
+    # Every type of image ran, and not all had the same end.
     assert {kind for kind, _ in ends} == set(range(len(KINDS)))
     reasons = Counter[str]()
     for (_, reason), number in ends.items():

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Damaged logs: the parser never fails but in one line, and whatever row survives has the numbers
-of the undamaged log.
+"""Damaged logs: the parser succeeds or fails with one line, and every row that survives has the
+numbers of the undamaged log.
 
-TOCKMARK_FUZZ=100000 damages so many logs of each kind. They hold a checksum in every line, so any
-damage may come.
-"""
+TOCKMARK_FUZZ=100000 damages this many logs of each type. Every line has a checksum, so any damage
+is allowed."""
 
 import os
 import random
@@ -38,7 +37,7 @@ Damage = Callable[[random.Random, Lines], None]
 
 
 def ours(marked: bool, *langs: Lang) -> Lines:
-    """A log of three apps, with a message of the kernel here and there."""
+    """Return a log of three apps, with some messages of the kernel."""
     lines = ["kernel: started"]
     for app, records in RECORDS.items():
         for lang, icache in product(langs or ("c",), (True, False) if marked else (None,)):
@@ -52,7 +51,7 @@ def ours(marked: bool, *langs: Lang) -> Lines:
 
 
 def ours_named(marked: bool, boots: int = 2) -> Lines:
-    """A log whose apps say which boot and image they are of, each app in several boots."""
+    """Return a log whose apps name their boot and image; each app has several boots."""
     lines = ["kernel: started"]
     for (app, records), number in product(RECORDS.items(), range(boots)):
         name = f"{app}-{number}"
@@ -69,7 +68,7 @@ def ours_named(marked: bool, boots: int = 2) -> Lines:
 
 
 def slower(record: str, more: int) -> str:
-    """Change the cycles of a record, so that a row that comes under another boot shows."""
+    """Change the cycles of a record, so that a row under the wrong boot is visible."""
     if not record.startswith("data cycles"):
         return record
     return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + more), record)
@@ -77,8 +76,8 @@ def slower(record: str, more: int) -> str:
 
 def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
     measured = assemble(decode(lines))
-    if len(lines) % 20 == 0:  # it takes long
-        loads(build(measured, catalogue))  # whatever is left can be written
+    if len(lines) % 20 == 0:  # slow
+        loads(build(measured, catalogue))  # the remaining rows can be written
     return {
         (
             boot.name,
@@ -94,7 +93,7 @@ def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
 
 
 def loads(result: Result) -> None:
-    """A result can be written, and what is written is read as the same."""
+    """Check that a result can be written and that it is read back unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.json"
         path.write_text(text(result), encoding="utf-8")
@@ -116,14 +115,14 @@ def swap(rng: random.Random, lines: Lines) -> None:
 
 
 def tear(rng: random.Random, lines: Lines) -> None:
-    """The end of a line is lost, and the next one follows at once, or the kernel says something."""
+    """Lose the end of a line; the next line, or a message of the kernel, follows at once."""
     at = rng.randrange(len(lines) - 1)
     kept = lines[at][: rng.randrange(len(lines[at]) + 1)]
     lines[at : at + 2] = [kept + rng.choice(["kernel: panic", f"x{lines[at + 1]}"])]
 
 
 def garble(rng: random.Random, lines: Lines) -> None:
-    """A byte becomes another, or one comes in."""
+    """Change or insert a byte."""
     at = rng.randrange(len(lines))
     place = rng.randrange(len(lines[at]) + 1)
     new = rng.choice(BYTES)
@@ -135,7 +134,7 @@ def stop(rng: random.Random, lines: Lines) -> None:
 
 
 def lose(rng: random.Random, lines: Lines) -> None:
-    """A piece goes missing, which may begin and end within lines."""
+    """Lose a piece that may start and end within lines."""
     at = rng.randrange(len(lines) - 1)
     end = min(at + rng.randrange(1, 30), len(lines) - 1)
     tail = lines[end][rng.randrange(len(lines[end]) + 1) :]
@@ -143,7 +142,7 @@ def lose(rng: random.Random, lines: Lines) -> None:
 
 
 def reboot(rng: random.Random, lines: Lines) -> None:
-    """The board is reset: a boot stops somewhere, and comes again from its begin on."""
+    """Reset the board: a boot stops somewhere and starts again."""
     at = rng.randrange(1, len(lines))
     begins = [n for n, line in enumerate(lines[:at]) if re.match(r"#tm 0 \w+ begin ", line)]
     if begins:
@@ -151,7 +150,7 @@ def reboot(rng: random.Random, lines: Lines) -> None:
 
 
 def digits(rng: random.Random, lines: Lines) -> None:
-    """Digits change, come in and go."""
+    """Change, insert or delete digits."""
     at = rng.randrange(len(lines))
     places = [place for place, letter in enumerate(lines[at]) if letter.isdigit()]
     if places:
@@ -177,7 +176,7 @@ RESETS: list[Damage] = [reboot, reboot]
     ],
     ids=["ours", "ours with boots", "ours in two languages", "by what apps say", "by both"],
 )
-def test_what_survives_of_a_damaged_log_is_right(
+def test_surviving_rows_of_a_damaged_log_are_right(
     whole: Lines,
     damages: list[Damage],
     catalogue: Catalogue,
@@ -203,12 +202,12 @@ def test_what_survives_of_a_damaged_log_is_right(
         has_no_lang = None in {key[0] for key in right}
         has_no_lang = has_no_lang or any(
             "#end" in line for line in lines
-        )  # else the log may be one without
+        )  # the log may have no language
         for key, series in damaged.items():
             for name, samples in series.items():
                 if has_no_lang and key in right:
                     assert samples == right[key].get(name), f"seed {seed}: {key} {name}"
-                else:  # its boot is not known
+                else:  # unknown boot
                     assert key[0] is None or not has_no_lang, f"seed {seed}: {key}"
                     assert (key[2:], name, samples) in every, f"seed {seed}: {key} {name}"
     assert touched > COUNT / 4
@@ -217,7 +216,7 @@ def test_what_survives_of_a_damaged_log_is_right(
     tell(record_property, what, COUNT, range(COUNT), came)
 
 
-def test_any_bytes_at_all_give_a_result_or_one_line(
+def test_any_bytes_give_a_result_or_one_line(
     tmp_path: Path, catalogue: Catalogue, record_property: Tell
 ) -> None:
     path = tmp_path / "any.log"
@@ -242,8 +241,10 @@ def test_any_bytes_at_all_give_a_result_or_one_line(
     tell(record_property, "logs with any bytes at all", COUNT // 10, range(COUNT // 10), came)
 
 
-def test_a_longer_log_takes_longer_in_proportion(tmp_path: Path, catalogue: Catalogue) -> None:
-    """Samples that never repeat: rows of 10000, 5 samples a line; 200,000 of them at most."""
+def test_time_is_proportional_to_the_length_of_the_log(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    """Samples that never repeat: rows of 10000, 5 samples per line; at most 200,000."""
     short, long = long_log(tmp_path, 5), long_log(tmp_path, 20)
     taken = seconds(lambda: parse(short, catalogue)), seconds(lambda: parse(long, catalogue))
     assert taken[1] < 2 * 4 * taken[0]

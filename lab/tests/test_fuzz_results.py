@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutated result files: refused in one line, or taken by every verb; and none passes limits that
-it should not.
+"""Mutated result files are refused with one line or read by every verb, and none passes limits
+wrongly.
 
-TOCKMARK_FUZZ=100000 makes so many mutations; each is that of its seed, which a failure prints.
-"""
+TOCKMARK_FUZZ=100000 makes this many mutations, each from its own seed, which a failure prints."""
 
 import json
 import os
@@ -37,17 +36,17 @@ MARGINS = limits.Margins()
 
 
 def strictly(data: object) -> None:
-    """As --json prints it."""
+    """Encode JSON as --json does."""
     json.dumps(data, allow_nan=False)
 
 
 def within(base: Result, new: Result) -> Judgement:
-    """What limits say of a result."""
+    """Judge a result by limits."""
     return of_samples.judged(base, new, KNOWN, limits=RULES)
 
 
 def shown(result: Result, good: Result) -> None:
-    """By each verb: what only calls it is done by itself."""
+    """Run the code behind each verb on a result."""
     table.every_row(result, KNOWN)
     table.event_counts(result, KNOWN)
     table.side_by_side([("good", good), ("new", result)], KNOWN, 100)
@@ -80,7 +79,7 @@ def judged(base: Result, new: Result) -> None:
 
 
 def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | None:
-    """Return what the work gives; None if it is refused in one line."""
+    """Return the work's result, or None if it is refused with one line."""
     try:
         return work(*given)
     except TockmarkError as error:
@@ -91,7 +90,7 @@ def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | No
     return None
 
 
-def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(
+def test_a_mutated_result_is_refused_with_one_line_or_read_by_every_verb(
     tmp_path: Path, record_property: Tell
 ) -> None:
     path, again = tmp_path / "r.json", tmp_path / "again.json"
@@ -117,18 +116,18 @@ def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(
     tell(record_property, "mutated results", COUNT, range(COUNT), came)
 
 
-# What limits must not let pass, found without it: rows whose samples are all alike but the first,
-# so that a net is a difference of two numbers.
+# An independent oracle for limits: rows whose samples are all equal except the first,
+# so a net is a difference of two numbers.
 READ = 169
 HARD = {
     "cycles": 0.02,
     "instret": 0.01,
-}  # beyond this share, and two counts, by the default limits
+}  # default limits: beyond this share and two counts
 NETS = {"syscall.command": 156, "syscall.memop": 224, "made.up": 90, "upcall.nothing": 1200}
 
 
 def clean() -> dict[str, Any]:
-    """A result that passes against itself, with the cache on and off."""
+    """Return a result that passes against itself, with the cache on and off."""
     rows = []
     for icache in (True, False):
         for id_, net in {"time.read": 0, **NETS}.items():
@@ -141,7 +140,7 @@ def clean() -> dict[str, Any]:
 
 
 def grown(rng: random.Random, data: dict[str, Any]) -> bool:
-    """Change one series of one row, or several; whether one is beyond a hard limit."""
+    """Increase one or more series of one row; return whether any is beyond a hard limit."""
     beyond = False
     rows = data["rows"]
     for row in rng.sample([row for row in rows if row["id"] in NETS], rng.choice([1, 1, 2, 4])):
@@ -156,18 +155,16 @@ def grown(rng: random.Random, data: dict[str, Any]) -> bool:
     return beyond
 
 
-def test_no_mutated_result_passes_the_limits_that_should_not(
-    tmp_path: Path, record_property: Tell
-) -> None:
-    """A change beyond a hard limit, alone or under a mutation of what is said of the run; or a file
-    that does not follow the published schema."""
+def test_no_mutated_result_passes_limits_wrongly(tmp_path: Path, record_property: Tell) -> None:
+    """The result has a change beyond a hard limit, alone or with a mutation of the run's
+    description, or does not follow the published schema."""
     schema = jsonschema.Draft202012Validator(file.schema())
     base, path = tmp_path / "base.json", tmp_path / "new.json"
     base.write_text(json.dumps(clean()))
     good = file.load(base)
     assert within(good, good).exit_code == 0
     bad = passed = 0
-    false = []  # the seeds of those that pass and should not
+    false = []  # seeds of results that passed wrongly
     for seed in range(COUNT):
         rng = random.Random(seed)
         data = clean()

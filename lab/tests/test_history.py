@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The history: what is appended stays whole, and changes of level are found where they are."""
+"""The history: appended lines stay whole, and changes of level are found at the right commits."""
 
 import errno
 import json
@@ -67,7 +67,9 @@ def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
     return path
 
 
-def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_exact_steps_and_the_factors_that_changed_with_them(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
     (only_series,) = series(path, catalogue)
     assert not history.load(path)[1]
@@ -86,8 +88,8 @@ def test_the_same_run_is_added_once(tmp_path: Path, catalogue: Catalogue) -> Non
 
 
 @pytest.mark.parametrize("cut", [1, 2, 50, 500])
-def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut: int) -> None:
-    """Killed while writing; the next run is appended whole, on a line of its own."""
+def test_a_torn_last_line_is_skipped(tmp_path: Path, catalogue: Catalogue, cut: int) -> None:
+    """The writer was killed; the next run is appended as a whole line."""
     path = filled(tmp_path, catalogue, [100, 101])
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
@@ -106,7 +108,9 @@ def test_a_full_disk_leaves_the_old_file(
     before = path.read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
-    with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; it holds what"):
+    with pytest.raises(
+        TockmarkError, match=r"h.jsonl: No space left on device; the file is unchanged"
+    ):
         history.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
@@ -128,17 +132,17 @@ LINE = '{"format": "tockmark-history", "version": 2'
     [
         ("", "has no runs"),
         ('{"format":"tock', "has no runs"),  # torn while the first run was written
-        ("\x00\n", "is another file, not a history; give a file"),
+        ("\x00\n", "is another file, not a history. Give a file"),
         ("[]\n3\n", "is another file, not a history"),
         ('{"format": "other"}\n', "is another file, not a history"),
         (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
         (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
         ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
-        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
+        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it again"),
         ('{"format": "tockmark-history", "version": 2}\n', "line 1: .* required field `date`"),
-        (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' stands twice"),
+        (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' occurs twice"),
         (f'{LINE}, "a": NaN}}\n', "line 1: NaN is not a finite number"),
-        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected text .* at `date`"),
+        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected .*text .* at `date`"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -173,7 +177,7 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         ({"rows": [{"id": "a.x", "cycles": 9, "more": 9}]}, "unknown field `more`"),
     ],
 )
-def test_a_line_of_another_form_is_refused(
+def test_a_line_of_another_format_is_refused(
     change: dict[str, object], message: str, tmp_path: Path, catalogue: Catalogue
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
@@ -183,7 +187,7 @@ def test_a_line_of_another_form_is_refused(
 
 
 def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
-    """It would be one no more."""
+    """It would no longer be a valid file."""
     path = tmp_path / "r.json"
     for held in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
         path.write_text(held)
@@ -195,11 +199,11 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
 def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again. Take"):
+    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 repeats the run of line 1. Delete"):
         history.load(path)
 
 
-def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_line_has_the_figures_of_the_result(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     (read_run,), _ = history.load(path)
     assert read_run == history.history_run(run(catalogue, 1, 100))
@@ -207,7 +211,7 @@ def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue)
     assert read_run.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
 
-def test_runs_that_cannot_be_compared_are_no_one_series(
+def test_runs_that_cannot_be_compared_are_separate_series(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
@@ -217,7 +221,7 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
     assert not any(point.changed for series in every_series for point in series.points)
 
 
-def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_other_numbers_of_samples_are_separate_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     history.add(path, run(catalogue, 2, 1600, inner=16))
     every_series = series(path, catalogue)
@@ -254,8 +258,8 @@ def test_one_outlier_is_no_change() -> None:
     st.lists(st.floats(0, 1e6), min_size=4, max_size=12),
     st.floats(0.5, 1e5),
 )
-def test_no_other_cut_is_better(values: list[float], noise: float) -> None:
-    """All ways to cut the series, one by one."""
+def test_the_cuts_are_optimal(values: list[float], noise: float) -> None:
+    """Compare with all ways to cut the series."""
 
     def cost(cuts: list[int]) -> float:
         ends = [0, *cuts, len(values)]
@@ -307,7 +311,7 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert "a.x n=1 icache=on" in verb()[1]
     assert "time.read" not in verb()[1]  # it did not change
     assert verb("b.y")[0] == 2
-    assert verb("syscall.command")[0] == 2  # in the suite, but in no run
+    assert verb("syscall.command")[0] == 2  # in the suite, but not in any run
     assert verb("a.x:n=2")[0] == 2
     assert "a.x n=1" in verb("a.x:n=1 icache=on")[1]
     path.write_bytes(path.read_bytes()[:-9])

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Pairs of upcalls: what is tried, to the cycle; the baseline loses none, and a kernel that loses
-or doubles one is found out, with the pair, the order and the distance.
+"""Pairs of upcalls are tried to the cycle. The baseline loses none, and a kernel that loses or
+doubles one is detected with the pair, the order and the distance.
 
-Builds such a kernel from a copy of the source: half a minute.
-"""
+Builds such a kernel from a copy of the source: half a minute."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from tockmark_lab.interleavings import (
 )
 
 FAULTY = {
-    # As in tock#5195: another upcall takes back that the one is there which is waited for.
+    # As in tock#5195: another upcall clears the ready flag of the awaited one.
     "process.rs": (
         """        if self.state == State::YieldedFor(id) {
             self.state = State::Awaited(id);
@@ -38,7 +37,7 @@ FAULTY = {
             };
         }""",
     ),
-    # A notification stays where it was taken from.
+    # A notification stays queued after it was delivered.
     "upcall.rs": ("self.remove(at, 1);", "self.remove(at, usize::from(id.driver < 0x1_0000));"),
 }
 STEP = 200
@@ -62,7 +61,7 @@ def baseline(abi: int = 2) -> conformance.Plan:
 
 
 @pytest.mark.parametrize("abi", [1, 2])
-def test_the_baseline_loses_and_doubles_none(abi: int) -> None:
+def test_the_baseline_loses_and_doubles_no_upcall(abi: int) -> None:
     for sweep in interleavings.run(baseline(abi), STEP, SAMPLE[abi]):
         assert list(sweep.lines()) == []
         assert not sweep.skipped
@@ -73,7 +72,7 @@ def test_the_baseline_loses_and_doubles_none(abi: int) -> None:
         assert sweep.together or abi == 1
 
 
-def test_a_step_of_one_cycle_is_one() -> None:
+def test_a_step_of_one_cycle_is_exact() -> None:
     near = replace(OWN, window=9)
     sweep = interleavings.sweep(baseline(), near, 1, EventPair(ALARM, CONSOLE))
     assert list(sweep.lines()) == []
@@ -81,7 +80,7 @@ def test_a_step_of_one_cycle_is_one() -> None:
     assert sweep.distances[1:] == list(range(first, first + 19))
 
 
-def test_a_kernel_that_loses_or_doubles_one_is_found_out(tmp_path: Path) -> None:
+def test_a_kernel_that_loses_or_doubles_an_upcall_is_detected(tmp_path: Path) -> None:
     faulty = plan(variants.build(tmp_path, FAULTY))
     lost = EventPair(ALARM, CONSOLE, ALARM, held=True)
     other = EventPair(ALARM, CONSOLE, CONSOLE, held=True)
@@ -108,7 +107,7 @@ def test_a_kernel_that_loses_or_doubles_one_is_found_out(tmp_path: Path) -> None
     assert list(sweeps[spared].lines()) == []
 
 
-def test_a_round_that_is_too_short_is_no_lost_wake_up() -> None:
+def test_a_round_that_is_too_short_is_not_a_lost_wake_up() -> None:
     hurried = replace(OWN, rest_held=0)
     sweep = interleavings.sweep(baseline(), hurried, STEP, EventPair(SECOND, FIRST))
     assert not sweep.wrong
@@ -124,7 +123,7 @@ def test_all_pairs_are_tried() -> None:
     assert len({pair.boot.name for pair in own}) == len({pair.boot.scene for pair in own}) == 21
 
 
-def test_what_is_wrong_is_a_line() -> None:
+def test_each_error_is_one_line() -> None:
     sweep = PairSweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
     sweep.wrong["alarm, then console: sleeps for good"] = [30, 60]
     assert list(sweep.lines()) == [

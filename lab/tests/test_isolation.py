@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is counted in a trace beside a program's run: test_programs.py counts in real ones."""
+"""Counts in the trace of a program's run; test_programs.py uses real traces."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tockmark.target.rv32 import ECALL, MRET
 from tockmark_lab.studies.isolation import Watcher
 
 PROGRAM, OTHER, KERNEL, PMP = 0x1000, 0x2000, 0x8000, 0x3A0A1073  # csrw pmpcfg0, s4
-FIRST, LAST = PROGRAM + 0x10, PROGRAM + 0x20  # the two readings' ecalls
+FIRST, LAST = PROGRAM + 0x10, PROGRAM + 0x20  # the ecalls of the two counter reads
 NOP = 0x13
 
 
@@ -29,12 +29,13 @@ def line(mcycle: int, mode: str, pc: int, insn: int = NOP, effects: str = "") ->
         (ECALL, False),
     ],
 )
-def test_writes_to_the_pmp_are_told(insn: int, writes: bool) -> None:
+def test_pmp_writes_are_recognized(insn: int, writes: bool) -> None:
     assert writes_pmp(insn) == writes
 
 
-def test_what_happens_between_the_readings_is_counted() -> None:
-    """The other app yielded before: an interrupt, its upcall, its yield; the program goes on."""
+def test_events_between_the_counter_reads_are_counted() -> None:
+    """The other app has yielded: an interrupt, its upcall, its yield; then the program
+    continues."""
     lines = [
         line(1, "U", OTHER, ECALL, " trap"),
         line(3, "M", KERNEL, NOP, " handler"),

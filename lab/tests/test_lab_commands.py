@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The lab's commands in pages, and its verbs."""
+"""The lab's verbs and the lab's commands in pages."""
 
 import pytest
 
@@ -10,7 +10,7 @@ COMMANDS = [command for command in dict.fromkeys(every()) if command.program == 
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.page}: {command.text}")
-def test_a_command_of_the_lab_is_one(command: Command) -> None:
+def test_a_command_of_the_lab_is_valid(command: Command) -> None:
     arguments(command, PROGRAM)
 
 
@@ -21,6 +21,6 @@ def test_each_example_of_a_verb_is_a_command(verb: str) -> None:
         assert arguments(Command("help", text, is_whole=True), PROGRAM)["verb"] == verb
 
 
-def test_what_is_no_command_of_the_lab_is_found() -> None:
+def test_an_invalid_command_of_the_lab_is_detected() -> None:
     with pytest.raises(UnusableError, match="No such option"):
         arguments(Command("page", "tockmark-lab history --only time", is_whole=True), PROGRAM)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Several clients of one server, instances until one is refused, and one beside an alarm, on the
-baseline. Makes them by `make ladder`."""
+"""Several clients of one server, instances until one is refused, and an instance next to an alarm,
+on the baseline. Builds them with `make ladder`."""
 
 import dataclasses
 import re
@@ -20,12 +20,12 @@ from tockmark.target.kernel import app_capacity, read_kernel
 from tockmark.target.protocol import Start
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import instances
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, rungs, screen, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, check_requests, rungs, screen
 
 CATALOGUE = STUDIES / "ladder" / "catalogue.toml"
 BOARD = boards.load(boards.DEFAULT)
-SLOTS = 4  # of the baseline
-SLICE = 240_000  # cycles of its time slice
+SLOTS = 4  # of the baseline kernel
+SLICE = 240_000  # its time slice, in cycles
 RUNGS = "ladder.closed:set=clients_first_2,ladder2.closed:set=server_first_2"
 
 
@@ -36,7 +36,7 @@ def built() -> None:
 
 @pytest.fixture(scope="module")
 def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A result of two boots, and the study's screen of it."""
+    """Return a result of two boots, and the study's output of it."""
     path = tmp_path_factory.mktemp("ladder") / "ladder.json"
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE)]
     command += ["--icache", "on", "--only", RUNGS, "-o", str(path)]
@@ -45,12 +45,12 @@ def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return path, screen([("ladder", file.load(path))])
 
 
-def test_what_is_served_is_what_is_asked_and_no_cycle_is_lost(climbed: tuple[Path, str]) -> None:
+def test_every_request_is_served_and_every_cycle_accounted(climbed: tuple[Path, str]) -> None:
     all_rungs = rungs(file.load(climbed[0]).rows)
     assert {row.id for row, _ in all_rungs} == {"ladder.closed", "ladder2.closed"}
     assert len(all_rungs) == 8
     for row, rung in all_rungs:
-        assert wrong(row) is None
+        assert check_requests(row) is None
         assert len(rung.requests) == row.asked == 16
         assert sum(rung.cycles[owner] for owner in OWNERS) == rung.window
         assert rung.share("unaccounted") <= ALLOWED
@@ -67,7 +67,7 @@ def test_more_bytes_take_the_server_longer_and_clients_wait_for_each_other(
         shares = [rung.share("server") for rung in some]
         assert shares == sorted(shares)
     last = _by_id(climbed[0])["ladder.closed"][-1]
-    assert last.wait(0.5) > last.requests[0].work  # behind the other's request
+    assert last.wait(0.5) > last.requests[0].work  # after the other's request
 
 
 def _by_id(path: Path) -> dict[str, list[Rung]]:
@@ -78,7 +78,7 @@ def _by_id(path: Path) -> dict[str, list[Rung]]:
 
 
 def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
-    """The server gives back what it got."""
+    """The server returns its input."""
     ladder_catalogue = catalogue.load(CATALOGUE)
     (boot,) = (each for each in ladder_catalogue.boots() if each.name == "ladder-server_first_1")
     image = build_image(
@@ -96,15 +96,18 @@ def test_a_wrong_answer_is_an_error_of_the_row(tmp_path: Path) -> None:
     assert re.search(r"fail ladder\.closed .*?call=answer err=WRONG_RESULT", text), text
 
 
-def test_the_baseline_refuses_the_instance_for_which_it_has_no_slot() -> None:
+def test_the_baseline_refuses_an_instance_without_a_slot() -> None:
     attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, SLOTS + 1)
     assert [instance.number for instance in attempt.instances] == [1, 2, 3, 4]
     assert attempt.refused is not None
     assert (attempt.refused.instance, attempt.refused.full) == (SLOTS + 1, "process slots")
-    assert (attempt.refused.by, attempt.refused.said) == ("the kernel", "the kernel takes 4 apps")
+    assert (attempt.refused.by, attempt.refused.message) == (
+        "the kernel",
+        "the kernel takes 4 apps",
+    )
     for instance in attempt.instances:
         assert instance.began < instance.first < instance.last
-    # They have the core in turn, so each run takes as long as one of each.
+    # They share the core, so each run takes as long as one run of each.
     each = attempt.instances[0].per_run
     assert each == pytest.approx(SLOTS * attempt.per_run, rel=0.2)
 
@@ -113,11 +116,11 @@ def test_large_instances_run_out_of_ram_before() -> None:
     attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 3, stack=40960)
     assert attempt.refused is not None
     assert (attempt.refused.instance, attempt.refused.full) == (3, "RAM")
-    assert "does not fit in the RAM" in attempt.refused.said
+    assert "does not fit in the RAM" in attempt.refused.message
     assert attempt.refused.ram_left < 40960
 
 
-def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
+def test_an_alarm_waits_for_the_slice_of_the_other_instance() -> None:
     attempt = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 1, alarm=True)
     (instance,) = attempt.instances
     assert (instance.number, instance.runs, attempt.refused) == (1, instances.LONG_RUNS, None)
@@ -125,7 +128,7 @@ def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
     late = attempt.lateness
     assert attempt.tick < SLICE < late[-1] < SLICE + 10_000
     assert len(late) > 10
-    # The instance has the core all but the alarm's upcalls.
+    # The instance has the core except during the alarm's upcalls.
     alone = instances.load(STUDIES / "instances" / "data" / "baseline.json").attempts[0].per_run
     assert alone < instance.per_run < 1.05 * alone
 
@@ -138,8 +141,8 @@ def test_a_kernel_for_four_apps_is_refused_boots_of_eight() -> None:
     assert "make kernel-eight" in done.stderr
 
 
-def test_slots_are_told_by_the_type_of_their_table(tmp_path: Path) -> None:
-    """As in a kernel of Tock later than 2.2, whose table has no symbol of its own."""
+def test_slots_are_counted_by_the_type_of_their_table(tmp_path: Path) -> None:
+    """For kernels of Tock later than 2.2, whose table has no symbol."""
     kernel = dataclasses.replace(
         read_kernel(BOARD.kernels[2]), words={}, path=tmp_path / "tock.elf"
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What clients got of one server: whose the cycles were, waits, sums; the record that tells it."""
+"""Windows of clients and their server: owners of the cycles, waits, sums, and the record of
+requests."""
 
 import pytest
 from msgspec.structs import replace
@@ -11,9 +12,9 @@ from tockmark.tests.encoder import Encoder
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import StoredRow
-from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, wrong
+from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, check_requests
 
-CLOSED = (  # two clients, the server runs as soon as it is asked
+CLOSED = (  # two clients; the server runs as soon as it is asked
     ServedRequest(0, 0, 0, 10, 30, 40, 45),
     ServedRequest(0, 0, 47, 57, 77, 87, 92),
     ServedRequest(1, 0, 95, 105, 125, 135, 140),
@@ -29,12 +30,12 @@ def row(requests: tuple[ServedRequest, ...], clients: int = 2) -> Row:
     return decoded(stored, None, PERF)
 
 
-def test_every_cycle_of_the_window_is_somebodys() -> None:
+def test_every_cycle_of_the_window_has_an_owner() -> None:
     rung = Rung(CLOSED, closed=True)
     assert (rung.window, rung.answers) == (87, (2, 0))
     assert rung.cycles == {
         "server": 40,
-        "clients": 7,  # one answer is held against the known one; then the client asks at once
+        "clients": 7,  # the client checks one answer, then asks at once
         "crossing": 40,
         "idle": 0,
         "unaccounted": 0,
@@ -44,13 +45,13 @@ def test_every_cycle_of_the_window_is_somebodys() -> None:
     assert rung.least == 0
 
 
-def test_a_wait_is_without_the_servers_own_work() -> None:
+def test_a_wait_excludes_the_servers_own_work() -> None:
     rung = Rung((*CLOSED[:1], ServedRequest(1, 0, 5, 50, 70, 90, 95)), closed=True)
     assert [request.wait for request in rung.requests] == [20, 65]
     assert (rung.wait(0.5), rung.wait(0.9), rung.wait(1)) == (20, 65, 65)
 
 
-def test_work_that_was_interrupted_counts_as_the_same_work_without() -> None:
+def test_interrupted_work_counts_as_uninterrupted_work() -> None:
     """The other client asks while the server works: 5 of the 30 cycles are not the server's."""
     requests = (
         ServedRequest(0, 0, 0, 10, 30, 40, 45),
@@ -64,40 +65,40 @@ def test_work_that_was_interrupted_counts_as_the_same_work_without() -> None:
     assert sum(rung.cycles.values()) == rung.window == 92
 
 
-def test_work_of_which_none_ran_through_is_unaccounted_and_refused() -> None:
+def test_work_that_never_ran_without_interruption_is_refused() -> None:
     first = ServedRequest(0, 0, 0, 10, 40, 50, 51)
     through = Rung((first, ServedRequest(1, 0, 20, 52, 72, 80, 85)), closed=True)
     assert through.interrupted == {first}
     assert through.share("unaccounted") == 0
     neither = (first, ServedRequest(1, 0, 20, 45, 72, 80, 85))
     assert Rung(neither, closed=True).share("unaccounted") > ALLOWED
-    assert "of the window are unaccounted for" in str(wrong(row(neither)))
+    assert "of the window are unaccounted for" in str(check_requests(row(neither)))
 
 
 @pytest.mark.parametrize(
     ("requests", "clients", "says"),
     [
         (CLOSED, 2, None),
-        (CLOSED[:3], 2, "served is not asked"),
-        (CLOSED[:2], 2, "served is not asked"),
-        (CLOSED, 1, "served is not asked"),
-        ((*CLOSED[:3], CLOSED[0]), 2, "served is not asked"),
+        (CLOSED[:3], 2, "did not serve what was asked"),
+        (CLOSED[:2], 2, "did not serve what was asked"),
+        (CLOSED, 1, "did not serve what was asked"),
+        ((*CLOSED[:3], CLOSED[0]), 2, "did not serve what was asked"),
         ((*CLOSED[:3], ServedRequest(1, 0, 142, 130, 172, 182, 187)), 2, "before it was asked"),
     ],
 )
-def test_served_is_asked(
+def test_served_and_asked_must_be_equal(
     requests: tuple[ServedRequest, ...], clients: int, says: str | None
 ) -> None:
-    problem = wrong(row(requests, clients))
+    problem = check_requests(row(requests, clients))
     assert problem is None if says is None else says in str(problem)
-    assert wrong(replace(row(requests), extra={})) == "there are no requests"
+    assert check_requests(replace(row(requests), extra={})) == "there are no requests"
 
 
-def test_requests_that_are_none_are_refused() -> None:
+def test_invalid_requests_are_refused() -> None:
     without = {name: own for name, own in row(CLOSED).extra.items() if name != "ready"}
-    assert "have not the series" in str(wrong(replace(row(CLOSED), extra=without)))
+    assert "do not have the series" in str(check_requests(replace(row(CLOSED), extra=without)))
     still = (ServedRequest(0, 0, 0, 0, 0, 0, 0),)
-    assert wrong(row(still, clients=1)) == "its requests took no time"
+    assert check_requests(row(still, clients=1)) == "its requests took no time"
 
 
 SAID = "client 0*2 due 0,1000 asked 0,130 taken 40,170 done 60,190 answered 100,230 ready 105,235"

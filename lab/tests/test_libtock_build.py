@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Builds the apps against a libtock-c: `make apps LIBTOCK_C=DIR`.
+"""Builds the apps with a libtock-c (`make apps LIBTOCK_C=DIR`).
 
-The library here is a stand-in of ours with the same functions, so that the build is tested where
-there is none. Needs what `make build` makes.
-"""
+The library here is our stand-in with the same functions, so the build is tested without libtock-c.
+Needs `make build`."""
 
 import subprocess
 import sys
@@ -44,7 +43,7 @@ allow_ro_return_t allow_readonly(uint32_t, uint32_t, const void *, size_t);
 memop_return_t memop(uint32_t, uintptr_t);
 """
 
-# On top of the suite's own calls; `stray` stands for what of a library is not to be linked.
+# Uses the suite's own calls; `stray` is a part of a library that must not be linked.
 SOURCE = """
 #include "tock.h"
 #define tock_exit theirs
@@ -87,7 +86,7 @@ def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The apps, built against the stand-in."""
+    """Build the apps with the stand-in."""
     root = tmp_path_factory.mktemp("libtock")
     library = root / "libtock-c" / "libtock"
     archive = library / "build" / "rv32imc" / "libtock.a"
@@ -105,7 +104,7 @@ def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "apps-libtock"
 
 
-def test_the_librarys_part_of_a_call_is_counted(apps: Path, tmp_path: Path) -> None:
+def test_the_librarys_instructions_are_counted(apps: Path, tmp_path: Path) -> None:
     counted = {}
     for name, more in (("raw", []), ("library", ["--apps", str(apps)])):
         out = tmp_path / f"{name}.json"
@@ -125,10 +124,13 @@ def test_the_librarys_part_of_a_call_is_counted(apps: Path, tmp_path: Path) -> N
     ("arguments", "says"),
     [
         (("ABI=3",), "there is no version 3 of the system-call interface"),
-        (("ABI=2", "LIBTOCK_C=/nowhere"), "/nowhere/libtock/build/rv32imc/libtock.a is not there"),
+        (
+            ("ABI=2", "LIBTOCK_C=/nowhere"),
+            "/nowhere/libtock/build/rv32imc/libtock.a does not exist",
+        ),
     ],
 )
-def test_a_build_that_cannot_be_says_so(
+def test_an_impossible_build_is_refused(
     tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = make(tmp_path, *arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Input eight times as long is read in about eight times the time, whatever it is made of."""
+"""Input eight times as long is read in about eight times the time, for all formats."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ def _ours(records: list[str]) -> None:
 
 
 def _marked(rows: list[str], name: str) -> None:
-    """Rows by the simulator's clock, and between them its marks."""
+    """Return rows by the simulator's clock, with its marks between them."""
     lines = [Mark(0, 0, "reset").encode()]
     for seq, text in enumerate([BEGIN, *rows]):
         lines += [Mark(0, seq, name).encode(), UartLine(seq, "app", text).encode()]
@@ -28,7 +28,7 @@ def _marked(rows: list[str], name: str) -> None:
 
 
 def _boots(n: int) -> None:
-    """One begins behind another, each with a name of its own, and all of them once more."""
+    """Return boots one after another, each with its own name, and all of them again."""
     lines_of_apps = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
     lines = [
         UartLine(seq, "app", text)
@@ -65,11 +65,11 @@ READ: dict[str, Callable[[int], object]] = {
 
 
 def in_proportion(read: Callable[[int], object]) -> bool:
-    """Whether input eight times as long takes at most about eight times as long."""
+    """Return whether input eight times as long takes at most about eight times as long."""
     size = 250
     while (some := seconds(partial(read, size))) < 0.01 and size < 64000:  # too short to compare
         size *= 2
-    for _ in range(5):  # something else may disturb a try
+    for _ in range(5):  # other processes may disturb a try
         some = seconds(partial(read, size))
         if seconds(partial(read, 8 * size)) < 24 * max(some, 0.005):
             return True

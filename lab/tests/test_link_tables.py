@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The tables of links in docs/method.md, in parts: all of them take minutes."""
+"""Parts of the tables on links in docs/method.md; whole tables take minutes."""
 
 import pytest
 from link_tables import tables
@@ -10,22 +10,21 @@ from tockmark.result import file
 from tockmark.tests.links import KNOWN
 from tockmark_lab.false_alarms import ALLOWED_ALARMS, KERNELS, alarms_row, limits_between_links
 
-SINGLES, SETS = 24, 6  # judgements of each kernel's links by each other
-APART = 0.005  # of the instructions of a row that a clock sets
+SINGLES, SETS = 24, 6  # comparisons of each kernel's links with each other
+APART = 0.005  # rows whose instructions depend on a clock
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
-    """Some of what docs/method.md has; `make robustness` tries all pairs."""
+def test_links_of_each_kernel_pass_with_its_known_spread(name: str) -> None:
+    """Tries some pairs of docs/method.md; `make robustness` tries all."""
     for limits in limits_between_links(name, singles=SINGLES, sets=SETS).values():
         assert limits.count(Limit.HARD) <= ALLOWED_ALARMS * len(limits), alarms_row(
             name, {"": limits}
         )
 
 
-def test_what_a_clock_sets_is_timed() -> None:
-    """Rows that wait, and whose instructions differ over links of one source: these and no
-    others."""
+def test_rows_that_depend_on_a_clock_are_timed() -> None:
+    """Exactly the rows that wait, and whose instructions differ over links of one source."""
     timed_ids = set()
     for name in KERNELS:
         for row in file.load(RESULTS / f"{name}.json").rows:
@@ -36,8 +35,8 @@ def test_what_a_clock_sets_is_timed() -> None:
     assert timed_ids == {id_ for id_, benchmark in KNOWN.benchmarks.items() if benchmark.timed}
 
 
-def test_the_page_has_what_is_found() -> None:
-    """Two of its rows; all take minutes."""
+def test_the_page_has_the_computed_rows() -> None:
+    """Checks two rows; all take minutes."""
     page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
     for line in tables((0.03,), (10,)).splitlines():
         assert f"{line}\n" in page, "link_tables.py prints it"

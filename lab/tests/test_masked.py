@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long interrupts are off: traced boots find stretches of each kind, and one that takes longer
-than it may is named.
+"""How long interrupts are off: traced boots find stretches of each type, and one above the limit is
+named.
 
-Builds what `make profile` makes, which takes a minute the first time.
-"""
+Builds with `make profile`, which takes a minute the first time."""
 
 from dataclasses import replace
 
@@ -30,7 +29,7 @@ SHORT = 600_000  # cycles of a boot
 
 
 @pytest.mark.parametrize("abi", [1, 2])
-def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
+def test_no_stretch_exceeds_the_limit(abi: int) -> None:
     make("profile")
     board = boards.load(boards.simulated_board("cw310"))
     plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
@@ -42,13 +41,13 @@ def test_no_stretch_takes_longer_than_it_may(abi: int) -> None:
     assert f" of at most {MOST_CYCLES} cycles" in interrupts_off.longest(stretches)
 
 
-def test_what_takes_longer_is_named() -> None:
+def test_a_stretch_above_the_limit_is_named() -> None:
     worst = LongestStretch(2, MOST_CYCLES + 1, "search-1")
     (line,) = interrupts_off.too_long({CALL: worst, START: worst})
     assert line == "system call: 10001 cycles in search-1, more than 10000"
 
 
-def test_another_traces_form_is_refused() -> None:
+def test_a_trace_of_another_format_is_refused() -> None:
     board = boards.load(boards.simulated_board("cw310"))
     watch = StretchWatch(Program(board.kernels[2]), board.memory.rom)
     with pytest.raises(TockmarkError, match="another form"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutants are guards and nothing else, by rule and by seed; one that a test sees is killed, and one
-that none sees is named."""
+"""Mutants alter only guards, by rule and by seed. A mutant that a test detects is killed; one that
+no test detects is named."""
 
 import subprocess
 import sys
@@ -85,7 +85,7 @@ OF_PYTHON = [
         ("a/reader.py", PYTHON, "Reader.take", OF_PYTHON),
     ],
 )
-def test_mutants_are_guards(file: str, text: str, function: str, changes: list[str]) -> None:
+def test_mutants_alter_only_guards(file: str, text: str, function: str, changes: list[str]) -> None:
     mutations = mutants_of(file, text)
     assert [mutant.change.split(" => ")[1] for mutant in mutations] == changes
     assert {(mutant.file, mutant.function) for mutant in mutations} == {(file, function)}
@@ -102,7 +102,7 @@ def test_mutants_are_guards(file: str, text: str, function: str, changes: list[s
 
 
 def test_the_sources_and_their_tests_are_there() -> None:
-    """Every source that is named is there with guards, and every test that is to cover it."""
+    """Every named source exists and has guards, and every test that should cover it exists."""
     for name, place in mutants.GROUPS.items():
         tests_by_source = dict(mutants.sources(paths.ROOT, place))
         texts = {file: (paths.ROOT / file).read_text(encoding="utf-8") for file in tests_by_source}
@@ -116,7 +116,7 @@ def test_the_sources_and_their_tests_are_there() -> None:
 ARGUED = mutants.EQUIVALENT
 
 
-def test_each_that_is_argued_equivalent_is_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_equivalent_mutant_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "EQUIVALENT", ARGUED)
     there = {
         mutant.key
@@ -145,7 +145,7 @@ SAME = "if one <= other: => if one < other:"
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is argued, copies are below this folder, and no test may take long."""
+    """Use no list of equivalents, put copies below this folder, and limit the time of tests."""
     monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "argued.toml")
     monkeypatch.setattr(paths, "WRITTEN", tmp_path / "build")
     monkeypatch.setattr(mutants, "LIMIT", 1.0)
@@ -153,7 +153,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants.GroupOutcome:
-    """What comes of the mutants of a project that has one source and one test."""
+    """Return the outcomes of the mutants of a project with one source and one test."""
     project = folder / "project"
     (project / "tools").mkdir(parents=True)
     (project / "tools" / "source.py").write_text(SOURCE)
@@ -177,7 +177,7 @@ def test_mutants_are_killed_or_named(tmp_path: Path) -> None:
     assert any(f"{BY_TIME}: tools/source.py:3 least: while not one" in line for line in output)
 
 
-def test_what_is_argued_equivalent_must_not_be_killed(tmp_path: Path) -> None:
+def test_an_equivalent_mutant_must_not_be_killed(tmp_path: Path) -> None:
     never = SAME.replace("one < other", "(one <= other) and False")
     entry = '[[mutant]]\nfile = "tools/source.py"\nfunction = "least"\nwhy = "It is."\nchange = '
     mutants.EQUIVALENT.write_text(f'{entry}"{SAME}"\n{entry}"{never}"\n')
@@ -193,7 +193,7 @@ def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_trial_leaves_nothing(tmp_path: Path) -> None:
-    """Neither a copy nor the test of the other worker, which would run for a minute."""
+    """No copy remains, and no test of the other worker, which would run for a minute."""
 
     def stop(_: str) -> None:
         raise KeyboardInterrupt
@@ -206,7 +206,7 @@ def test_an_interrupted_trial_leaves_nothing(tmp_path: Path) -> None:
     assert not over.exists()
 
 
-def test_the_part_says_what_came_of_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_part_has_an_outcome_for_each_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     done = mutants.GroupOutcome(50, Tally(3, Counter({KILLED: 2, SURVIVED: 1}), ["one survived"]))
     asked: list[int] = []
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Samples that vary by themselves, as a board's do: what the rule makes of drawn ones, of logs, and
-of results that have too few. docs/method.md has the figures of more draws."""
+"""Samples that vary as on a board: the rule's verdict on drawn samples, on logs, and on results
+with too few. docs/method.md has the figures of more draws."""
 
 import noise_draws as drawn
 import numpy as np
@@ -18,14 +18,14 @@ every_noise = pytest.mark.parametrize("name", NOISES)
 
 
 @every_noise
-def test_where_nothing_got_dearer_nothing_is_found(name: str) -> None:
+def test_unchanged_rows_raise_no_alarm(name: str) -> None:
     alarm_pairs = [drawn.alarms(changes) for changes in drawn.draws(NOISES[name], 100, JUDGEMENTS)]
     assert not any(beyond for _, beyond in alarm_pairs)
     assert sum(other for other, _ in alarm_pairs) <= 1
 
 
-def test_the_draws_would_show_a_rule_that_is_too_sure() -> None:
-    """As if each row stood by itself: then some of 55 are often off."""
+def test_the_draws_detect_a_rule_that_is_too_certain() -> None:
+    """With the error probability of a single row, some of 55 rows often differ."""
     rng = np.random.default_rng(1)
     noise = NOISES["levels, as in the logs"]
     judgements = [
@@ -35,7 +35,7 @@ def test_the_draws_would_show_a_rule_that_is_too_sure() -> None:
     assert sum(drawn.alarms(changes)[0] for changes in judgements) > 1
 
 
-def test_three_percent_are_found() -> None:
+def test_three_percent_are_detected() -> None:
     noise = NOISES["levels, as in the logs"]
     assert drawn.share_found(drawn.draws(noise, 100, 4, 0.03)) > 0.6
     assert drawn.share_found(drawn.draws(noise, 1000, 2, 0.03)) == 1
@@ -44,8 +44,8 @@ def test_three_percent_are_found() -> None:
     assert drawn.share_found(alone, limit=0) == 1
 
 
-def test_a_side_that_does_not_vary_leaves_the_doubt_of_the_other() -> None:
-    """A simulator's beside a board's."""
+def test_a_side_without_variation_keeps_the_interval_of_the_other() -> None:
+    """A simulator's result against a board's."""
     rng = np.random.default_rng(3)
     noise = NOISES["levels, as in the logs"]
     still = drawn.side(rng, noise, 100, still=True)
@@ -57,8 +57,9 @@ def test_a_side_that_does_not_vary_leaves_the_doubt_of_the_other() -> None:
     assert drawn.share_found([drawn.judged(still, dearer)]) > 0.9
 
 
-def test_a_step_on_either_side_is_no_difference() -> None:
-    """Values stand 12 apart. Each median is one off, and its interval ends at the next: at 6000."""
+def test_a_step_in_both_directions_is_no_difference() -> None:
+    """Values are 12 apart. Each median is one step off, and its interval ends at the next: at
+    6000."""
     steps = (5976, 5988, 6000, 6012, 6024)
     rng = np.random.default_rng(4)
     base, new = (
@@ -82,7 +83,7 @@ def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
 
 
 def test_halves_of_long_series_do_not_differ() -> None:
-    """Of Tock on the simulator, with the cache on: these vary, wander and have plateaus."""
+    """Of Tock on the simulator with the cache on: these vary, wander and have plateaus."""
     lines = [line for line in LONG.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     every = [tuple(steady(expand(line.split(" | ")[-1]))) for line in lines]
     chance = 0.01 / len(every)

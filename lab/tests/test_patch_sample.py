@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The sample of commits that take the patch: how it is drawn, and that the page says the same."""
+"""The sample of commits that take the patch: it is reproducible, and the page has its figures."""
 
 import subprocess
 import sys
@@ -21,10 +21,10 @@ def git(tree: Path, *command: str) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Three commits: both parts, no IPC, and no driver table."""
+    """Make three commits: one takes both parts, one has no IPC, one has no driver table."""
     tree = make(tmp_path / "tock", "earlgrey-cw310")
     main = tree / "boards" / "opentitan" / "earlgrey-cw310" / "src" / "main.rs"
-    make(tree, "earlgrey-nexysvideo")  # its folders, too, as the script wants them
+    make(tree, "earlgrey-nexysvideo")  # its folders, as the script expects them
     (tree / "boards" / "earlgrey-nexysvideo" / "Cargo.toml").unlink()
     (tree / "Cargo.toml").write_text("[workspace]\n", encoding="utf-8")
     git(tree, "init", "-q")
@@ -45,7 +45,7 @@ def sample(tree: Path, *options: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_the_share_is_told_by_cause(tree: Path, tmp_path: Path) -> None:
+def test_the_share_is_reported_by_cause(tree: Path, tmp_path: Path) -> None:
     was = git(tree, "status", "--porcelain")
     output = tmp_path / "sample.tsv"
     lines = sample(tree, "--count", "3", "-o", str(output)).splitlines()
@@ -65,13 +65,13 @@ def test_the_share_is_told_by_cause(tree: Path, tmp_path: Path) -> None:
     assert git(tree, "status", "--porcelain") == was
 
 
-def test_a_seed_draws_the_same_again(tree: Path) -> None:
+def test_a_seed_draws_the_same_sample_again(tree: Path) -> None:
     drawn = {seed: sample(tree, "--count", "1", "--seed", str(seed)) for seed in range(8)}
     assert sample(tree, "--count", "1", "--seed", "7") == drawn[7]
     assert len(set(drawn.values())) > 1
 
 
-def test_the_page_says_what_the_sample_gave() -> None:
+def test_the_page_has_the_figures_of_the_sample() -> None:
     rows = [line.split("\t") for line in RESULT.read_text(encoding="utf-8").splitlines()[1:]]
     page = (paths.ROOT / "docs" / "measure-your-change.md").read_text(encoding="utf-8")
     prose = " ".join(page.split())

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whole programs, bare and isolated: the small ones. Makes them by `make programs`.
+"""Whole programs, bare and as apps: the small ones. Builds them with `make programs`.
 
-Their known answers are checked by the apps themselves, after each sample; here it is checked that a
-wrong answer does not pass.
-"""
+The apps check their answers after each sample; the tests check that a wrong answer fails."""
 
 import hashlib
 import json
@@ -33,9 +31,9 @@ SMALL = "towers,qsort,aes,sha2"
 CATALOGUE = STUDIES / "programs" / "catalogue.toml"
 KNOWN = catalogue.load(CATALOGUE)
 FOLDER = STUDIES / "programs" / "apps"
-BARE = paths.APPS / "bare.elf"  # what is in the place of a kernel
+BARE = paths.APPS / "bare.elf"  # used instead of a kernel
 ON_BARE = ("--kernel", BARE, "--counter", "csr")
-# No programs: test_crypto.py has some, and some are measured by size.
+# Not programs: test_crypto.py tests some, and some are measured by size.
 OTHERS = {"crypto", "crypto_server", "crypto_relay", "size", "pad", "length"}
 
 
@@ -51,13 +49,14 @@ def run(*options: object) -> subprocess.CompletedProcess[str]:
 
 
 def rows(result: Result) -> dict[tuple[object, ...], Row]:
-    """The rows of programs, by all that tells one from another."""
+    """Return the rows of programs by everything that distinguishes them."""
     return {row.key: row for row in result.rows if row.id not in OF_BOOT}
 
 
 @pytest.fixture(scope="module")
 def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Result, str]:
-    """Bare, and on the baseline, with the cache off; and the screen of both."""
+    """Run bare and on the baseline, with the cache off; return the results and the output of
+    both."""
     folder = tmp_path_factory.mktemp("programs")
     bare, isolated = folder / "bare.json", folder / "isolated.json"
     some = ("--icache", "off", "--lang", "c,rust")
@@ -73,15 +72,15 @@ def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
 def test_isolation_adds_no_instruction_to_a_program_alone(
     both: tuple[Result, Result, str],
 ) -> None:
-    """In user mode a program retires what it does in machine mode: only interrupts could add
-    instructions, and nothing asks for one."""
+    """A program retires the same instructions in user mode as in machine mode: only interrupts
+    could add some, and nothing requests one."""
     bare, isolated = map(rows, both[:2])
     assert len(bare) == 6
     assert {row.lang for row in bare.values()} == {"c", "rust"}
     for key, row in bare.items():
         assert isolated[key].instructions == row.instructions, row.name
         assert row.stack is not None
-        assert isolated[key].stack == pytest.approx(row.stack, abs=64)  # that of the harness
+        assert isolated[key].stack == pytest.approx(row.stack, abs=64)  # the harness's stack
         own, base = isolated[key].net, row.net
         assert own is not None
         assert base is not None
@@ -105,9 +104,9 @@ def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None
         assert (row.instructions or 0) > alone.instructions, row.name
 
 
-def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> None:
-    """Alone nothing happens. An alarm is an interrupt, then the other app sets the next one and
-    yields: three traps, there and back, and the PMP is written for either app."""
+def test_events_of_isolation_are_counted(both: tuple[Result, Result, str]) -> None:
+    """Alone nothing happens. An alarm is one interrupt, then the other app sets the next alarm and
+    yields: three traps, two switches, and PMP writes for both apps."""
     products.make("profile")
     command = [sys.executable, "-m", "tockmark_lab", "isolation", "--only", "towers"]
     command += ["--icache", "off", "--json"]
@@ -131,7 +130,7 @@ def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> Non
         assert row.net == pytest.approx(run["program"] + run["others"] + run["kernel"], abs=64)
 
 
-def test_what_is_committed_of_isolation_holds_together() -> None:
+def test_the_committed_counts_of_isolation_are_consistent() -> None:
     stored = [
         isolation.load(path) for path in sorted((STUDIES / "isolation" / "data").glob("*.json"))
     ]
@@ -145,13 +144,13 @@ def test_what_is_committed_of_isolation_holds_together() -> None:
             elif kernel.kernel.is_baseline:
                 assert counts == [n * row.upcalls for n in (3, 1, 2, 1, 8)]
             else:
-                assert row.traps >= 2 * row.interrupts  # none where the alarm came late
+                assert row.traps >= 2 * row.interrupts  # zero if the alarm came late
                 assert row.switches == 2 * row.upcalls
 
 
-def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:
+def test_the_output_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:
     screen = both[2]
-    line, _ = re.findall(r"^towers\.solve, C .*$", screen, re.M)  # of cycles, and of sizes
+    line, _ = re.findall(r"^towers\.solve, C .*$", screen, re.M)  # tables of cycles and of sizes
     bare = next(row for row in rows(both[0]).values() if row.id == "towers.solve")
     assert line.split()[2] == f"{bare.net:,.0f}"
     assert "!" not in screen.partition("Cycles of one whole run")[0]
@@ -161,16 +160,14 @@ def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -
 def test_a_wrong_answer_is_an_error_of_the_row(
     built: None, tmp_path: Path, app: str, lang: Lang
 ) -> None:
-    """One bit of what the program works on, or of the known answer, is another in flash."""
+    """One bit of the program's input, or of the known answer, is changed in flash."""
     board = boards.load(boards.DEFAULT)
     (boot,) = (each for each in KNOWN.boots() if each.name == app)
     apps = AppBuild.built(2, lang, "csr", KNOWN.name)
     image = build_image(boot, apps, read_kernel(BARE), board, tmp_path)
     flash = bytearray(image.flash.read_bytes())
-    if app == "aes":  # a block of NIST's that the cipher has to give
-        at = flash.index(
-            bytes.fromhex("3ad77bb40d7a3660a89ecaf32466ef97")[::-1]
-        )  # little end first
+    if app == "aes":  # a block by NIST that the cipher must produce
+        at = flash.index(bytes.fromhex("3ad77bb40d7a3660a89ecaf32466ef97")[::-1])  # little-endian
         flash[at] ^= 1
     else:  # setStats, which counts the solutions, returns at once
         at = image.slots[0].symbols["setStats"] - board.flash.base
@@ -187,10 +184,10 @@ def test_a_wrong_answer_is_an_error_of_the_row(
     ("end", "at", "full"),
     [("_eappmem", 0x10002000 + 0x6000, "RAM"), ("_eapps", 0x20030000 + 0x5000, "flash")],
 )
-def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_on(
+def test_a_program_that_does_not_fit_is_refused_with_its_sizes_and_others_run(
     built: None, tmp_path: Path, end: str, at: int, full: str
 ) -> None:
-    """The baseline, which says that it leaves apps less than it does."""
+    """Uses the baseline with symbols that claim less memory for apps."""
     kernel, output = tmp_path / "small.elf", tmp_path / "small.json"
     arguments = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
     whole = str(boards.load(boards.DEFAULT).kernels[2])
@@ -206,19 +203,19 @@ def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_o
     takes, left = map(int, re.findall(r"\d+", refused.why.replace(",", "")))
     assert refused.why.startswith(f"qsort does not fit in the {full} that the kernel leaves: ")
     assert takes > left
-    if full == "RAM":  # less what the kernel keeps of each process
+    if full == "RAM":  # minus the kernel's part of each process
         assert left == 0x6000 - GRANTS - RECORD
     screen = programs.screen([("small", result)])
     assert f"skipped qsort.sort: {refused.why}" in " ".join(screen.split())
 
 
-def test_the_usual_catalogue_has_no_program() -> None:
+def test_the_default_catalogue_has_no_program() -> None:
     usual = catalogue.load()
     assert not {boot.group for boot in usual.boots()} & {boot.group for boot in KNOWN.boots()}
     assert set(usual.benchmarks) & set(KNOWN.benchmarks) == OF_BOOT
 
 
-def test_the_answers_by_size_are_those_of_python() -> None:
+def test_the_answers_by_size_match_python() -> None:
     source = (FOLDER / "src" / "bin" / "length.rs").read_text(encoding="utf-8")
     text = zlib.decompress((FOLDER / "src" / "text.z").read_bytes())
     given = {
@@ -235,7 +232,7 @@ def test_the_answers_by_size_are_those_of_python() -> None:
     assert given["TEXTS"] == [(size, zlib.crc32(text[:size])) for size in sizes]
 
 
-def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
+def test_every_program_runs_alone_and_with_an_alarm() -> None:
     sources = {
         "c": {path.stem for path in (FOLDER / "c").glob("*.c")} - {"ticker"} - OTHERS,
         "rust": {path.stem for path in (FOLDER / "src" / "bin").glob("*.rs")} - OTHERS,
@@ -254,7 +251,7 @@ def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
         assert slots[f"{group}-alarm"] == ("ticker", group)
 
 
-def test_crates_are_pinned_and_listed_with_their_licence() -> None:
+def test_crates_are_pinned_and_listed_with_licence() -> None:
     manifest = tomllib.loads((FOLDER / "Cargo.toml").read_text(encoding="utf-8"))
     asked = manifest["dependencies"] | manifest["target"]["cfg(any())"]["dependencies"]
     crates = {name: crate["version"] for name, crate in asked.items() if "version" in crate}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The screen of whole programs: ratios to the bare core by layout, their means, what is below 1."""
+"""The output on whole programs: ratios to the bare core by layout, their means, and ratios below
+1."""
 
 from dataclasses import replace
 
@@ -28,7 +29,7 @@ def row(id_: str, params: Params, net: int, instructions: int = 1000) -> StoredR
 def result(
     kernel: str, nets: dict[str, list[int]], icache: bool, instructions: int = 1000
 ) -> Result:
-    """Programs, by what stands beside them, in as many layouts as there are numbers."""
+    """Make a result of programs, by load, with one layout per number."""
     made = []
     for layout in range(len(next(iter(nets.values())))):
         rows = [stored("time.read", {"cycles": [READ] * 2, "instret": [10] * 2}, {}, 2)]
@@ -47,19 +48,19 @@ def result(
 
 
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:
-    """The cells of a table, by their program."""
+    """Return the cells of a table by program."""
     kernels = programs.group_by_kernel(results)
-    return {head: list(rest) for head, *rest in programs.table_of(kernels, KNOWN, icache).rows}
+    return {head: list(rest) for head, *rest in programs.program_table(kernels, KNOWN, icache).rows}
 
 
-def test_ratios_are_of_the_same_layout_and_their_median() -> None:
+def test_ratios_compare_the_same_layout_and_show_the_median() -> None:
     bare = result("bare (no kernel)", {"towers.solve none": [1000, 2000, 4000]}, True)
     nets = {"towers.solve none": [1010, 2200, 4004], "towers.solve alarm": [1500, 3000, 8000]}
     shown_cells = cells(result("Tock 2.2, patched", nets, True), bare, icache=True)
     assert shown_cells["towers.solve, C"] == ["2,000", "1.010", "1.500"]
 
 
-def test_the_mean_is_geometric_over_programs_in_each_layout() -> None:
+def test_the_mean_is_geometric_over_programs_per_layout() -> None:
     names = ("towers.solve none", "qsort.sort none")
     bare = result("bare (no kernel)", {name: [1000, 1000] for name in names}, True)
     nets = {names[0]: [1000, 4000], names[1]: [4000, 1000]}
@@ -70,7 +71,7 @@ def test_the_mean_is_geometric_over_programs_in_each_layout() -> None:
 @pytest.mark.parametrize(
     ("icache", "instructions", "mark"), [(True, 1000, "~"), (True, 900, "!"), (False, 1000, "!")]
 )
-def test_a_ratio_below_1_is_the_caches_or_an_error(
+def test_a_ratio_below_1_comes_from_the_cache_or_is_an_error(
     icache: bool, instructions: int, mark: str
 ) -> None:
     bare = result("bare (no kernel)", {"towers.solve none": [1000]}, icache)
@@ -78,13 +79,13 @@ def test_a_ratio_below_1_is_the_caches_or_an_error(
     assert cells(bare, isolated, icache=icache)["towers.solve, C"][1] == f"0.990{mark}"
 
 
-def test_without_a_bare_result_a_kernel_is_its_own_measure() -> None:
+def test_without_a_bare_result_a_kernel_is_compared_with_itself_alone() -> None:
     nets = {"towers.solve none": [1000], "towers.solve alarm": [1300]}
     shown_cells = cells(result("Tock", nets, True), icache=True)
     assert shown_cells["towers.solve, C"] == ["1,000", "1.000", "1.300"]
 
 
-def test_results_of_one_kernel_are_one_column_and_bare_leads() -> None:
+def test_results_of_one_kernel_share_a_column_and_bare_comes_first() -> None:
     tock = result("Tock", {"towers.solve none": [1000]}, True)
     other = result("Tock", {"qsort.sort none": [1000]}, True)
     bare = result("bare (no kernel)", {"towers.solve none": [1000]}, True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The committed results are short, and a result is what its log gives.
-test_docs.py holds them to the published schema."""
+"""The committed results are small, and a result equals the result of its log. test_docs.py checks
+them against the published schema."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ FILES = [path for path in JSON if path.parent == RESULTS]
 LINKS = [path for path in JSON if path.parent == RESULTS / "links"]
 CALLS = [path for path in JSON if path.parent == RESULTS / "rust"]
 MOST_LINES = 1_500
-MOST_BYTES = 14_500_000  # a clone stays small: of these, suites and waits are 2 MB
+MOST_BYTES = 14_500_000  # keeps a clone small; suites and waits are 2 MB of it
 
 
 def name(path: Path) -> str:
@@ -32,10 +32,9 @@ def name(path: Path) -> str:
 
 
 def rebuilt(log: Path, whole: Result) -> Result:
-    """Return what the log gives in the context of the result.
+    """Return the result that the log gives in the context of the stored result.
 
-    The boots that the result has and the log has not are those that the kernel panicked, and the
-    catalogue says why."""
+    Boots that only the stored result has must be those that panic the kernel by the catalogue."""
     catalogue = load()
     measured = assemble(decode(log.read_bytes().decode("latin-1").split("\n")))
     measured_boots = {(boot.name_for(app), boot.icache, app.lang) for boot, app in measured.each()}
@@ -57,8 +56,8 @@ def rebuilt(log: Path, whole: Result) -> Result:
     return build(measured, catalogue, context, expected)
 
 
-def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
-    """A run of some boots, with two processes, too, in both languages."""
+def test_a_result_equals_the_result_of_its_log(tmp_path: Path) -> None:
+    """A run of some boots, also with two processes, in both languages."""
     path = tmp_path / "run.json"
     only = "time,call.void,upcall,fault"
     words = ["run", "--only", only, "--lang", "c,rust", "-o", str(path)]
@@ -76,22 +75,22 @@ def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", LINKS, ids=name)
 def test_a_result_of_several_links_is_whole(path: Path) -> None:
     result = file.load(path)
-    judged = path.stem.startswith("pr-")  # in further links only if a row was in doubt
+    judged = path.stem.startswith("pr-")  # further links only have rows in doubt
     assert result.links == result.layouts >= (1 if judged else 4)
     assert not result.incomplete
 
 
 @pytest.mark.parametrize("path", [*FILES, *LINKS, *CALLS], ids=name)
-def test_a_committed_result_is_written_as_the_tool_writes(path: Path) -> None:
+def test_a_committed_result_has_the_tools_format(path: Path) -> None:
     assert file.text(file.load(path)) == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", JSON, ids=name)
-def test_a_json_file_can_be_read_by_people(path: Path) -> None:
+def test_a_json_file_is_readable(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES
 
 
-def test_no_boot_is_silent_for_as_long_as_a_simulator_waits() -> None:
+def test_no_boot_is_silent_until_the_simulators_limit() -> None:
     targets = [boards.load(boards.simulated_board(name)).target for name in ("cw310", "nexysvideo")]
     waits = min(target.silence_cycles for target in targets if isinstance(target, SimTarget))
     results = [file.load(path) for path in (*FILES, *CALLS)]
@@ -101,6 +100,6 @@ def test_no_boot_is_silent_for_as_long_as_a_simulator_waits() -> None:
     assert max(whole) < waits * 0.7
 
 
-def test_the_results_are_no_burden() -> None:
+def test_the_results_are_small() -> None:
     sizes = {path: path.stat().st_size for path in committed("")}
     assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:5]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The page on robustness says what its file says, and the experiments behind it would see what is
-wrong: a process that runs on, one that does not end, a torn result, one that is gone.
+"""The page on robustness shows its file, and the experiments detect errors: a process that
+continues, one that does not end, a torn result, a missing one.
 
-Needs what `make build` makes.
-"""
+Needs `make build`."""
 
 import os
 import re
@@ -37,13 +36,13 @@ def script(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_page_is_what_the_file_says() -> None:
+def test_the_page_shows_the_file() -> None:
     done = script("--check")
     assert done.returncode == 0, done.stdout + done.stderr
     assert set(robustness.stored()) <= set(robustness.PARTS)
 
 
-def test_what_did_not_hold_is_shown() -> None:
+def test_a_failed_part_is_shown() -> None:
     good = robustness.render({"runs": PART})
     assert re.search(r"\| runs \| [^|]+ \| 0 \| 2026-11-22, cccccccccccc, 7 s on ", good)
     assert "| runs | lines | 5 | 3 | 4 good |" in good
@@ -73,7 +72,7 @@ def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
             {"TOCKMARK_FUZZ_LOGS": "many"},
             "TOCKMARK_FUZZ_LOGS=many is not a number from 1",
         ),
-        (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
+        (["page", "moon"], {}, "there is no part 'moon'. Name conformance, mixes, "),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], message: str) -> None:
@@ -89,7 +88,7 @@ def end_of(shell: str, monkeypatch: pytest.MonkeyPatch) -> interrupted.End:
     return interrupted.interrupt(command, paths.ROOT, os.environ, 0.5, signal.SIGTERM, False)
 
 
-def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_continues_is_detected_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("setsid sleep 987 & wait", monkeypatch)
     assert (end.code, end.in_time, end.running) == (-signal.SIGTERM, True, ["sleep 987"])
     assert list(end.faults("it")) == ["it: `sleep 987` kept running"]
@@ -106,10 +105,10 @@ exec {} "$@"
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
-def test_a_set_up_that_is_stopped_ends_what_it_has_begun(
+def test_an_interrupted_set_up_ends_its_installations(
     which: signal.Signals, tmp_path: Path
 ) -> None:
-    """Of installations that take long, though the signal goes to the script alone."""
+    """Installations take long, and the signal goes only to the script."""
     for name in ("python3", "cargo"):
         real = shutil.which(name)
         (tmp_path / name).write_text(SLOW.format(real))
@@ -122,7 +121,7 @@ def test_a_set_up_that_is_stopped_ends_what_it_has_begun(
     assert (end.code, end.in_time, end.running) == (130, True, [])
 
 
-def test_an_experiment_that_is_stopped_itself_leaves_nothing(
+def test_an_interrupted_experiment_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words: list[str] = []
@@ -143,8 +142,8 @@ def test_an_experiment_that_is_stopped_itself_leaves_nothing(
     assert interrupted.with_word(words[0]) == {}
 
 
-def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
-    """It has no environment meanwhile. One that has ended never gets any."""
+def test_a_process_that_starts_a_program_is_waited_for(tmp_path: Path) -> None:
+    """It has no environment until then. A process that has ended never gets one."""
     environ, stat = tmp_path / "environ", tmp_path / "stat"
     environ.touch()
     stat.write_text("7 (a) b) R 1 7 7")
@@ -158,7 +157,7 @@ def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
         assert interrupted._environment(tmp_path) == b""
 
 
-def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_does_not_end_is_detected_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     end = end_of("trap '' TERM; echo Traceback x/tockmark/y.py; while :; do :; done", monkeypatch)
     assert end.code is None
     assert list(end.faults("it")) == [
@@ -167,7 +166,7 @@ def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -
     ]
 
 
-def test_a_torn_result_is_told_from_a_whole_one(tmp_path: Path) -> None:
+def test_a_torn_result_is_distinguished_from_a_whole_one(tmp_path: Path) -> None:
     place = tmp_path / "result.json"
     assert interrupted._state(place, None) == ("no result", "")
     assert interrupted._state(place, b"old") == ("no result", "the older result is gone")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Builds the Rust apps with their measured calls by a library: `CALLS=tock`, `LIBTOCK_RS=DIR`.
+"""Builds the Rust apps with calls by a library: `CALLS=tock`, `LIBTOCK_RS=DIR`.
 
-The libtock-rs here is a stand-in of ours with the same items, on top of the crate tock, so that the
-build is tested where there is none. Needs what `make build` makes.
-"""
+The libtock-rs here is our stand-in with the same items, on top of the crate tock, so the build is
+tested without libtock-rs. Needs `make build`."""
 
 import subprocess
 import sys
@@ -92,7 +91,7 @@ pub trait Syscalls: tock::Syscalls {
 impl<S: tock::Syscalls> Syscalls for S {}
 """
 
-# The start-up code, which stands for what of a library is not to be linked.
+# The start-up code: a part of a library that must not be linked.
 RUNTIME = """
 #![no_std]
 pub use tock::Kernel as TockSyscalls;
@@ -110,10 +109,10 @@ extern "C" fn rust_start() -> ! {
 
 OF_ALL = "syscall,upcall,console"
 ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
-# Instructions that a library may add to a sample at most, by version: a frame, what it checks of
-# the two words of version 2 or the one of version 1, and the result made of them: docs/findings.md.
+# The most instructions that a library may add to a sample, by version: a frame, checks of the two
+# words of version 2 or the one of version 1, and the result made from them (docs/findings.md).
 MOST = {1: 10, 2: 14}
-AS_IT_COMES = ("syscall.command", "syscall.by_")  # on version 1 a counter is not looked at
+AS_IT_COMES = ("syscall.command", "syscall.by_")  # version 1 does not check a counter
 SKIPPED = {
     "syscall.memop": "libtock-rs has no memop that asks for the start of the flash",
     "syscall.brk": "libtock-rs has no safe brk",
@@ -144,7 +143,7 @@ def run(apps: Path, abi: int, out: Path, only: str = ROWS) -> Result:
 
 
 def counted(result: Result) -> dict[str, float]:
-    """Instructions of a sample by row, without what measures nothing of a call."""
+    """Return the instructions of a sample by row, without rows that measure no call."""
     return {
         row.label: row.instructions
         for row in result.rows
@@ -154,7 +153,7 @@ def counted(result: Result) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def by_assembly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Result]:
-    """The result of the apps of `make build`, by version."""
+    """Return the result of the apps of `make build`, by version."""
     out = tmp_path_factory.mktemp("raw")
 
     @cache
@@ -171,14 +170,14 @@ def pair(
     tmp_path_factory: pytest.TempPathFactory,
     by_assembly: Callable[[int], Result],
 ) -> object:
-    """The version, and the results by assembly and by the crate tock."""
+    """Return the version, and the results by assembly and by the crate tock."""
     abi = request.param
     root = tmp_path_factory.mktemp(f"calls{abi}")
     built(root, f"ABI={abi}", "CALLS=tock")
     return abi, by_assembly(abi), run(root / "apps-tock", abi, root / "tock.json", OF_ALL)
 
 
-def test_the_crates_part_of_a_call_is_counted(pair: tuple[int, Result, Result]) -> None:
+def test_the_crates_instructions_are_counted(pair: tuple[int, Result, Result]) -> None:
     abi, raw, tock = pair
     before, after = counted(raw), counted(tock)
     assert before.keys() == after.keys()
@@ -190,14 +189,14 @@ def test_the_crates_part_of_a_call_is_counted(pair: tuple[int, Result, Result]) 
             assert 0 < after[label] - own <= MOST[abi], label
 
 
-def test_the_apps_say_whose_the_calls_are(pair: tuple[int, Result, Result]) -> None:
+def test_the_apps_name_the_library_of_their_calls(pair: tuple[int, Result, Result]) -> None:
     _, raw, tock = pair
     assert not raw.provenance.app_values("cc")[0].endswith(" tock")
     assert tock.provenance.app_values("cc")[0].endswith(" tock")
 
 
 def stand_in(root: Path) -> Path:
-    """The folder of a libtock-rs of ours."""
+    """Make the folder of our stand-in for libtock-rs."""
     more = {"platform": "", "runtime": 'libtock_platform = { path = "../platform" }'}
     for name, source in (("platform", PLATFORM), ("runtime", RUNTIME)):
         (root / name / "src").mkdir(parents=True)
@@ -207,7 +206,9 @@ def stand_in(root: Path) -> Path:
     return root
 
 
-def test_the_apps_run_by_a_libtock_rs(tmp_path: Path, by_assembly: Callable[[int], Result]) -> None:
+def test_the_apps_run_with_a_libtock_rs(
+    tmp_path: Path, by_assembly: Callable[[int], Result]
+) -> None:
     built(tmp_path, f"LIBTOCK_RS={stand_in(tmp_path / 'libtock-rs')}")
     result = run(tmp_path / "apps-libtock", 2, tmp_path / "library.json")
     assert result.provenance.app_values("cc")[0].endswith(" libtock-rs")
@@ -221,12 +222,12 @@ def test_the_apps_run_by_a_libtock_rs(tmp_path: Path, by_assembly: Callable[[int
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("LIBTOCK_RS=/nowhere",), "/nowhere is no libtock-rs, which has platform/ and runtime/"),
-        (("CALLS=c",), "there are no calls by 'c'; use CALLS=tock, or LIBTOCK_RS=DIR"),
-        (("CALLS=tock", "LIBTOCK_RS=/nowhere"), "by tock or by libtock-rs"),
+        (("LIBTOCK_RS=/nowhere",), "/nowhere has no platform/ and runtime/"),
+        (("CALLS=c",), "CALLS=c is not available; use CALLS=tock"),
+        (("CALLS=tock", "LIBTOCK_RS=/nowhere"), "exclude each other"),
     ],
 )
-def test_a_build_that_cannot_be_says_so(
+def test_an_impossible_build_is_refused(
     tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = make(tmp_path, *arguments)

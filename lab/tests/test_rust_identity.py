@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is measured in assembly costs the same whether C or Rust calls it, on both versions of the
-interface and on both machines: Rust brings nothing into a sample that is not its own.
+"""Rows in assembly cost the same from C and from Rust, on both versions of the interface and on
+both machines: Rust adds nothing to a sample.
 
-Rows that take many cycles are left out: their bodies are the same objects, and what calls those is
-in each row; results/rust/assembly.json has all. Needs what `make build` makes; builds the Nexys
-Video simulator and its kernels if they are not there.
-"""
+Expensive rows are skipped: their bodies are the same objects, and every row has the calling code;
+results/rust/assembly.json has all rows. Needs `make build`; builds the Nexys Video simulator and
+its kernels if they are missing."""
 
 import subprocess
 import sys
@@ -26,18 +25,18 @@ IN_ASSEMBLY = [
     for benchmark in KNOWN.benchmarks.values()
     if benchmark.bodies and benchmark.by == "sampler"
 ]
-# The UART is behind a crossbar with a quarter of the core's clock: what a write takes depends on
-# where in a period it begins, and that on all that was before it, in C alone, too.
+# The UART is behind a crossbar with a quarter of the core's clock: the cost of a write depends on
+# its start within a period, and so on everything before it, even with C alone.
 PERIOD = 4
 CROSSES = "console.write"
-QUICK = 0.6  # millions of cycles that a benchmark takes at most: all system calls, some others
+QUICK = 0.6  # limit of a benchmark's cycles in millions: all system calls, some others
 
 Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
 
 
 def labels(icache: bool, abi: int) -> set[str]:
-    """Of the rows that are to be compared: of a single pass with the cache off, and slopes with it
-    on, where a single pass has its readings' part of the cache in it."""
+    """Return the labels of the rows to compare: single passes with the cache off; slopes with it
+    on, where the counter reads of a single pass also use the cache."""
     ids = [
         benchmark.id
         for benchmark in IN_ASSEMBLY
@@ -53,7 +52,7 @@ def has(result: Result, lang: Lang, icache: bool) -> dict[str, Row]:
 
 
 def measured(folder: Path, machine: str, abi: int, icache: bool) -> dict[Lang, dict[str, Row]]:
-    """The rows of each language, by label."""
+    """Return the rows of each language, by label."""
     wanted = labels(icache, abi)
     path = folder / "both.json"
     only = ",".join(dict.fromkeys(name.partition(" ")[0] for name in wanted))
@@ -71,7 +70,7 @@ def figures(rows: dict[str, Row]) -> Figures:
 
 @pytest.fixture(scope="module")
 def study() -> None:
-    """The machine of 2020."""
+    """Return the machine of 2020."""
     built = ["sim-nexysvideo", "kernel-nexysvideo", "kernel-v1-nexysvideo"]
     subprocess.run(["make", "--silent", *built], cwd=paths.ROOT, check=True, capture_output=True)
 
@@ -92,7 +91,7 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
 
 
 @pytest.mark.parametrize("abi", [1, 2])
-def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
+def test_with_the_cache_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
     rows_by_language = measured(tmp_path, "cw310", abi, icache=True)
     assert len(rows_by_language["c"]) >= 2
     for name, row in rows_by_language["c"].items():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How many samples are enough with the cache on: what the first of long series say, counted."""
+"""The number of samples that is enough with the cache on: long series compared with their first
+samples."""
 
 import re
 
@@ -9,14 +10,15 @@ from tockmark.suite import catalogue
 from tockmark.target.run import APP_SAMPLES, SIMULATED_SAMPLES, default_samples
 from tockmark.wire.records import expand
 
-SHARE, WORST, CYCLE = 0.005, 0.008, 1  # a median may differ by a share, or a cycle
+SHARE, WORST, CYCLE = 0.005, 0.008, 1  # a median may differ by a share or by one cycle
 LINES = (paths.ROOT / "lab/validation/samples/long-series.txt").read_text().splitlines()
 SERIES = [line.split(" | ") for line in LINES if not line.startswith("#")]  # kernel, row, …, runs
 KNOWN = catalogue.load()
 
 
 def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[bool]:
-    """Which of them have the same median in their first samples, so many with the cold one."""
+    """Return which series have the same median in their first `n` samples, including the cold
+    one."""
     equal = []
     for line in series:
         cold_and_steady = expand(line[-1])
@@ -26,32 +28,32 @@ def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[boo
 
 
 def printed(text: str) -> tuple[int, ...]:
-    """The numbers that the page has in a passage."""
+    """Return the numbers in a passage of the page."""
     page = " ".join((paths.ROOT / "docs/method.md").read_text().split())
     match = re.search(text, page)
     assert match, text
     return tuple(map(int, match.groups()))
 
 
-def test_the_page_says_how_many_long_series_agree_with_their_first_samples() -> None:
+def test_the_page_has_the_share_of_long_series_that_agree_with_their_first_samples() -> None:
     assert {len(expand(line[-1])) for line in SERIES} == {64}
     counted = sum(agree(SERIES, SIMULATED_SAMPLES)), len(SERIES), SIMULATED_SAMPLES
     assert counted == printed(r"(\d+) of (\d+) series of 64 .*? in their first (\d+)")
     assert all(agree(SERIES, SIMULATED_SAMPLES, WORST))
 
 
-def test_the_page_says_it_of_those_of_the_app_alone() -> None:
+def test_the_page_has_the_share_for_rows_of_the_app_alone() -> None:
     alone = [line for line in SERIES if KNOWN.benchmarks[line[1].split()[0]].touches == "app"]
     same = agree(alone, APP_SAMPLES)
     counted = len(alone), sum(same), APP_SAMPLES
-    assert counted == printed(r"Of the (\d+) in .*?, (\d+) have it in their first (\d+)")
+    assert counted == printed(r"For (\d+) of them .*?; (\d+) have it in their first (\d+)")
     others = {line[1].split()[0] for line, is_same in zip(alone, same, strict=True) if not is_same}
     assert others == {"icache.nops"}
     assert KNOWN.is_distribution("icache.nops", icache=True)
     assert all(agree(alone, APP_SAMPLES, WORST))
 
 
-def test_a_boot_of_the_app_alone_takes_fewer() -> None:
+def test_a_boot_of_the_app_alone_needs_fewer_samples() -> None:
     samples_by_boot = {boot.name: default_samples(boot, KNOWN) for boot in KNOWN.boots()}
     assert samples_by_boot["mem"] == samples_by_boot["loop"] == APP_SAMPLES
     assert (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator as a board, live: through its pseudo-terminal it says what it says without, and
-behind a relay that damages what passes no number is another."""
+"""The live simulator as a board: its output through a pseudo-terminal is unchanged, and behind a
+relay that damages it no number changes."""
 
 import os
 import random
@@ -41,7 +41,7 @@ def image(boot: Boot, tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 @pytest.fixture(scope="module")
 def clean(boot: Boot, image: Image) -> Stream:
-    """What the simulator says on its standard output."""
+    """Return the simulator's output on stdout."""
     session: Session = SIMULATOR.target.start(Start(boot.name, image.flash, True))
     lines = tuple(session.lines())
     assert session.ending().why is None
@@ -53,14 +53,14 @@ def started(stream: Stream, image: Image) -> Session:
     return BOARD.target.start(start)
 
 
-def test_through_a_pseudo_terminal_it_says_the_same(clean: Stream, image: Image) -> None:
+def test_the_output_through_a_pseudo_terminal_is_the_same(clean: Stream, image: Image) -> None:
     session = started(clean, image)
     assert tuple(session.lines()) == clean.lines
     assert session.ending().why is None
     assert session.cycles > 0
 
 
-def test_another_image_is_not_taken_for_this_one(clean: Stream, image: Image) -> None:
+def test_another_image_is_refused(clean: Stream, image: Image) -> None:
     start = Start("x", image.flash, True, image="0" * 8, boot="loop")
     session = BOARD.target.start(start)
     assert [line for line in session.lines() if line.startswith("#tm")] == []
@@ -68,7 +68,7 @@ def test_another_image_is_not_taken_for_this_one(clean: Stream, image: Image) ->
 
 
 class Relay:
-    """Reads one terminal and writes to another, and on the way damages about every 20th line."""
+    """Reads one terminal and writes to another, and damages about every 20th line."""
 
     def __init__(self, source: str) -> None:
         self.damaged = 0
@@ -102,7 +102,7 @@ class Relay:
         )
 
 
-def test_no_fault_on_the_way_becomes_a_wrong_number(
+def test_no_fault_of_the_relay_becomes_a_wrong_number(
     clean: Stream, image: Image, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     relays: list[Relay] = []

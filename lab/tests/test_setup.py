@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Set-up of the Python environment: a new one is built beside the one in use. Stand-ins for python3
-and pip make it a matter of a second, without a network."""
+"""Set-up of the Python environment builds a new environment next to the one in use. Stand-ins for
+python3 and pip make the tests fast and independent of a network."""
 
 import os
 import signal
@@ -13,8 +13,8 @@ import pytest
 
 from tockmark.base import paths
 
-# `python3 -m venv FOLDER` puts a pip there, which fails or waits if it is told so. An environment
-# is whole as long as there is `packages` in it.
+# `python3 -m venv FOLDER` installs a pip that fails or waits on request. An environment
+# is complete while it contains `packages`.
 PYTHON = """#!/bin/sh
 case "$*" in
 "-m venv --clear "*)
@@ -34,7 +34,7 @@ esac
 
 
 class Checkout:
-    """What set-up looks at, with all but the Python environment in place."""
+    """A checkout for set-up, complete except for the Python environment."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.stand_in = root / "checkout", root / "stand-in"
@@ -83,13 +83,13 @@ class Checkout:
 
     @property
     def installed(self) -> int:
-        """How often pip was called."""
+        """Return how often pip was called."""
         log = self.stand_in / "log"
         return len(log.read_text().splitlines()) if log.exists() else 0
 
     @property
     def inside(self) -> list[str]:
-        """The environments that are there."""
+        """Return the existing environments."""
         return sorted(path.name for path in (self.root / ".venvs").iterdir())
 
     def link(self) -> str:
@@ -108,17 +108,17 @@ def checkout(tmp_path: Path) -> Checkout:
 GOOD = (0, ["setup: installing the Python packages into .venv", "setup: all is in place"])
 
 
-def test_an_environment_is_linked_once_it_is_whole(checkout: Checkout) -> None:
+def test_an_environment_is_linked_when_it_is_complete(checkout: Checkout) -> None:
     assert checkout.set_up() == GOOD
     assert (checkout.link(), checkout.inside) == (".venvs/a", ["a"])
     assert checkout.set_up() == (0, ["setup: all is in place"])
-    assert checkout.installed == 2  # of packages, and of the older core
+    assert checkout.installed == 2  # for packages, and for the older core
     checkout.change()
     assert checkout.set_up() == GOOD
     assert (checkout.link(), checkout.inside) == (".venvs/b", ["b"])
 
 
-def test_without_a_network_the_old_one_stays(checkout: Checkout) -> None:
+def test_without_a_network_the_old_environment_stays(checkout: Checkout) -> None:
     checkout.set_up()
     checkout.change()
     checkout.tell("offline")
@@ -133,7 +133,7 @@ def test_without_a_network_the_old_one_stays(checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize("harm", ["packages", "bin/python", ".installed", "bin"])
-def test_one_that_is_no_longer_whole_is_replaced(harm: str, checkout: Checkout) -> None:
+def test_an_incomplete_environment_is_replaced(harm: str, checkout: Checkout) -> None:
     checkout.set_up()
     place = checkout.root / ".venv" / harm
     if place.is_dir():
@@ -147,8 +147,8 @@ def test_one_that_is_no_longer_whole_is_replaced(harm: str, checkout: Checkout) 
     assert (checkout.root / ".venv" / "packages").exists()
 
 
-def test_a_folder_of_an_older_set_up_is_moved_over(checkout: Checkout) -> None:
-    """Once what it was made of has changed; and it is left where it was if that fails."""
+def test_a_folder_of_an_older_set_up_is_replaced(checkout: Checkout) -> None:
+    """It is replaced when its inputs have changed, and stays if that fails."""
     subprocess.run(
         [checkout.stand_in / "python3", "-m", "venv", "--clear", checkout.root / ".venv"],
         check=True,
@@ -167,7 +167,7 @@ def test_a_folder_of_an_older_set_up_is_moved_over(checkout: Checkout) -> None:
     assert (checkout.link(), checkout.inside) == (".venvs/a", ["a"])
 
 
-def test_one_that_is_killed_leaves_the_old_one(checkout: Checkout) -> None:
+def test_a_killed_set_up_leaves_the_old_environment(checkout: Checkout) -> None:
     checkout.set_up()
     checkout.change()
     checkout.tell("waits")
@@ -192,7 +192,7 @@ def test_two_at_a_time_install_once(checkout: Checkout) -> None:
     assert checkout.link() == ".venvs/a"
 
 
-def test_what_is_broken_is_one_line_that_says_what_to_do(checkout: Checkout) -> None:
+def test_each_error_is_one_line_with_a_next_step(checkout: Checkout) -> None:
     checkout.set_up()
     program, root = checkout.root / ".venv" / "bin" / "tockmark", checkout.root
 

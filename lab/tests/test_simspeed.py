@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed`, as far as it does not build simple_system: the image that it runs, reading
-speeds and showing them. And guard_logic.py."""
+"""`make simspeed` without building simple_system: the image, reading speeds and showing them. Also
+guard_logic.py."""
 
 import importlib.util
 import subprocess
@@ -36,10 +36,10 @@ def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) ->
     assert simspeed.measure(contender) > 0
     done = subprocess.run(contender.command, capture_output=True, text=True, check=False)
     assert " syscall begin proto=1" in done.stdout
-    assert "reason=cycle-limit" in done.stderr  # it has more to do than is measured
+    assert "reason=cycle-limit" in done.stderr  # the image runs longer than the measurement
 
 
-def test_an_image_is_of_a_boot_that_there_is(tmp_path: Path) -> None:
+def test_an_image_belongs_to_an_existing_boot(tmp_path: Path) -> None:
     tockmark = str(Path(sys.executable).with_name("tockmark"))
     command = [tockmark, "board", "image", "syscal", "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -65,8 +65,8 @@ def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
 
 
 def quickened(block: str) -> str:
-    """What guard_logic.py makes of a clock's logic, without blanks and its own head."""
-    long = "vlSelfRef.pad = 0U;\n" * 1500  # a block is long
+    """Return the output of guard_logic.py for a clock's logic, without blanks and its header."""
+    long = "vlSelfRef.pad = 0U;\n" * 1500  # blocks must be long
     source = (
         '#include "Vcore__pch.h"\n'
         "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {\n"
@@ -81,7 +81,7 @@ def quickened(block: str) -> str:
 RESULT = "vlSelfRef.ex_block_i__DOT__alu_result"
 
 
-def test_logic_is_skipped_while_its_inputs_are_as_they_were() -> None:
+def test_logic_is_skipped_while_its_inputs_are_unchanged() -> None:
     made = quickened(f"part = (vlSelfRef.a & vlSelfRef.b);\n{RESULT} = (part | vlSelfRef.c);")
     test = "inputs_0.changed(seldom_number,vlSelfRef.a,vlSelfRef.b,vlSelfRef.c)"
     assert f"if(VL_UNLIKELY({test})){{part=(vlSelfRef.a&vlSelfRef.b);{RESULT}=" in made
@@ -89,23 +89,23 @@ def test_logic_is_skipped_while_its_inputs_are_as_they_were() -> None:
     assert "part=0;" not in made
 
 
-def test_what_is_used_elsewhere_or_changes_meanwhile_is_computed_as_before() -> None:
+def test_logic_used_in_other_places_or_with_changing_inputs_is_not_guarded() -> None:
     read = quickened(f"part = vlSelfRef.a;\nvlSelfRef.x = part;\n{RESULT} = part;")
     assert "inputs_0.changed(seldom_number,part)" in read
     assert read.index("part=vlSelfRef.a;") < read.index("inputs_0")
     written = quickened(f"part = vlSelfRef.a;\nvlSelfRef.a = 1U;\n{RESULT} = part;")
     assert written.index("part=vlSelfRef.a;") < written.index("vlSelfRef.a=1U;")
     latch = quickened(f"if (vlSelfRef.a) {{\n{RESULT} = 1U;\n}}\nvlSelfRef.x = {RESULT};")
-    assert "changed(" not in latch  # without the if, it keeps what it had
+    assert "changed(" not in latch  # without the if, it keeps its value
 
 
-def test_logic_goes_where_its_value_is_used() -> None:
+def test_logic_moves_to_the_use_of_its_value() -> None:
     branch = f"if (vlSelfRef.b) {{\n{RESULT} = part;\n}} else {{\n{RESULT} = 0U;\n}}"
     made = quickened(f"part = vlSelfRef.a;\n{branch}")
     assert f"if(vlSelfRef.b){{part=vlSelfRef.a;{RESULT}=part;}}else{{{RESULT}=0U;}}" in made
 
 
-def test_what_hangs_on_seldom_written_registers_waits_for_them() -> None:
+def test_logic_of_rarely_written_registers_waits_for_a_write() -> None:
     register = "vlSelfRef.u_pmp_addr_csr__DOT__rdata_q"
     long = " & ".join([register] * 150)
     written = f"if (vlSelfRef.we) {{\n{register} = vlSelfRef.d;\n}}"
@@ -114,7 +114,7 @@ def test_what_hangs_on_seldom_written_registers_waits_for_them() -> None:
     assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in made
 
 
-def test_registers_are_compared_only_when_one_was_written() -> None:
+def test_registers_are_compared_only_after_a_write() -> None:
     register = "vlSelfRef.u_pmp_cfg_csr__DOT__rdata_q"
     other = register.replace("cfg", "addr")
     row = (
@@ -127,10 +127,10 @@ def test_registers_are_compared_only_when_one_was_written() -> None:
     assert made.count("{seldom_written=true;vlSelfRef.u_pmp_") == 2
     assert "if(VL_UNLIKELY(seldom_written)){seldom_written=false;seldom_changed=" in made
     either = quickened(row.replace("(0U == vlSelfRef.n)", "vlSelfRef.n | vlSelfRef.c"))
-    assert "|(IData)(vlSelfRef.b)" not in either  # it may be entered without vlSelfRef.a
+    assert "|(IData)(vlSelfRef.b)" not in either  # the function may be called without vlSelfRef.a
 
 
-def test_source_without_such_a_function_stays_as_it_is() -> None:
+def test_source_without_such_a_function_is_unchanged() -> None:
     command = [sys.executable, str(SIM / "quicken" / "guard_logic.py")]
     done = subprocess.run(command, input="int x;\n", capture_output=True, text=True, check=True)
     assert done.stdout == "int x;\n"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the simulator loads: in the order of its options, and what it cannot load is one line.
-
-Needs what `make sim` makes.
-"""
+"""The simulator loads files in the order of its options, and reports a file that it cannot load
+with one line. Needs `make sim`."""
 
 import subprocess
 from pathlib import Path
@@ -14,9 +12,9 @@ from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
-USAGE = 2  # its exit code
+USAGE = 2  # the simulator's exit code
 MAILBOX = 0x4114_0000
-AT = BASE + 0x1000  # a word of flash that each file loads another value to
+AT = BASE + 0x1000  # each file loads another value into this word of flash
 
 # Sends the word at AT to the mailbox and closes it.
 PROGRAM = b"".join(
@@ -40,7 +38,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """A program, and files that hold the word at AT: the options that load them."""
+    """Return a program and files with the word at AT: the options that load them."""
     content = {
         "program": bytes(0x80) + PROGRAM,
         "elf": elves.made([Segment(AT, b"\x07\0\0\0")]),
@@ -52,7 +50,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("order", "word"), [(("elf", "raw"), 5), (("raw", "elf"), 7)])
-def test_of_two_files_in_one_place_the_later_counts(
+def test_the_later_of_two_overlapping_files_counts(
     order: tuple[str, str], word: int, files: dict[str, str]
 ) -> None:
     arguments = {"elf": ["--elf", files["elf"]], "raw": ["--load", f"{files['raw']}@{AT:#x}"]}
@@ -63,7 +61,7 @@ def test_of_two_files_in_one_place_the_later_counts(
     assert done.stderr.startswith(overlap)
 
 
-def test_files_that_lie_beside_each_other_overlap_nowhere(files: dict[str, str]) -> None:
+def test_adjacent_files_do_not_overlap(files: dict[str, str]) -> None:
     done = run(
         *("--flash", files["program"], "--load", f"{files['raw']}@{AT:#x}"),
         *("--load", f"{files['raw']}@{AT + 4:#x}"),
@@ -73,7 +71,7 @@ def test_files_that_lie_beside_each_other_overlap_nowhere(files: dict[str, str])
 
 
 @pytest.mark.parametrize("option", ["--flash", "--elf", "--load"])
-def test_a_folder_is_no_image(option: str, tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_image(option: str, tmp_path: Path) -> None:
     done = run(option, f"{tmp_path}@{BASE:#x}" if option == "--load" else str(tmp_path))
     assert done.returncode == USAGE
     assert done.stderr == f"earlgrey-sim: cannot read {tmp_path}: Is a directory\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator behind a pseudo-terminal (--uart pty): nothing is altered, nothing is lost, and it
-can always be ended. tockloader reads it as it reads a board."""
+"""The simulator behind a pseudo-terminal (--uart pty): nothing is altered or lost, and it can
+always be ended. tockloader reads it like a board."""
 
 import os
 import select
@@ -16,9 +16,9 @@ import pytest
 from test_simulator import CC, LINK, MAILBOX, SIMULATOR, START, STOP
 
 PATIENCE = 60  # seconds; the machine may be busy
-LINES = 12_000  # more than all the buffers of a pseudo-terminal take
+LINES = 12_000  # more than the buffers of a pseudo-terminal
 
-# Every value of a byte, through the UART; the end waits until the last has left.
+# Sends every value of a byte through the UART, and ends when the last is sent.
 BYTES = f"""
 {START}
     li   a0, 0x40000000
@@ -37,7 +37,7 @@ BYTES = f"""
     beqz t1, 2b
 {STOP}
 """
-# Numbers through the mailbox: a line in a few cycles.
+# Sends numbers through the mailbox: a line takes a few cycles.
 NUMBERS = f"""
 {START}
     li   t0, 1000000
@@ -50,7 +50,7 @@ NUMBERS = f"""
 
 
 class Started:
-    """A simulator behind a pseudo-terminal that has said where it is."""
+    """A simulator behind a pseudo-terminal that has printed its port."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -58,18 +58,18 @@ class Started:
         assert word == "earlgrey-sim: "
 
     def next_line(self) -> str:
-        """Its next line on standard error, waited for."""
+        """Wait for its next line on standard error."""
         assert self.process.stderr is not None
         assert select.select([self.process.stderr], [], [], PATIENCE)[0]
         return self.process.stderr.readline().rstrip("\n")
 
     def is_blocked(self) -> bool:
-        """Whether it sleeps, that is, waits for a client: it never sleeps while it simulates."""
+        """Return whether it sleeps, waiting for a client; it never sleeps while it simulates."""
         stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
         return stat.rpartition(")")[2].split()[0] == "S"
 
     def end(self, sent: int) -> None:
-        """Send the signal; it must be what ends the process."""
+        """Send the signal, and check that it ends the process."""
         assert self.process.poll() is None
         self.process.send_signal(sent)
         assert self.process.wait(PATIENCE) == -sent
@@ -82,7 +82,7 @@ def started(folder: Path, source: str, *options: str, uart: str = "pty") -> Iter
     subprocess.run([*CC, *LINK, str(program), "-o", str(elf)], check=True)
     command = [str(SIMULATOR), "--elf", str(elf), "--boot", "0x20000400", "--uart", uart]
     command += ["--mailbox", hex(MAILBOX), "--max-cycles", "1000000", *options]
-    # Unbuffered reads of standard error, so that select tells of every line.
+    # Unbuffered reads of standard error, so that select reports every line.
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
         try:
             yield Started(process)
@@ -109,7 +109,7 @@ def read(fd: int, most: int = sys.maxsize, end: bytes | None = None) -> bytes:
     return received
 
 
-def test_every_byte_comes_through_unaltered(tmp_path: Path) -> None:
+def test_every_byte_arrives_unaltered(tmp_path: Path) -> None:
     with started(tmp_path, BYTES) as simulator:
         fd = open_port(simulator.port)
         assert read(fd) == bytes([*range(1, 256), 0])
@@ -118,7 +118,7 @@ def test_every_byte_comes_through_unaltered(tmp_path: Path) -> None:
         assert simulator.next_line().startswith("earlgrey-sim: end reason=suite-closed")
 
 
-def test_a_client_may_come_late_go_and_come_again(tmp_path: Path) -> None:
+def test_a_client_may_connect_late_and_reconnect(tmp_path: Path) -> None:
     with started(tmp_path, NUMBERS) as simulator:
         received = b""
         for most in (1, 5000, 50_000, sys.maxsize):
@@ -131,12 +131,12 @@ def test_a_client_may_come_late_go_and_come_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_where_nobody_reads(sent: int, tmp_path: Path) -> None:
+def test_a_signal_ends_it_while_nobody_reads(sent: int, tmp_path: Path) -> None:
     link = tmp_path / "port"
     with started(tmp_path, NUMBERS, uart=f"pty:{link}") as simulator:
         assert os.readlink(link) == simulator.port
         since = time.monotonic()
-        while time.monotonic() < since + 0.5:  # it has stood still for so long
+        while time.monotonic() < since + 0.5:  # it has been blocked for this long
             if not simulator.is_blocked():
                 since = time.monotonic()
             time.sleep(0.01)

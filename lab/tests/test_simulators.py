@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two builds of a simulator: what proves them the same, and what follows."""
+"""Two builds of a simulator: the proof that they are the same, and its effect."""
 
 import hashlib
 import shutil
@@ -30,7 +30,7 @@ def proof(old: str, new: str) -> SameSimulator:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table that says that a is b and b is c."""
+    """Make a table with the proofs that a is b and b is c."""
     path = tmp_path / "simulators.toml"
     path.write_text("# What this is.\n")
     for each in (proof(A, B), proof(B, C)):
@@ -40,7 +40,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_proof_holds_both_ways_and_by_way_of_others(table: Path) -> None:
+def test_a_proof_is_symmetric_and_transitive(table: Path) -> None:
     assert same_simulator(A, C, table)
     assert same_simulator(C, A, table)
     assert same_simulator(D, D, table)
@@ -48,7 +48,7 @@ def test_a_proof_holds_both_ways_and_by_way_of_others(table: Path) -> None:
     assert not same_simulator(D, A, table)
 
 
-def test_the_table_keeps_what_it_had(table: Path) -> None:
+def test_the_table_keeps_its_entries(table: Path) -> None:
     assert proofs(table) == (proof(A, B), proof(B, C))
     again = msgspec.structs.replace(proof(A, B), boots=1)
     simulators.keep(again, table)
@@ -97,10 +97,10 @@ class TestProve:
         board, catalogue = self.options.board, self.options.catalogue
         return simulators.prove(sides, board, catalogue, {2: [kernel]}, 2)
 
-    def test_what_says_the_same_is_proved(self, sides: tuple[Path, Path]) -> None:
+    def test_simulators_with_the_same_output_are_proved(self, sides: tuple[Path, Path]) -> None:
         entry = self.prove(sides)
         hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sides]
-        boots = 2 * 2 * len(self.options.catalogue.boots())  # languages, settings of the cache
+        boots = 2 * 2 * len(self.options.catalogue.boots())  # languages × cache settings
         assert [entry.old, entry.new] == hashes
         assert (entry.boots, entry.cycles) == (boots, boots * 2500000)
         assert entry.kernels == (self.options.kernel.sha256,)
@@ -122,12 +122,12 @@ class TestProve:
         with pytest.raises(TockmarkError, match=message):
             self.prove(sides)
 
-    def test_one_file_proves_nothing(self, sides: tuple[Path, Path]) -> None:
+    def test_a_single_file_proves_nothing(self, sides: tuple[Path, Path]) -> None:
         with pytest.raises(TockmarkError, match="the same file"):
             self.prove((sides[0], sides[0]))
 
 
-def test_no_factor_differs_between_simulators_that_are_the_same(
+def test_no_factor_differs_between_proved_simulators(
     table: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def of(sha256: str) -> Result:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Results of one study held against each other, without its catalogue: rows under their own
-headings, what differs by its name; and what `list` shows of a catalogue."""
+"""Comparison of results of one study without its catalogue: rows under their own headings, and the
+name of each difference. Also `list` for a catalogue."""
 
 import re
 
@@ -35,7 +35,7 @@ def compared(*names: str) -> tuple[str, dict[str, str]]:
         ("sizes", "Cost by size"),
     ],
 )
-def test_two_kernels_in_one_study(folder: str, heading: str) -> None:
+def test_two_kernels_of_one_study_are_compared(folder: str, heading: str) -> None:
     text, differs = compared(f"{folder}/data/tock-2.2", f"{folder}/data/tock-master")
     assert f"\n{heading}, i-cache on" in text
     assert "Not in this catalogue" not in text
@@ -53,7 +53,7 @@ def test_two_cores_are_named() -> None:
     assert differs["core"] == " -> ".join(CORES)
 
 
-def test_results_name_their_core() -> None:
+def test_results_have_the_name_of_their_core() -> None:
     for path in sorted((STUDIES / "cores" / "data").glob("*.json")):
         if path != cores.STORED:
             board = file.load(path).provenance.board

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The part study of `tockmark-lab validate`: what is stored of it still holds, and what the place
-of the study's alternating loop in flash is worth. Builds the Nexys Video simulator if it is not
-there."""
+"""The part study of `tockmark-lab validate`: its stored figures still hold, and the address of the
+study's alternating loop in flash explains its figure. Builds the Nexys Video simulator if it is
+missing."""
 
 import subprocess
 
@@ -26,8 +26,8 @@ def simulator() -> None:
 
 @pytest.fixture(scope="module")
 def placements() -> dict[tuple[int, int], float]:
-    """Cycles an iteration by where the loop lies in its flash word, and where what it does at odd
-    counts."""
+    """Return the cycles per iteration by the loop's position in its flash word, and by the position
+    of its code for odd counts."""
     return {
         (offset, tail): cycles[name] / 1000
         for offset in programs.data_of("study")["offsets"]
@@ -36,13 +36,13 @@ def placements() -> dict[tuple[int, int], float]:
     }
 
 
-def test_the_part_is_what_is_stored() -> None:
+def test_the_part_equals_the_stored_one() -> None:
     now = {row.key: row.measured for job in programs.PARTS["study"].jobs() for row in job}
     stored = validation.load_validation(DATA / "validation.json")
     assert now == {row.key: row.measured for row in stored if row.part == "study"}
 
 
-def test_one_of_16_placements_gives_the_figure_of_the_study(
+def test_a_placement_of_16_gives_the_figure_of_the_study(
     placements: dict[tuple[int, int], float],
 ) -> None:
     data = programs.data_of("study")
@@ -54,7 +54,7 @@ def test_one_of_16_placements_gives_the_figure_of_the_study(
     assert near == [(judged["offset"], 0)]
 
 
-def test_the_page_says_how_far_the_16_are_apart(
+def test_the_page_has_the_range_of_the_16(
     placements: dict[tuple[int, int], float],
 ) -> None:
     page = (paths.ROOT / "docs" / "trust.md").read_text()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Logs of the 2021 study's form: what is named and left out; and the figures that it published."""
+"""Logs of the 2021 study's form: the parser names and skips bad parts; and the published
+figures."""
 
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_line_ends_of_a_terminal() -> None:
     assert not read(text.replace("6\n", "6\r\n"))[0]
 
 
-def test_columns_that_measure_nothing_and_remarks_are_passed_over() -> None:
+def test_remarks_and_columns_that_measure_nothing_are_skipped() -> None:
     text = log(
         f"{MADE_UP}\nRun length: 77\n",
         table("run, bytes_read, cycles, cycles / byte\n", ["4, 20, 5", "8, 40, 5.5"]),
@@ -79,7 +80,7 @@ def test_columns_that_measure_nothing_and_remarks_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("value", [-788861318, 2**32 - 788861318])
-def test_an_impossible_value_is_an_error_and_no_number(value: int) -> None:
+def test_an_impossible_value_is_an_error(value: int) -> None:
     rows, problems, errors = read(log(f"{MADE_UP}\n", table(CYCLES, [value, 20, 21])))
     assert rows == {"study.made_up": {"cycles": [20, 21]}}
     assert not problems
@@ -88,8 +89,8 @@ def test_an_impossible_value_is_an_error_and_no_number(value: int) -> None:
     assert "the cold one" in errors[0]
 
 
-def test_a_lost_first_sample_makes_the_second_no_cold_one(tmp_path: Path) -> None:
-    """In its own series only; and the file says so."""
+def test_a_lost_first_sample_leaves_no_cold_sample(tmp_path: Path) -> None:
+    """Only in its own series; the file records it."""
     path = tmp_path / "made.log"
     path.write_text(
         log(
@@ -117,7 +118,7 @@ def test_a_lost_first_sample_makes_the_second_no_cold_one(tmp_path: Path) -> Non
 SPORADIC = "### RESULTS ###\nbenchmark: flash_random_bandwidth\n"
 
 
-def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
+def test_the_number_of_loads_comes_from_the_log(tmp_path: Path) -> None:
     def inner(heading: str, cells: str) -> int:
         path = tmp_path / "sporadic.log"
         lines = [f"{run}, {5000 + run}{cells.format(4 * (88 + run % 3))}\n" for run in range(100)]
@@ -159,21 +160,21 @@ def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_named_and_left_out(text: str, message: str) -> None:
+def test_bad_lines_are_named_and_skipped(text: str, message: str) -> None:
     rows, problems, _ = read(text)
     assert not rows
     assert len(problems) == 1
     assert message in problems[0]
 
 
-def test_a_second_measurement_of_the_same_is_named_and_the_first_kept() -> None:
+def test_a_second_measurement_is_named_and_the_first_kept() -> None:
     text = log(*(f"{MADE_UP}\n{table(CYCLES, [value] * 3)}" for value in (5, 6)))
     rows, problems, _ = read(text)
     assert rows == {"study.made_up": {"cycles": [5, 5, 5]}}
     assert "line 9: 'made_up' was measured before" in problems[0]
 
 
-def test_a_title_behind_a_torn_line_gives_the_table_to_nobody() -> None:
+def test_a_title_after_a_torn_line_owns_no_table() -> None:
     text = log(f"{MADE_UP}\n{CYCLES}0, 5\n1, ", "benchmark: other\n", table(CYCLES, [6, 6]))
     rows, problems, _ = read(text)
     assert not rows
@@ -183,13 +184,13 @@ def test_a_title_behind_a_torn_line_gives_the_table_to_nobody() -> None:
     assert "line 6: a table without a title" in problems[1]
 
 
-def test_text_with_numbers_behind_a_table_is_named() -> None:
+def test_text_with_numbers_after_a_table_is_named() -> None:
     rows, problems, _ = read(log(f"{MADE_UP}\n", table(CYCLES, [5, 5]), "mean 5\n"))
     assert rows
     assert problems == ["line 6: cannot place 'mean 5'; take the line out if it measures nothing"]
 
 
-def test_every_known_title_is_a_row_of_the_catalogue() -> None:
+def test_every_listed_title_is_a_row_of_the_catalogue() -> None:
     loaded = catalogue.load()
     for entry in KNOWN.benchmark:
         rows = loaded.benchmarks[entry.id].params
@@ -209,7 +210,7 @@ def paper() -> Result:
     return file.load(paths.RESULTS / "paper-2021.json")
 
 
-def test_published_rows_are_net_of_the_reading(paper: Result) -> None:
+def test_published_rows_exclude_the_overhead(paper: Result) -> None:
     overhead = KNOWN.overhead
     unlogged = [row for row in paper.rows if row.app == "study-2021"]
     assert {row.id.partition(".")[0] for row in unlogged} == {"ipc", "syscall"}
@@ -224,7 +225,7 @@ def test_published_rows_are_net_of_the_reading(paper: Result) -> None:
                 assert row.net == row.published.value - overhead["cycles"]
 
 
-def test_corrections_hold_their_arithmetic(paper: Result) -> None:
+def test_corrections_are_arithmetically_right(paper: Result) -> None:
     rows = {row.label: row for row in paper.rows}
     net = {name: row.net or 0 for name, row in rows.items()}
     value = {name: row.published.value for name, row in rows.items() if row.published}
@@ -249,7 +250,7 @@ def test_corrections_hold_their_arithmetic(paper: Result) -> None:
     }
 
 
-def test_a_longer_table_takes_longer_in_proportion() -> None:
+def test_time_is_proportional_to_the_length_of_the_table() -> None:
     rows = [f"{i}, {2000 + i % 7}\n" for i in range(records.MAX_SAMPLES // 8)]
     text = f"{MADE_UP}\n{CYCLES}"
     some = seconds(lambda: read(text + "".join(rows[: len(rows) // 4])))
@@ -259,14 +260,14 @@ def test_a_longer_table_takes_longer_in_proportion() -> None:
     assert not problems
 
 
-def test_the_paper_is_a_file_that_the_tool_would_write(paper: Result) -> None:
+def test_the_paper_has_the_tools_format(paper: Result) -> None:
     stored = (paths.RESULTS / "paper-2021.json").read_text(encoding="utf-8")
     assert file.text(paper) == stored
     assert not any(s.samples for row in paper.rows for s in (row.cycles, row.instret) if s)
 
 
-def test_a_heading_may_begin_with_what_the_rows_below_are_of() -> None:
-    """As where one table holds a sweep: each value makes a row."""
+def test_a_heading_may_start_with_the_parameter_of_its_rows() -> None:
+    """For a table with a whole sweep: each value makes a row."""
     text = log(
         f"{MADE_UP}_cycles\n",
         "nop_bytes, run, cycles\n",
@@ -280,7 +281,7 @@ def test_a_heading_may_begin_with_what_the_rows_below_are_of() -> None:
     }
 
 
-def test_of_a_sweep_only_what_is_damaged_is_left_out() -> None:
+def test_only_damaged_rows_of_a_sweep_are_skipped() -> None:
     text = log(
         f"{MADE_UP}_cycles\nnop_bytes, run, cycles\n",
         "0, 0, 9\n0, 2, 8\n0, 3, 8\n64, 0, 73\n64, 1, 72\n-1, 0, 3\n128, 1, 4\n256, 0, 5\n",
@@ -293,7 +294,7 @@ def test_of_a_sweep_only_what_is_damaged_is_left_out() -> None:
     assert len(problems) == 3
 
 
-def test_a_column_may_hold_addresses() -> None:
+def test_a_column_may_have_addresses() -> None:
     text = log(
         f"{MADE_UP}\nrun, break, cycles\n",
         *(f"{run}, 0x{0x20004000 + 8 * run:08x}, {700 - run}\n" for run in range(3)),

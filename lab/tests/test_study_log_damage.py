@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Damaged and odd logs of the study's form: the reader never fails but in one line, in time that
-grows with the log, and whatever row survives has the numbers of the undamaged log.
+"""Damaged and odd logs of the study's form: the reader succeeds or fails with one line, in time
+proportional to the log, and every row that survives has the numbers of the undamaged log.
 
-These logs hold no checksums: a digit that turns into another, or goes missing inside a number,
-cannot be found by anyone, and is not tried. TOCKMARK_FUZZ=100000 damages so many logs.
-"""
+These logs have no checksums, so nobody can detect a changed or lost digit within a number; this is
+not tried. TOCKMARK_FUZZ=100000 damages this many logs."""
 
 import random
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from tockmark_lab import study_log
 
 
 def whole() -> Lines:
-    """Benchmarks whose length the tool knows, with a heading and without."""
+    """Return benchmarks whose length the tool knows, with a heading and without."""
     made = study_logs.log(
         partial(study_logs.memory_bandwidth, sizes=(32, 64), kinds=["memcpy"]),
         study_logs.flash_access,
@@ -44,7 +43,7 @@ def sound(lines: Lines) -> Rows:
     }
 
 
-def test_what_survives_of_a_damaged_log_is_right() -> None:
+def test_surviving_rows_of_a_damaged_log_are_right() -> None:
     right = sound(whole())
     touched = 0
     for seed in range(COUNT):
@@ -57,12 +56,12 @@ def test_what_survives_of_a_damaged_log_is_right() -> None:
         for label, series in rows.items():
             if label in right:
                 assert all(right[label].get(name) == series[name] for name in series), seed
-            else:  # a title that was altered is another title
+            else:  # a changed title is another title
                 assert label.startswith("study."), f"seed {seed}: {label}"
     assert touched > COUNT / 4
 
 
-def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path) -> None:
+def test_any_bytes_give_a_result_or_one_line(tmp_path: Path) -> None:
     path, loaded = tmp_path / "any.log", catalogue.load()
     for seed in range(COUNT // 10):
         rng = random.Random(seed)

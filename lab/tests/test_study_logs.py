@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Logs of the 2021 study, whole and torn: what stands in them is what is read.
+"""Logs of the 2021 study, whole and torn, are read correctly.
 
-The logs are made by study_logs.py. The study's own are others' data and not kept here: with the
-folder that holds them in TOCKMARK_STUDY_LOGS, the forms made here and the published figures that
-results/ has are compared with them.
-"""
+study_logs.py makes the logs, since the study's own are not ours to publish. If TOCKMARK_STUDY_LOGS
+names their folder, their forms and the published figures in results/ are compared with them."""
 
 import os
 import re
@@ -53,11 +51,11 @@ def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
     assert not result.incomplete
     assert result.provenance.abi == 1
     rows = {row.label: row for row in result.rows}
-    lent = rows.keys() - made.rows.keys()  # the study's own, for what its log does not have
+    lent = rows.keys() - made.rows.keys()  # the study's own, for figures missing in its log
     assert lent == (set() if name == "time" else {"time.read"})
     for label, wanted in made.rows.items():
         for counter, samples in wanted.items():
-            steady = samples[1]  # study_logs: one in three is a cycle less, one a cycle more
+            steady = samples[1]  # study_logs.py: a third is one cycle less, a third one cycle more
             series = rows[label].series(counter)
             assert series is not None
             assert series.stats is not None
@@ -77,27 +75,27 @@ ANYWHERE = st.integers(1, len(TEXT) - 1) | st.sampled_from(WITHIN_LAST)
 
 
 def whole(rows: Rows) -> int:
-    """How many tables were read; each is the undamaged log's, whole, under its own title."""
+    """Return the number of tables read; each must be complete and under its own title."""
     for label, series in rows.items():
-        if not label.startswith("study."):  # a title that was torn is another title
+        if not label.startswith("study."):  # a torn title is another title
             for name, samples in series.items():
                 assert samples == RIGHT[label][name], label
     return sum(map(len, rows.values()))
 
 
 @given(cut=ANYWHERE)
-def test_a_log_that_was_cut_off_gives_its_whole_tables(cut: int) -> None:
+def test_a_truncated_log_gives_its_complete_tables(cut: int) -> None:
     rows, problems, _ = read(TEXT[:cut])
     past = len(re.findall(LAST, TEXT[:cut]))
     ended = TEXT[cut - 1] == "\n"
-    assert whole(rows) in ({past} if ended else {past, past - 1})  # a torn line is not trusted
+    assert whole(rows) in ({past} if ended else {past, past - 1})  # a torn line is ignored
     sample = re.search(r"^\t?\d+,.*\n?\Z", TEXT[:cut], re.MULTILINE)
     within = sample and not re.fullmatch(LAST, sample[0])
     assert problems or not within
 
 
 @given(lines=st.integers(1, len(SHORT.lines) - 1))
-def test_of_two_boots_in_a_log_the_first_whole_table_counts(lines: int) -> None:
+def test_the_first_complete_table_of_two_boots_counts(lines: int) -> None:
     first = "".join(f"{line}\n" for line in SHORT.lines[:lines])
     rows, problems, _ = read(first + TEXT)
     assert rows == RIGHT
@@ -121,7 +119,8 @@ VALUES = st.integers(-(2**63), 2**63) | st.sampled_from([-1, 0, 2**31 - 1, 2**31
 
 @st.composite
 def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
-    """A log of tables in any of the forms, its rows, and how many samples are no time."""
+    """Return a log of tables in any of the forms, its rows, and the number of samples that are not
+    a time."""
     lines: list[str] = []
     rows: Rows = {}
     wrong = 0
@@ -155,7 +154,7 @@ def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
 
 
 @given(written())
-def test_a_table_of_any_form_is_read(made: tuple[str, Rows, int]) -> None:
+def test_a_table_of_every_form_is_read(made: tuple[str, Rows, int]) -> None:
     text, rows, wrong = made
     read_rows, problems, errors = read(text)
     assert read_rows == rows
@@ -164,7 +163,7 @@ def test_a_table_of_any_form_is_read(made: tuple[str, Rows, int]) -> None:
 
 
 def form(text: str) -> list[str]:
-    """The lines, the measured numbers aside."""
+    """Return the lines without the measured numbers."""
     lines = []
     for line in text.split("\n"):
         sample = re.fullmatch(r"(\t?\d+)([,\t].*)", line)
@@ -174,7 +173,7 @@ def form(text: str) -> list[str]:
 
 
 def its_own(name: str) -> Path:
-    """The study's log of this name, if the folder has it."""
+    """Return the study's log of this name, if the folder has it."""
     path = Path(FOLDER) / f"{name}.log"
     if not path.exists():
         pytest.skip(f"{path} is not there")
@@ -183,21 +182,21 @@ def its_own(name: str) -> Path:
 
 @needs_the_logs
 @every_log
-def test_the_logs_made_here_have_the_form_of_the_studys(name: str) -> None:
+def test_our_logs_have_the_form_of_the_studys_logs(name: str) -> None:
     assert form(study_logs.log(LOGS[name]).text) == form(its_own(name).read_text())
 
 
 @needs_the_logs
 @every_log
-def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
+def test_the_published_figures_match_the_studys_logs(name: str) -> None:
     result = parse(its_own(name), catalogue.load(), own=True)
     assert len(result.incomplete) == (name == "ipc_threading")  # its -788861318
     mine = {row.label: row for row in result.rows}
     paper = file.load(paths.RESULTS / "paper-2021.json")
     rows_by_label = {row.label: row for row in paper.rows if row.app == name}
-    alone = [row for row in paper.rows if row.app == "study-2021"]  # of which it has no samples
+    alone = [row for row in paper.rows if row.app == "study-2021"]  # rows without samples
     rows_by_label |= {row.label: row for row in alone if row.label in mine}
-    if name == "memory_bandwidth":  # what the compiler put in place of that memcpy
+    if name == "memory_bandwidth":  # the compiler's replacement for that memcpy
         mine["mem.copy_asm size=32"] = mine["mem.copy_memcpy size=32"]
     if name != "icache":  # published as a picture only
         assert mine.keys() - {"time.read"} == rows_by_label.keys() - {"time.read"}
@@ -212,7 +211,7 @@ def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
 
 
 def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The steady cycles of each row in a folder of logs, with its id."""
+    """Yield the id and the steady cycles of each row in a folder of logs."""
     for path in sorted(folder.glob("*.log")):
         text = path.read_text(encoding="latin-1")
         for _, app in study_log.measured(text, path.stem).each():
@@ -222,7 +221,7 @@ def cycles(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 @needs_the_logs
-def test_the_noise_is_that_of_the_studys_logs() -> None:
+def test_the_noise_matches_the_studys_logs() -> None:
     every = list(cycles(Path(FOLDER)))
     ((id_, varying),) = [(id_, samples) for id_, samples in every if len(set(samples)) > 1]
     values = np.array(varying)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rows that no kernel has a part in, on the simulated chip of the study and on its interface,
-beside the figures of the study's FPGA. Builds the Nexys Video simulator if it is not there."""
+"""Rows that no kernel affects, on the simulated chip of the study and with its interface, compared
+with the study's FPGA. Builds the Nexys Video simulator if it is missing."""
 
 import subprocess
 import sys
@@ -46,10 +46,10 @@ def study() -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_row_without_a_kernel_is_as_on_the_fpga(
+def test_a_row_without_a_kernel_matches_the_fpga(
     name: str, ours: dict[str, Row], study: dict[str, Row]
 ) -> None:
-    """Within 2 %, or 3 cycles of a sample if that is more."""
+    """Within 2 %, or 3 cycles per sample if that is more."""
     theirs, here = study[name].net, ours[name].single_pass.net
     assert theirs is not None
     assert here is not None

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The bare kernels of the floor (docs/findings.md): their paths do what Tock's interface asks for,
-whatever traps, and each of their cycles is one that the page has a rule for, by the core's own
-trace. That the measurements are what is stored, and so what the page says, tests/test_validation.py
-holds."""
+"""The bare kernels of the floor (lab/studies/floor): their paths do what Tock's interface requires
+for every trap, and the page has a rule for each of their cycles in the core's trace.
+test_validation.py checks that the stored measurements still hold."""
 
 import subprocess
 from collections.abc import Iterator
@@ -30,13 +29,16 @@ LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, b
 STORES = {True: (0x23,), False: (0xC000, 0xC002)}
 FLUSHING = (0x300, *range(0x3A0, 0x3C0))  # mstatus, the PMP
 SP, A0, A4 = 2, 10, 14
-OTHER_SP = 0x1000C000  # the end of the other process's RAM: processes.inc
+OTHER_SP = 0x1000C000  # the end of the other process's RAM (processes.inc)
 YIELD, EXIT = 0, 6
 YIELDING = ("yield", "there and back")
-TIMES = 8  # that each body runs: kernel.inc
-CLOSE = {2: 6, 3: 11}  # three jumps within 6 cycles, or four within 11, may find all buffers taken
+TIMES = 8  # how often each body runs (kernel.inc)
+CLOSE = {
+    2: 6,
+    3: 11,
+}  # after three jumps within 6 cycles, or four within 11, all buffers may be in use
 RESULTS = range(A0, A0 + 4)
-KEPT = (2, 3, 4, 8, 9, *range(18, 28))  # by a procedure: sp, gp, tp, s0 to s11
+KEPT = (2, 3, 4, 8, 9, *range(18, 28))  # registers that a procedure keeps: sp, gp, tp, s0 to s11
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +57,7 @@ def steps(elf: Path) -> Iterator[Step]:
 
 
 def calls(elf: Path) -> Iterator[tuple[list[int], list[int]]]:
-    """The registers at each ecall of user mode, and at the next instruction there."""
+    """Yield the registers at each ecall of user mode, and at the next instruction there."""
     registers = [0] * 32
     before: list[int] | None = None
     for step in steps(elf):
@@ -68,8 +70,8 @@ def calls(elf: Path) -> Iterator[tuple[list[int], list[int]]]:
 
 
 @pytest.mark.parametrize("program", KERNELS, ids=lambda program: program["kernel"])
-def test_what_a_call_may_not_change_it_keeps(program: dict[str, Any]) -> None:
-    other = [0] * 32  # of the process that waits when a program begins, as it is set up
+def test_a_call_keeps_the_registers_that_it_must(program: dict[str, Any]) -> None:
+    other = [0] * 32  # the process that waits when a program starts
     other[SP] = OTHER_SP
     waiting = [other, other] if "-DSWITCHES" in program["options"] else [other]
     running, commands, yields = 0, 0, 0
@@ -92,19 +94,19 @@ def test_what_a_call_may_not_change_it_keeps(program: dict[str, Any]) -> None:
 
 
 def accesses(step: Step) -> bool:
-    """Whether it is a load or a store."""
+    """Return whether it is a load or a store."""
     whole = step.size == 4
     return step.insn & (0x7F if whole else 0xE003) in (*LOADS[whole], *STORES[whole])
 
 
 def flushes(step: Step) -> bool:
-    """Whether it writes a CSR behind which the next instruction is fetched anew."""
+    """Return whether it writes a CSR after which the next instruction is fetched again."""
     insn = step.instruction
-    return insn.writes_csr and insn.imm in FLUSHING and insn.function != 3  # csrrc does not
+    return insn.writes_csr and insn.imm in FLUSHING and insn.function != 3  # csrrc does not flush
 
 
 def samples(elf: Path) -> Iterator[list[Step]]:
-    """The last run of each body, from the first reading of mcycle to the last."""
+    """Yield the last run of each body, from the first read of mcycle to the last."""
     ends, trace, a4 = [], list(steps(elf)), -1
     for place, step in enumerate(trace):
         a4 = step.value if step.rd == A4 else a4
@@ -121,7 +123,7 @@ def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
     steps = list(samples(programs.build_limit(program, 1)))
     assert len(steps) == len(program["row"])
     for sample in steps:
-        jumps: list[int] = []  # when, the last one last
+        jumps: list[int] = []  # cycles of the jumps, the latest last
         for above, before, step in zip(sample, sample[1:], sample[2:], strict=False):
             waits = dict(step.waits)
             leaves = before.insn in (ECALL, MRET)
@@ -143,8 +145,8 @@ def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
             assert not waits, at
 
 
-def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that stops before its end has no rows that hold."""
+def test_a_missing_row_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that stops early has no valid rows."""
     monkeypatch.setattr(programs, "run", lambda *_: programs.BareRun(2, (31, 25), "stopped"))
     (job, *_) = programs.PARTS["limit"].jobs()
     rows = list(job)
@@ -152,30 +154,30 @@ def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) ->
     assert not [row for row in rows if row.measured or "stopped" not in row.note]
 
 
-# Paths that do less than they have to, by what is put in place of what.
+# Paths that do less than they must: the replaced text and its replacement.
 BROKEN = {
-    "takes a fault for a call": (READING, "slli a0, a4, 2", "addi a0, a4, 6"),
-    "does not ask for the cause": (READING, "csrr a1, mcause", "slli a1, a4, 2"),
-    "takes each driver for Perf": (READING, "beq  a0, a1, 3f", "beqz zero, 3f"),
-    "takes each number for a reading": (READING, "bne  a1, a4, 1f", "bnez zero, 1f"),
-    "hands on another number": (READING, "1:  addi a1, a1, TM_PERF_BOTH - TOCK_COMMAND", "1:"),
-    "hands on another driver": (READING, "4:  li   a0, TM_PERF", "4:"),
-    "hands on another address": (READING, "addi a1, a1, -4", "nop"),
+    "treats a fault as a call": (READING, "slli a0, a4, 2", "addi a0, a4, 6"),
+    "does not check the cause": (READING, "csrr a1, mcause", "slli a1, a4, 2"),
+    "treats each driver as Perf": (READING, "beq  a0, a1, 3f", "beqz zero, 3f"),
+    "treats each number as a counter read": (READING, "bne  a1, a4, 1f", "bnez zero, 1f"),
+    "passes on another number": (READING, "1:  addi a1, a1, TM_PERF_BOTH - TOCK_COMMAND", "1:"),
+    "passes on another driver": (READING, "4:  li   a0, TM_PERF", "4:"),
+    "passes on another address": (READING, "addi a1, a1, -4", "nop"),
     "changes t0": (READING, "li   a0, TOCK_SUCCESS_U32_U32", "li a0, 130; li t0, 0"),
     "changes a4": (READING, "slli a0, a4, 2", "slli a4, a4, 2; mv a0, a4"),
     "gives the wrong counter": (READING, "csrr a2, minstret", "csrr a2, mcycle"),
     "gives a counter's last value": (READING, "csrr a1, mcycle", "csrr a1, mscratch"),
-    "goes on at the ecall": (UPCALLS, "csrw mepc, a7", "csrw mepc, ra"),
-    "leaves the upcall": (UPCALLS, "sw   zero, PENDING(a5)", "nop"),
-    "takes any yield for yield-wait": (UPCALLS, "addi a4, a0, -TOCK_YIELD_WAIT", "li a4, 0"),
-    "delivers what does not wait": (UPCALLS, "beqz a6, 2b", "nop"),
-    "saves ra nowhere": (IN_C, "csrw mscratch, ra", "nop"),
-    "takes each class for a command": (IN_C, "addi ra, a4, -TOCK_COMMAND", "li ra, 0"),
+    "returns to the ecall": (UPCALLS, "csrw mepc, a7", "csrw mepc, ra"),
+    "keeps the upcall": (UPCALLS, "sw   zero, PENDING(a5)", "nop"),
+    "treats any yield as yield-wait": (UPCALLS, "addi a4, a0, -TOCK_YIELD_WAIT", "li a4, 0"),
+    "delivers an upcall that does not wait": (UPCALLS, "beqz a6, 2b", "nop"),
+    "does not save ra": (IN_C, "csrw mscratch, ra", "nop"),
+    "treats each class as a command": (IN_C, "addi ra, a4, -TOCK_COMMAND", "li ra, 0"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_path_that_does_less_is_found(name: str, tmp_path: Path) -> None:
+def test_a_path_that_does_too_little_is_detected(name: str, tmp_path: Path) -> None:
     program, right, wrong = BROKEN[name]
     for source in programs.LIMIT.iterdir():
         (tmp_path / source.name).write_bytes(source.read_bytes())
@@ -189,7 +191,7 @@ def test_a_path_that_does_less_is_found(name: str, tmp_path: Path) -> None:
     assert programs.wrong_cases(programs.build_rules(program, cases, tmp_path), cases)
 
 
-def test_a_path_never_runs_into_the_words_of_the_interrupts() -> None:
+def test_a_path_never_runs_into_the_interrupt_words() -> None:
     for program in PATHS:
         elf = programs.build_limit(program, 1)
         kernel = read_elf(elf).addresses["kernel"]

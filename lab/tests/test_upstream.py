@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""lab/upstream/: each text has its parts, each patch is one and small, the table lists them all,
-and the apps tell a kernel that does right."""
+"""lab/upstream/: each text has its parts, each patch is valid and small, the table lists all files,
+and the apps recognize a correct kernel."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "lab" / "upstream"
 TABLE = (FOLDER / "README.md").read_text(encoding="utf-8")
 PRIVATE = FOLDER / "private"
-OFFERED = FOLDER / "offered"  # what is no fault
+OFFERED = FOLDER / "offered"  # not a fault
 TEXTS = sorted(
     (path for path in FOLDER.rglob("*.md") if path.stem != "README" and path.parent != OFFERED),
     key=lambda path: path.stem,
@@ -40,18 +40,18 @@ LENT_ON = "the first of them is now 1\nthe first of them is now 2"
 def seen(
     text: str = "", panicked: bool = False, cycles: int = 0, stored: Sequence[int] = ()
 ) -> BootOutput:
-    """What a boot gave."""
+    """Return what a boot gave."""
     return BootOutput(text, panicked, cycles, list(stored))
 
 
 def parts(text: str) -> dict[str, str]:
-    """The parts of a text, by their headings."""
+    """Return the parts of a text, by heading."""
     pieces = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
     return dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
 def ill_formed(patch: str, most: int = MOST_LINES) -> str | None:
-    """What is wrong with a patch in git's form, if anything is."""
+    """Return the error of a patch in git's form, or ""."""
     lines = patch.splitlines()
     if len(lines) > most:
         return f"{len(lines)} lines"
@@ -99,13 +99,13 @@ def test_a_text_has_its_parts(text: Path) -> None:
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda path: str(path.stem))
-def test_a_patch_is_one_and_small(patch: Path) -> None:
+def test_a_patch_is_valid_and_small(patch: Path) -> None:
     assert ill_formed(patch.read_text(encoding="utf-8")) is None
     assert patch.with_suffix(".md") in TEXTS
 
 
-def test_what_is_offered_has_its_parts_and_our_own_counter() -> None:
-    """The patch to send and `tockmark patch --counter cyclecount` put in the same code."""
+def test_the_offer_has_its_parts_and_our_own_counter() -> None:
+    """The patch to send and `tockmark patch --counter cyclecount` add the same code."""
     text, patch = ((OFFERED / f"cyclecount.{kind}").read_text("utf-8") for kind in ("md", "patch"))
     assert list(parts(text)) == ["What is missing", "Where", "Patch", "Measured"]
     assert "](offered/cyclecount.md)" in TABLE
@@ -116,7 +116,7 @@ def test_what_is_offered_has_its_parts_and_our_own_counter() -> None:
     assert f"//!{code}".strip() in added
 
 
-def test_what_is_no_patch_is_found() -> None:
+def test_an_invalid_patch_is_detected() -> None:
     good = PATCHES[0].read_text(encoding="utf-8")
     lines = good.splitlines()
     assert ill_formed("\n".join(lines[:-1])) is not None
@@ -136,8 +136,8 @@ def test_the_table_lists_exactly_the_files() -> None:
     assert patches == [str(path.relative_to(FOLDER)) for path in PATCHES]
 
 
-def test_what_an_app_can_attack_by_is_sent_privately() -> None:
-    """And said so; no page of ours tells it."""
+def test_attacks_are_sent_privately() -> None:
+    """The text says so, and no public page describes it."""
     assert {path.stem for path in PRIVATE.glob("*.md")} == {"README", "i2c-length", "ipc-take-back"}
     assert "To be sent privately, as SECURITY.md asks" in (PRIVATE / "README.md").read_text()
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
@@ -151,7 +151,7 @@ def test_each_app_is_run_by_a_case() -> None:
 
 @pytest.mark.parametrize("app", sorted(APPS.glob("*.c")), ids=lambda path: str(path.stem))
 def test_an_app_needs_nothing_but_libtock_c(app: Path) -> None:
-    """A C library, and what stands beside it."""
+    """It includes only a C library and the files next to it."""
     text = app.read_text() + (APPS / "app.h").read_text()
     included = set(re.findall(r"#include [<\"](.+)[>\"]", text))
     beside = {path.name for path in APPS.glob("*.[ch]")}
@@ -172,7 +172,7 @@ SAYS = {
 
 
 @pytest.mark.parametrize("case", SAYS)
-def test_the_baseline_kernel_does_right(case: str) -> None:
+def test_the_baseline_kernel_shows_no_fault(case: str) -> None:
     done = reproduced(case)
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
@@ -180,7 +180,7 @@ def test_the_baseline_kernel_does_right(case: str) -> None:
     assert lines[-1] == f"{case}: not shown"
 
 
-def test_where_a_driver_is_lacking_nothing_is_said() -> None:
+def test_without_the_driver_there_is_no_verdict() -> None:
     done = reproduced("i2c-length")
     assert done.returncode == 2
     assert "lacks the driver" in done.stderr
@@ -214,17 +214,17 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
         ("yield-number", seen("returned"), seen("yield number 3 ...")),
     ],
 )
-def test_a_verdict_hangs_on_what_was_seen(case: str, good: BootOutput, bad: BootOutput) -> None:
+def test_the_verdict_depends_on_the_output(case: str, good: BootOutput, bad: BootOutput) -> None:
     shown = reproduce.CASES[case].shown
     assert (shown(good), shown(bad)) == (False, True)
 
 
-def test_where_every_alarm_is_late_nothing_is_said() -> None:
+def test_if_every_alarm_is_late_there_is_no_verdict() -> None:
     every = seen("alarms: 300\n5 ticks late: 300")
     assert reproduce.CASES["late-alarm"].shown(every) is None
 
 
-def test_what_cannot_be_run_or_kept_is_one_line(tmp_path: Path) -> None:
+def test_errors_are_one_line(tmp_path: Path) -> None:
     for words in (["--kernel", str(tmp_path)], ["--image", str(tmp_path)]):
         done = reproduced("otbn-padding", *words)
         assert done.returncode == 2
@@ -233,6 +233,6 @@ def test_what_cannot_be_run_or_kept_is_one_line(tmp_path: Path) -> None:
 
 
 def reproduced(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the tool."""
+    """Run the verb reproduce."""
     command = [sys.executable, "-m", "tockmark_lab", "reproduce", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

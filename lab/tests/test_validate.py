@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging rows, the file and the table of a validation, and the fit that finds the cache's size."""
+"""Validation: judging rows, its file and its table, and the fit that finds the cache's size."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
         (ROW, Known((103.0,), "why"), ValidationVerdict.WRONG, "inside its bound"),
     ],
 )
-def test_the_list_excuses_only_what_it_knows(
+def test_the_list_excuses_only_its_own_measurements(
     row: ValidationRow, excuse: Known | None, verdict: ValidationVerdict, word: str
 ) -> None:
     (item,) = judge_rows([row], {row.key: excuse} if excuse else {})
@@ -40,12 +40,12 @@ def test_the_list_excuses_only_what_it_knows(
     assert word in item.reason
 
 
-def test_a_file_gives_back_what_it_was_made_of(tmp_path: Path) -> None:
+def test_a_file_is_read_back_unchanged(tmp_path: Path) -> None:
     rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other")]
     path = tmp_path / "validation.json"
     path.write_text(validation.stored_text(rows))
     assert validation.load_validation(path) == rows
-    assert len(path.read_text().splitlines()) == len(rows) + 7  # a row a line
+    assert len(path.read_text().splitlines()) == len(rows) + 7  # one row per line
 
 
 @pytest.mark.parametrize(
@@ -66,21 +66,21 @@ def test_another_file_is_refused(content: str, word: str, tmp_path: Path) -> Non
     assert "\n" not in str(refused.value)
 
 
-def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
+def test_a_duplicate_row_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(validation.stored_text([ROW, EXACT, ROW]))
     with pytest.raises(TockmarkError, match="the row part: row stands twice"):
         validation.load_validation(path)
 
 
-def test_other_programs_get_each_row_with_its_verdict() -> None:
+def test_json_has_each_row_with_its_verdict() -> None:
     judged = judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})
     (record,) = json.loads(json.dumps(validation.validation_json(judged)))
     assert (record["name"], record["measured"]) == ("outside", [104])
     assert (record["verdict"], record["reason"]) == ("unexplained", "why")
 
 
-def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:
+def test_the_table_folds_good_rows_and_shows_bad_ones() -> None:
     table = validation.validation_text(
         [*judge_rows([EXACT, ROW, OUTSIDE], {}), JudgedRow(SILENT, ValidationVerdict.WRONG, "x")]
     )
@@ -92,7 +92,7 @@ def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:
     assert "4 rows: 1 exact, 1 inside, 0 unexplained, 2 WRONG" in table
 
 
-def test_a_slope_that_changes_is_found_where_it_does() -> None:
+def test_a_change_of_slope_is_found_at_its_size() -> None:
     sizes = range(1, 9)
     assert breaking_point(sizes, [100 * n for n in sizes]) == NONE
     assert breaking_point(sizes, [100 * n if n <= 4 else 200 * n - 100 for n in sizes]) == 4

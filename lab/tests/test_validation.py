@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The quick part of `tockmark-lab validate`, and that what is stored of the whole still holds.
+"""The quick part of `tockmark-lab validate`, and the stored results of all of it.
 
 The memory system of cw310 against the RTL's 674 counts, some of the conformance tests, and the
-floor of docs/findings.md, which is made of what is stored. The whole is `make validate`.
-"""
+floor. `make validate` runs everything."""
 
 from tockmark_lab import validation
 from tockmark_lab import validation_parts as programs
@@ -17,7 +16,7 @@ def judged_now() -> list[JudgedRow]:
     return judge_rows([row for job in jobs for row in job], load_unexplained())
 
 
-def test_the_quick_part_holds_and_is_what_is_stored() -> None:
+def test_the_quick_part_holds_and_equals_the_stored_one() -> None:
     now = judged_now()
     assert len(now) == 674 + 2 * 9 + 47
     wrong = [item for item in now if item.verdict is ValidationVerdict.WRONG]
@@ -26,7 +25,7 @@ def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
 
 
-def test_what_is_stored_is_whole_and_holds() -> None:
+def test_the_stored_validation_is_complete_and_holds() -> None:
     files = (DATA / "validation.json", DATA / "validation-chip.json")
     rows = [row for file in files for row in validation.load_validation(file)]
     stored = judge_rows(rows, load_unexplained())

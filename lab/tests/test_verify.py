@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`verify` takes an honest result, sees one altered sample, and refuses what contradicts itself."""
+"""`verify` accepts an honest result, detects one altered sample, and refuses a result that
+contradicts itself."""
 
 import copy
 import json
@@ -27,7 +28,7 @@ KNOWN = load()
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """A result with two boots, so that verifying it is quick."""
+    """Return a result with two boots, which is quick to verify."""
     out = tmp_path_factory.mktemp("small") / "r.json"
     words = ["run", "--only", "syscall.memop", "--icache", "off", "--samples", "9", "--kernel"]
     done = CliRunner().invoke(app, [*words, str(KERNEL), "-o", str(out)])
@@ -37,7 +38,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Json:
 
 
 def verified(data: Json, folder: Path, kernel: Path = KERNEL) -> tuple[int, str]:
-    """Return the exit code of `verify` for a result, and what it prints."""
+    """Return the exit code and the output of `verify` for a result."""
     path = folder / "r.json"
     path.write_text(json.dumps(data))
     words = ["verify", str(path), "--kernel", str(kernel), "--boots", "all"]
@@ -53,7 +54,7 @@ def test_an_honest_result_passes(measured: Json, tmp_path: Path) -> None:
     assert verified(measured, tmp_path)[0] == 0
 
 
-def test_one_altered_sample_is_seen(measured: Json, tmp_path: Path) -> None:
+def test_one_altered_sample_is_detected(measured: Json, tmp_path: Path) -> None:
     data = copy.deepcopy(measured)
     row = memop(data)
     count, _, times = row["cycles"].partition("*")
@@ -94,7 +95,7 @@ def test_no_committed_result_contradicts_itself() -> None:
     assert {name: wrong for name, wrong in contradictions_by_name.items() if wrong} == {}
 
 
-def test_boots_are_drawn_by_the_seed_and_the_chance_is_said() -> None:
+def test_boots_are_drawn_from_the_seed_and_the_probability_is_reported() -> None:
     every = verify.places(file.load(RESULTS / "baseline-cw310.json"))
     assert len(every) == 102
     drawn = [verify.draw(every, 4, seed) for seed in ("a", "a", "b")]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How often a wait is called longer where nothing but the layout of the kernel differs, as
-docs/method.md says it.
+"""How often the rule calls a wait longer if only the kernel's layout differs (docs/method.md).
 
     for n in 0 1 2 3 4 5; do
         TOCKMARK_LAYOUT=$n cargo kernel-lines --target-dir links/$n
@@ -8,7 +7,7 @@ docs/method.md says it.
     done
     python lab/tests/wait_pairs.py *-on.json
 
-The files of each call are of one setting of the cache.
+All files of a call must have the same cache setting.
 """
 
 import itertools
@@ -21,7 +20,7 @@ from tockmark.latency import report
 
 
 def main(files: list[str]) -> None:
-    """Hold each file against each other, both ways."""
+    """Compare each file with each other, in both directions."""
     stored = [report.load(Path(name)) for name in files]
     pairs = itertools.permutations(stored, 2)
     rows = [row for base, new in pairs for row in report.wait_verdicts(base, new)]
@@ -31,12 +30,12 @@ def main(files: list[str]) -> None:
         ratio = max(row.estimate or 0 for row in own)
         print(
             f"{of}: {sum(row.limit is Limit.HARD for row in own)} of {len(own)} worse; at most by"
-            f" {grown(most)} cycles (beside {most.row.params['load']}), and by {ratio:.1%}"
+            f" {grown(most)} cycles (load {most.row.params['load']}), and by {ratio:.1%}"
         )
 
 
 def grown(row: RowVerdict) -> float:
-    """Return the cycles that a wait is longer."""
+    """Return the growth of a wait, in cycles."""
     return (row.after or 0) - (row.before or 0)
 
 

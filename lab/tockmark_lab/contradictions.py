@@ -161,7 +161,7 @@ def _constants(row: Row, benchmark: Benchmark, asked: int) -> dict[str, object]:
 def _check_requests(result: Result) -> Iterator[str]:
     """Check that a server served what its clients asked, in order, and that no cycle is lost."""
     for row in result.rows:
-        if row.extra and (why := ladder.wrong(row)):
+        if row.extra and (why := ladder.check_requests(row)):
             yield f"row {row.name}: {why}"
 
 

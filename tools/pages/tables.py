@@ -22,7 +22,6 @@ import re
 import shlex
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -96,17 +95,16 @@ def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def benchmarks(section: str) -> str:
-    """Return the benchmarks of a section: what a sample of each does, and what is counted."""
-    entries = [one for one in load().benchmarks.values() if one.section == section]
+    """Return a table of a section's benchmarks: what a sample does, and what its net contains."""
+    entries = [entry for entry in load().benchmarks.values() if entry.section == section]
     if not entries:
         raise SystemExit(f"the catalogue has no section '{section}'")
-    lines: list[str] = []
+    rows = []
     for entry in entries:
-        params = "; ".join(f"{k} {values(v)}" for k, v in entry.params.items())
-        head = f"- `{entry.id}`{f' ({params})' if params else ''}: {entry.what}."
-        text = f"{head} *Counted:* {entry.counts}."
-        lines += textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join(lines)
+        params = "; ".join(f"{name} {values(choices)}" for name, choices in entry.params.items())
+        name = text.quoted(entry.id) + (Markup("<br>") + params if params else "")
+        rows.append([name, text.prose(entry.what), text.prose(entry.counts)])
+    return markdown(["benchmark", "one sample", "its net figure counts"], rows, words=(0, 1, 2))
 
 
 def values(given: list[int | str]) -> str:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Bare system calls for apps that play a role in a scene, in both versions of the interface: four
- * words and a class go in, four registers come out. The numbers are repeated here on purpose: with
- * the runtime's own list, a mistake in the list would go unnoticed.
+ * words and a class go in, four registers are returned. The numbers are repeated here on purpose:
+ * with the runtime's own list, a mistake in the list would go unnoticed.
  */
 #ifndef SCENE_CALLS_H
 #define SCENE_CALLS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts the numbers of the interface in `apps/asm/abi.h`, their only list, to constants of Rust. It accepts
-//! only the few forms of line that the list has.
+//! Converts the numbers of the interface in `apps/asm/abi.h`, their only list, to constants of Rust. It
+//! accepts only the few forms of line that the list has.
 
 use std::fmt::Write;
 use std::path::Path;

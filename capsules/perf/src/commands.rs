@@ -30,15 +30,15 @@
 //! | counter | Ibex's name | event |
 //! |---|---|---|
 //! | 3 | NumCyclesLSU | cycles in which the core waits for data memory |
-//! | 4 | NumCyclesIF | cycles in which it waits for the next instruction |
+//! | 4 | NumCyclesIF | cycles in which the core waits for the next instruction |
 //! | 5 | NumLoads | loads; one that crosses a word counts once |
 //! | 5 | NumLoads | loads; a load that crosses a word boundary counts once |
 //! | 6 | NumStores | stores, counted in the same way |
 //! | 8 | NumBranches | conditional branches |
-//! | 9 | NumBranchesTaken | those of them that are taken |
 //! | 9 | NumBranchesTaken | conditional branches that are taken |
-//! | 11 | NumCyclesMulWait | cycles in which it waits for the multiplier |
-//! | 12 | NumCyclesDivWait | cycles in which it waits for the divider |
+//! | 9 | NumBranchesTaken | conditional branches that are taken |
+//! | 11 | NumCyclesMulWait | cycles in which the core waits for the multiplier |
+//! | 12 | NumCyclesDivWait | cycles in which the core waits for the divider |
 //!
 //! # Upcall 0
 //!
@@ -101,7 +101,7 @@ impl<C: Counters> Perf<C> {
     #[inline(always)]
     pub fn command(&self, number: u32, argument: u32) -> Reply {
         let core = &self.counters;
-        // This command comes before the table, because its cost is part of every measurement.
+        // Command 3 is handled first, because its cost is part of every measurement.
         if number == 3 {
             return Reply::Pair(core.cycles(), core.instructions());
         }

@@ -59,12 +59,12 @@ fn perf(cycles: u64, instructions: u64, step: u64) -> Perf<FakeCore> {
 }
 
 #[test]
-fn the_driver_is_there() {
+fn the_driver_exists() {
     assert_eq!(perf(1, 1, 1).command(0, 0), Reply::Success);
 }
 
 #[test]
-fn low_halves_come_alone() {
+fn low_halves_are_read_alone() {
     assert_eq!(
         perf(0x1_2345_6789, 9, 1).command(1, 0),
         Reply::U32(0x2345_6789)
@@ -114,12 +114,12 @@ fn a_carry_between_the_halves_is_seen() {
 }
 
 #[test]
-fn the_upcall_carries_its_moment_and_the_argument() {
+fn the_upcall_has_the_time_of_scheduling_and_the_argument() {
     assert_eq!(perf(100, 40, 10).command(8, 77), Reply::Upcall(100, 41, 77));
 }
 
 #[test]
-fn event_counters_are_the_cores() {
+fn event_counters_come_from_the_core() {
     let perf = perf(1, 1, 1);
     assert_eq!(perf.command(6, 4), Reply::U64(1 << 32 | 4));
     assert_eq!(perf.command(7, 0b1_0000), Reply::Success);
@@ -133,7 +133,7 @@ fn event_counters_are_the_cores() {
 }
 
 #[test]
-fn a_core_without_event_counters_says_so() {
+fn a_core_without_event_counters_returns_nosupport() {
     struct Plain;
     impl Counters for Plain {
         fn cycles(&self) -> u32 {

@@ -3,7 +3,7 @@
 //! Ibex's cycle counter for the capsule CycleCount, which lets one app start, stop and reset it.
 //!
 //! mcycle is shared, so it is only read: stopping it with mcountinhibit would also stop it for the kernel
-//! and for other drivers. Start, stop and reset change the value from which cycles are counted.
+//! and for other drivers. Start, stop and reset change the start value of the count.
 
 use core::cell::Cell;
 use kernel::hil::hw_debug::CycleCounter;

@@ -21,7 +21,7 @@ pub struct State {
     pub protected: (Region, Region),
     /// The buffers that others share with the running process.
     pub windows: [Region; WINDOWS],
-    /// How often either of the two was set.
+    /// The number of writes to either of the two.
     pub pmp_writes: u32,
     pub slice_us: u32,
     pub fault_restarts: u32,

@@ -103,7 +103,7 @@ pub trait Machine: Counters {
         u64::from(microseconds) * u64::from(Self::TICKS_PER_SECOND) / 1_000_000
     }
 
-    /// How many bytes the UART can accept now.
+    /// Returns the number of bytes that the UART can accept now.
     fn uart_room() -> u32;
 
     /// Writes a byte to the UART, which must have room for it.
@@ -117,11 +117,11 @@ pub trait Machine: Counters {
     #[cfg(any(test, feature = "crypto"))]
     fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32;
 
-    /// Prints one of the kernel's own lines; waits for the UART when it is full.
+    /// Prints a line of the kernel; waits for the UART when it is full.
     fn print(text: &[u8]);
 }
 
-/// Which of the core's two interrupt lines are pending.
+/// The state of the core's two interrupt lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pending {
     pub timer: bool,

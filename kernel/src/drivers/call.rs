@@ -16,14 +16,14 @@ pub struct Call {
     pub arguments: [u32; 2],
 }
 
-/// What the kernel does after a command.
+/// The kernel's next step after a command.
 #[derive(Clone, Copy)]
 pub enum Then {
     /// Nothing: the caller continues.
     Nothing,
     /// Set the timer again: the next alarm may have changed.
     SetTimer,
-    /// Let another process run, if one is ready and comes before the caller.
+    /// Let another process run, if one is ready that outranks the caller.
     MakeRoom,
     /// Let the caller wait if it has to.
     Wait,

@@ -54,7 +54,7 @@ struct Turn {
     process: usize,
     /// The kernel's line about it, and how many pieces were made of it. None: the bytes are of its write.
     line: Option<(Line, usize)>,
-    /// How many more bytes the UART may get in this turn, or of this piece.
+    /// The number of bytes that the UART may still get in this turn, or of this piece.
     left: u32,
 }
 
@@ -208,7 +208,7 @@ impl Console {
         self.turn = Some(turn);
     }
 
-    /// How many bytes of a process's write remain.
+    /// Returns the number of bytes that remain of a process's write.
     fn left(&self, process: usize, processes: &Processes) -> u32 {
         let buffer = processes[process].read_only[BUFFER];
         self.writes[process].map_or(0, |write| write.left(buffer))

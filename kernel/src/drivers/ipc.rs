@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! IPC, driver 0x10000: processes find each other by name, share memory, and notify each other. The numbers
-//! here are those of version 2; `v1.rs` translates the numbers of version 1.
+//! here belong to version 2; `v1.rs` translates the numbers of version 1.
 //!
 //! | command | argument | reply | meaning |
 //! |---|---|---|---|
@@ -58,12 +58,12 @@ pub fn find(
     processes: &Processes,
     among: impl Fn(usize) -> bool,
 ) -> Option<usize> {
-    let is_it = |(place, process): (usize, &Process)| {
+    let is_it = |(index, process): (usize, &Process)| {
         let own = process.app.name;
-        own.len() == name.length() as usize && name.bytes_from(0).eq(own.bytes()) && among(place)
+        own.len() == name.length() as usize && name.bytes_from(0).eq(own.bytes()) && among(index)
     };
-    let found = processes.iter().enumerate().position(is_it);
-    found.filter(|_| name.length() > 0)
+    let index = processes.iter().enumerate().position(is_it);
+    index.filter(|_| name.length() > 0)
 }
 
 /// Queues upcall `number` of process `target`, from `sender`.

@@ -71,7 +71,7 @@ impl Registry {
         processes: &mut Processes,
     ) -> Result<(), ErrorCode> {
         let string = text(processes[caller].read_only[STRING])?;
-        if self.who_has(&string, caller).is_some() {
+        if self.owner(&string, caller).is_some() {
             return Err(ErrorCode::Already);
         }
         registered(BY_STRING, &mut processes[caller])?;
@@ -91,19 +91,19 @@ impl Registry {
 
     fn find_string(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
         let string = text(processes[caller].read_only[STRING])?;
-        discovered(BY_STRING, caller, self.who_has(&string, caller), processes)
+        discovered(BY_STRING, caller, self.owner(&string, caller), processes)
     }
 
     fn find_package(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
         let name = processes[caller].read_only[PACKAGE];
-        let others = |place| place != caller && self.packages[place];
-        let found = ipc::find(name, processes, others);
-        discovered(BY_PACKAGE, caller, found, processes)
+        let others = |index| index != caller && self.packages[index];
+        let service = ipc::find(name, processes, others);
+        discovered(BY_PACKAGE, caller, service, processes)
     }
 
     /// Returns another process that has registered with this string.
-    fn who_has(&self, string: &Text, caller: usize) -> Option<usize> {
-        let is_it = |place: &usize| *place != caller && self.strings[*place] == *string;
+    fn owner(&self, string: &Text, caller: usize) -> Option<usize> {
+        let is_it = |index: &usize| *index != caller && self.strings[*index] == *string;
         (0..MAX_PROCESSES).find(is_it)
     }
 }
@@ -139,7 +139,7 @@ fn discovered(
     processes: &mut Processes,
 ) -> Result<(), ErrorCode> {
     let arguments = match found {
-        Some(place) => [0, processes[place].id(place), 0],
+        Some(index) => [0, processes[index].id(index), 0],
         None => [ErrorCode::NoDevice as u32, 0, 0],
     };
     processes[caller].schedule(UpcallId { driver, number: 1 }, arguments)

@@ -30,7 +30,7 @@
 
 use super::call::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return, UpcallId};
-use crate::process::{Processes, place_of};
+use crate::process::{Processes, index_of};
 use crate::slots::{MAX_PROCESSES, RELAY_IN, RELAY_OUT};
 use crate::umem::copy;
 
@@ -46,7 +46,7 @@ const REQUEST: UpcallId = UpcallId {
     number: 1,
 };
 
-/// What a process is doing with the relay.
+/// A process's use of the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Nothing,
@@ -62,7 +62,7 @@ enum Doing {
 
 pub struct Relay {
     doing: [Doing; MAX_PROCESSES],
-    /// Which processes accept requests.
+    /// Does each process accept requests?
     enabled: [bool; MAX_PROCESSES],
     /// The index at which each service starts its search for the next request: after the last client.
     next: [usize; MAX_PROCESSES],
@@ -146,8 +146,8 @@ impl Relay {
             let doing = &mut self.doing[service];
             match *doing {
                 // The service makes its command again, which then takes another request.
-                Doing::Takes(of, _) if of == client => *doing = Doing::Nothing,
-                Doing::Owes(Some(of)) | Doing::Responds(of, _) if of == client => {
+                Doing::Takes(owner, _) if owner == client => *doing = Doing::Nothing,
+                Doing::Owes(Some(owner)) | Doing::Responds(owner, _) if owner == client => {
                     *doing = Doing::Owes(None);
                 }
                 _ => {}
@@ -274,5 +274,5 @@ fn tell(client: usize, words: [u32; 3], processes: &mut Processes) {
 
 /// Returns the index of the living process with this id.
 fn living([low, high]: [u32; 2], processes: &Processes) -> Option<usize> {
-    place_of(low, processes).filter(|_| high == 0)
+    index_of(low, processes).filter(|_| high == 0)
 }

@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn a_slice_that_ends_is_anothers_turn() {
+fn the_end_of_a_slice_is_another_processs_turn() {
     let mut kernel = boot(apps(
         &["a", "b", "c", "d", "e", "f", "g", "h"][..MAX_PROCESSES],
     ));

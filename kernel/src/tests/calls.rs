@@ -18,7 +18,7 @@ fn an_app_starts_knowing_its_memory() {
 }
 
 #[test]
-fn every_driver_says_that_it_is_there_and_no_other() {
+fn every_driver_reports_that_it_exists_and_no_other_does() {
     let mut kernel = boot(apps(&["one"]));
     let drivers = [
         alarm::NUMBER,
@@ -57,7 +57,7 @@ fn subscribe_swaps() {
 }
 
 #[test]
-fn subscribe_hands_a_refused_pair_back() {
+fn subscribe_returns_a_refused_pair() {
     let mut kernel = boot(apps(&["one"]));
     let cases = [
         (perf::NUMBER, 0, RAM, ErrorCode::Invalid),
@@ -91,7 +91,7 @@ fn an_upcall_runs_when_the_process_yields() {
 }
 
 #[test]
-fn a_new_subscription_gets_nothing_old() {
+fn a_new_subscription_gets_no_earlier_upcall() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(perf::NUMBER, 0, FUNCTION, 7);
     kernel.command_to(perf::NUMBER, 8, 0, 0);
@@ -104,7 +104,7 @@ fn a_new_subscription_gets_nothing_old() {
 }
 
 #[test]
-fn yield_no_wait_says_whether_an_upcall_ran() {
+fn yield_no_wait_reports_whether_an_upcall_ran() {
     let mut kernel = boot(apps(&["one"]));
     kernel.memory_operation(0, RAM + 64);
     kernel.subscribe_to(perf::NUMBER, 0, FUNCTION, 7);
@@ -118,7 +118,7 @@ fn yield_no_wait_says_whether_an_upcall_ran() {
 }
 
 #[test]
-fn yield_wait_for_takes_its_own_upcall_and_calls_nothing() {
+fn yield_wait_for_takes_its_upcall_and_calls_no_function() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(alarm::NUMBER, 0, FUNCTION, 0);
     let (before, ..) = kernel.registers();
@@ -134,7 +134,7 @@ fn yield_wait_for_takes_its_own_upcall_and_calls_nothing() {
 }
 
 #[test]
-fn too_many_upcalls_are_refused_not_lost_silently() {
+fn an_upcall_that_does_not_fit_is_refused() {
     let mut kernel = boot(apps(&["one"]));
     for _ in 0..CAPACITY {
         assert_eq!(kernel.command_to(perf::NUMBER, 8, 0, 0), Return::Success);

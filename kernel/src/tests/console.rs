@@ -23,7 +23,7 @@ fn write(kernel: &mut Kernel, text: &str) -> Return {
 }
 
 #[test]
-fn a_write_goes_out_and_reports_its_length() {
+fn a_write_is_sent_and_reports_its_length() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 3);
     assert_eq!(write(&mut kernel, "hello\n"), Return::Success);
@@ -34,7 +34,7 @@ fn a_write_goes_out_and_reports_its_length() {
 }
 
 #[test]
-fn a_long_write_goes_out_in_pieces() {
+fn a_long_write_is_sent_in_pieces() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     let text: String = ('a'..='z').cycle().take(777).collect();
@@ -76,7 +76,7 @@ fn a_buffer_taken_back_ends_the_write() {
 #[test]
 fn writes_of_two_apps_take_turns() {
     let mut kernel = boot(apps(&["one", "two"]));
-    the_uart_is_done(&mut kernel);
+    send_fifo_while_running(&mut kernel);
     let (first, second) = ("1".repeat(300), "2".repeat(200));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     write(&mut kernel, &first);
@@ -106,7 +106,7 @@ fn writes_of_two_apps_take_turns() {
 #[test]
 fn a_turn_is_no_shorter_where_the_uart_is_smaller() {
     let mut kernel = boot(apps(&["one", "two"]));
-    the_uart_is_done(&mut kernel);
+    send_fifo_while_running(&mut kernel);
     host::with(|machine| machine.fifo_size = 32);
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     write(&mut kernel, &"1".repeat(150));
@@ -147,7 +147,7 @@ fn a_buffer_taken_back_before_its_turn_blocks_nobody() {
         kernel.subscribe_to(NUMBER, 1, flash_of(1) + 0x200, 0);
         write(&mut kernel, "never\n");
         kernel.allow(class::READ_ONLY_ALLOW, 1, 0, 0);
-        the_uart_is_done(&mut kernel);
+        send_fifo_while_running(&mut kernel);
         if ends {
             kernel.ecall(class::EXIT, [0, 0, 0, 0]);
         } else {
@@ -179,15 +179,15 @@ fn prints_without_buffer_take_turns_with_writes() {
         assert_eq!(kernel.current, 0);
         assert_eq!(kernel.registers().2[0], 4);
     }
-    let said = printed();
-    let lines: Vec<&str> = said.lines().skip(1).collect();
+    let output = printed();
+    let lines: Vec<&str> = output.lines().skip(1).collect();
     assert_eq!(lines.iter().filter(|line| **line == "one").count(), 3);
-    assert!(lines.len() <= 6, "{said}");
+    assert!(lines.len() <= 6, "{output}");
     assert!(lines.contains(&"tockmark-kernel: app two prints 0x7"));
 }
 
 #[test]
-fn a_line_of_an_app_is_out_before_it_goes_on() {
+fn a_line_of_an_app_is_sent_before_the_app_continues() {
     let mut kernel = boot(apps(&["one"]));
     for number in 0..9 {
         assert_eq!(
@@ -202,7 +202,7 @@ fn a_line_of_an_app_is_out_before_it_goes_on() {
 #[test]
 fn a_write_is_reported_before_any_line() {
     let mut kernel = boot(apps(&["one", "two", "three"]));
-    the_uart_is_done(&mut kernel);
+    send_fifo_while_running(&mut kernel);
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     write(&mut kernel, "1111");
     for process in 0..2 {
@@ -211,18 +211,18 @@ fn a_write_is_reported_before_any_line() {
     }
     assert_eq!(kernel.current, 2, "the others wait for their turns");
     write(&mut kernel, "3333");
-    the_uart_is_done(&mut kernel);
+    send_fifo_while_running(&mut kernel);
     let (driver, number) = (NUMBER, 1);
     let written = UpcallId { driver, number };
     assert!(kernel.processes[0].take_upcall(written));
-    all_is_sent(&mut kernel);
+    send_everything(&mut kernel);
     let line = |name| format!("tockmark-kernel: app {name} prints 0x7\n");
     let all = format!("1111{}3333{}", line("two"), line("one"));
     assert!(printed().ends_with(&all), "{}", printed());
 }
 
 #[test]
-fn what_an_app_writes_and_prints_keeps_its_order() {
+fn writes_and_prints_of_an_app_keep_their_order() {
     let mut kernel = boot(apps(&["one"]));
     write(&mut kernel, &"w".repeat(300));
     kernel.command_to(debug::NUMBER, 1, 2, 0);
@@ -283,16 +283,16 @@ proptest! {
     /// For any calls of three processes: between two turns of a waiting process each other one has at most
     /// one turn, and a write is reported as soon as its bytes have been sent.
     #[test]
-    fn between_two_turns_of_one_that_waits_each_other_has_at_most_one(
+    fn between_two_turns_of_a_process_each_other_has_at_most_one(
         seed in 1..u64::MAX, fifo_size in prop_oneof![Just(128usize), Just(32)], victim in 0..4usize,
     ) {
         host::reset();
         host::with(|machine| machine.fault_restarts = u32::MAX);
         let mut kernel = boot(apps(&["a", "b", "c", "d"]));
-        the_uart_is_done(&mut kernel);
+        send_fifo_while_running(&mut kernel);
         host::with(|machine| machine.fifo_size = fifo_size);
         let mut numbers = Numbers(seed);
-        // How many bytes the victim waits for, if it waits, and whether the UART had other bytes.
+        // The number of bytes that the victim waits for, and whether the UART had other bytes.
         let mut wants = None;
         let mut ends = 0;
         for _ in 0..400 {

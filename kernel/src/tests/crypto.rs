@@ -50,7 +50,7 @@ fn inverted(kernel: &Kernel) -> Option<u32> {
 }
 
 #[test]
-fn a_job_is_done_in_its_place() {
+fn a_job_is_done_in_its_buffer() {
     let mut kernel = boot(apps(&["one"]));
     assert_eq!(kernel.command_to(NUMBER, 0, 0, 0), Return::Success);
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_buffer_taken_back_is_not_touched() {
 
 /// A shorter job does not get data from another process's longer job.
 #[test]
-fn nothing_of_another_job_is_handed_out() {
+fn no_data_of_another_job_is_returned() {
     let mut kernel = boot(apps(&["one", "two"]));
     put(&mut kernel, 0, 1, 2000);
     give(&mut kernel, 0, HEAD_BYTES + 2000);
@@ -111,7 +111,7 @@ proptest! {
     /// For any job at any address: it is done completely, within the buffer, or it is refused and nothing
     /// is written.
     #[test]
-    fn no_job_reaches_beyond_its_buffer(
+    fn no_job_writes_outside_its_buffer(
         shift in 0..6u32,
         length in prop_oneof![0..2500u32, any::<u32>()],
         (around, off) in (any::<bool>(), 0..2500u32),

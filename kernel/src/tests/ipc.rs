@@ -17,7 +17,7 @@ fn client_and_service() -> Kernel {
     let mut kernel = boot(apps(&["client", "service"]));
     kernel.subscribe_to(NUMBER, SERVICE, FLASH + 0x200, 70);
     kernel.memory_operation(0, RAM + 1024);
-    pass_core_on(&mut kernel);
+    end_slice(&mut kernel);
     assert_eq!(kernel.current, 1);
     kernel.subscribe_to(NUMBER, SERVICE, flash_of(1) + 0x300, 71);
     kernel.memory_operation(0, ram_of(1) + 1024);
@@ -27,7 +27,7 @@ fn client_and_service() -> Kernel {
 }
 
 /// Ends the current process's slice.
-fn pass_core_on(kernel: &mut Kernel) {
+fn end_slice(kernel: &mut Kernel) {
     host::with(|machine| machine.now = machine.timer.expect("a slice"));
     kernel.interrupt();
 }
@@ -81,7 +81,7 @@ fn a_notification_comes_with_the_shared_buffer() {
 }
 
 #[test]
-fn what_is_taken_back_is_out_of_reach() {
+fn a_buffer_taken_back_cannot_be_accessed() {
     for end in 0..3 {
         let mut kernel = client_and_service();
         share(&mut kernel, SERVICE, RAM, 64);
@@ -89,7 +89,7 @@ fn what_is_taken_back_is_out_of_reach() {
         kernel.wait();
         assert_eq!(windows().len(), 1);
         kernel.command_to(NUMBER, 3, CLIENT, 0);
-        pass_core_on(&mut kernel);
+        end_slice(&mut kernel);
         match end {
             0 => assert_eq!(share(&mut kernel, SERVICE, 0, 0), Return::Pair(RAM, 64)),
             1 => assert_eq!(
@@ -107,7 +107,7 @@ fn what_is_taken_back_is_out_of_reach() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_not_promised() {
+fn a_buffer_that_cannot_be_opened_has_length_0() {
     let mut kernel = client_and_service();
     for (address, length) in [(RAM + 2, 64), (RAM, 30), (RAM, 0), (0, 0)] {
         share(&mut kernel, SERVICE, address, length);
@@ -123,16 +123,16 @@ fn what_cannot_be_reached_is_not_promised() {
 }
 
 #[test]
-fn a_call_that_opens_a_buffer_tells_the_pmp() {
+fn a_call_that_opens_a_buffer_sets_the_pmp() {
     let mut kernel = client_and_service();
     share(&mut kernel, SERVICE, RAM, 64);
     kernel.command_to(NUMBER, 2, SERVICE, 0);
     kernel.command_to(NUMBER, 2, SERVICE, 0);
     kernel.wait();
     // The client shares another buffer before the service takes the second notification.
-    pass_core_on_from_service(&mut kernel);
+    wake_client_and_preempt_service(&mut kernel);
     share(&mut kernel, SERVICE, RAM + 128, 8);
-    pass_core_on(&mut kernel);
+    end_slice(&mut kernel);
     assert_eq!(windows(), []);
     kernel.ecall(class::YIELD, [2, NUMBER, SERVICE, 0]);
     assert_eq!(kernel.current, 1, "it was there already");
@@ -141,14 +141,14 @@ fn a_call_that_opens_a_buffer_tells_the_pmp() {
 }
 
 /// Makes the service wake the client and be preempted.
-fn pass_core_on_from_service(kernel: &mut Kernel) {
+fn wake_client_and_preempt_service(kernel: &mut Kernel) {
     kernel.command_to(NUMBER, 3, CLIENT, 0);
-    pass_core_on(kernel);
+    end_slice(kernel);
     assert_eq!(kernel.current, 0);
 }
 
 #[test]
-fn who_cannot_be_notified() {
+fn notifications_that_are_refused() {
     let mut kernel = client_and_service();
     for number in [2, 3] {
         for target in [2, 3, 4, u32::MAX] {
@@ -165,7 +165,7 @@ fn who_cannot_be_notified() {
 }
 
 #[test]
-fn an_ended_service_is_no_device() {
+fn an_ended_service_is_nodevice() {
     let mut kernel = client_and_service();
     kernel.processes[1].state = State::Stopped;
     let result = kernel.command_to(NUMBER, 2, SERVICE, 0);
@@ -196,7 +196,7 @@ fn a_service_that_subscribes_late_misses_nothing() {
 }
 
 #[test]
-fn a_restarted_service_reaches_nothing_until_notified() {
+fn a_restarted_service_has_no_access_until_notified() {
     let mut kernel = client_and_service();
     share(&mut kernel, SERVICE, RAM, 64);
     kernel.command_to(NUMBER, 2, SERVICE, 0);

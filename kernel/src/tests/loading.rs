@@ -26,7 +26,7 @@ fn before_an_ordinary(entries: &[(u16, Vec<u8>)], flags: u32) -> Vec<u8> {
 }
 
 #[test]
-fn as_many_apps_run_as_there_are_places_and_one_more_is_refused() {
+fn the_kernel_runs_its_most_apps_and_refuses_one_more() {
     let names = &["a", "b", "c", "d", "e", "f", "g", "h", "i"][..=MAX_PROCESSES];
     let kernel = load(apps(names));
     let (last, taken) = names.split_last().unwrap();
@@ -37,7 +37,7 @@ fn as_many_apps_run_as_there_are_places_and_one_more_is_refused() {
 }
 
 #[test]
-fn padding_and_disabled_apps_are_passed_over_silently() {
+fn padding_and_disabled_apps_are_skipped_silently() {
     for (entries, flags) in [(vec![], 0), (usual("off", RAM, FLASH, 64), 0)] {
         host::with(|machine| machine.fifo.clear());
         let kernel = load(before_an_ordinary(&entries, flags));
@@ -47,7 +47,7 @@ fn padding_and_disabled_apps_are_passed_over_silently() {
 }
 
 #[test]
-fn what_cannot_run_is_refused_with_the_reason() {
+fn an_app_that_cannot_run_is_refused_with_the_reason() {
     let mut no_version = usual("app", RAM, u32::MAX, 64);
     no_version.pop();
     let mut version_3 = no_version.clone();
@@ -75,10 +75,10 @@ fn what_cannot_run_is_refused_with_the_reason() {
     for (entries, reason) in cases {
         let kernel = load(before_an_ordinary(&entries, 1));
         assert_eq!(running(&kernel), ["good"], "{reason}");
-        let said = printed();
+        let output = printed();
         assert!(
-            said.contains("app app refused: ") && said.contains(reason),
-            "{said}"
+            output.contains("app app refused: ") && output.contains(reason),
+            "{output}"
         );
     }
 }
@@ -106,7 +106,7 @@ fn a_bad_header_ends_the_search() {
 
 /// The header's size is reliable, so the next application is found.
 #[test]
-fn a_header_of_no_use_is_passed_over() {
+fn an_unusable_header_is_skipped() {
     let good = |kind| (kind, value(&[0, 0, 64]));
     let cases = [
         (vec![good(1), (3, vec![0xFF])], "package name is not text"),
@@ -146,7 +146,7 @@ proptest! {
     /// For any contents of flash, each process has flash and RAM that are meant for applications and that
     /// no other process has.
     #[test]
-    fn no_flash_gives_an_app_what_is_not_its_own(seed in 1..u64::MAX) {
+    fn no_content_of_flash_gives_an_app_memory_of_another(seed in 1..u64::MAX) {
         let mut numbers = Numbers(seed);
         let mut flash = Vec::new();
         for _ in 0..numbers.below(12) {

@@ -34,7 +34,7 @@ fn the_break_cannot_leave_the_apps_ram() {
 }
 
 #[test]
-fn an_app_can_ask_where_it_is() {
+fn an_app_can_read_its_addresses() {
     let mut kernel = boot(apps(&["one", "two"]));
     let answers: Vec<Return> = (2..=7).map(|n| kernel.memory_operation(n, 0)).collect();
     let end = RAM + RAM_EACH;
@@ -90,7 +90,7 @@ fn a_buffer_must_be_the_apps_own() {
 }
 
 #[test]
-fn only_a_read_only_buffer_may_lie_in_flash() {
+fn only_a_read_only_buffer_may_be_in_flash() {
     let mut kernel = boot(apps(&["one"]));
     let read_only = kernel.allow(class::READ_ONLY_ALLOW, 1, FLASH, FLASH_EACH);
     assert_eq!(read_only, Return::Pair(0, 0));

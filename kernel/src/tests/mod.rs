@@ -50,15 +50,15 @@ fn load(flash: Vec<u8>) -> Kernel {
 }
 
 /// Lets the UART send its bytes while a process runs.
-fn the_uart_is_done(kernel: &mut Kernel) {
+fn send_fifo_while_running(kernel: &mut Kernel) {
     Hardware::wait_for_interrupt();
     kernel.interrupt();
 }
 
 /// Lets the UART send the bytes of all processes.
-fn all_is_sent(kernel: &mut Kernel) {
+fn send_everything(kernel: &mut Kernel) {
     while host::with(|machine| !machine.fifo.is_empty()) {
-        the_uart_is_done(kernel);
+        send_fifo_while_running(kernel);
     }
 }
 
@@ -145,9 +145,11 @@ fn failure(error: ErrorCode) -> Return {
 
 fn error_code(code: u32) -> ErrorCode {
     use ErrorCode::*;
-    let known = [
+    let codes = [
         Fail, Busy, Already, Invalid, Size, NoMemory, NoSupport, NoDevice,
     ];
-    let found = known.into_iter().find(|known| *known as u32 == code);
-    found.expect("a known error code")
+    let error = codes
+        .into_iter()
+        .find(|candidate| *candidate as u32 == code);
+    error.expect("a known error code")
 }

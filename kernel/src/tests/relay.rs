@@ -71,7 +71,7 @@ impl Kernel {
     }
 
     /// The arguments of a waiting upcall.
-    fn told(&mut self, place: usize, driver: u32, number: u32) -> Option<[u32; 3]> {
+    fn upcall_words(&mut self, place: usize, driver: u32, number: u32) -> Option<[u32; 3]> {
         let id = crate::abi::UpcallId { driver, number };
         let process = &mut self.processes[place];
         let taken = process.take_upcall(id);
@@ -114,15 +114,15 @@ fn a_service_is_found_by_its_string() {
     let mut kernel = several(&["client", "service", "third"]);
     let unknown = Some([ErrorCode::NoDevice as u32, 0, 0]);
     assert_eq!(kernel.ask_registry(0, BY_STRING, 2, STRING), 0);
-    assert_eq!(kernel.told(0, BY_STRING, 1), unknown);
+    assert_eq!(kernel.upcall_words(0, BY_STRING, 1), unknown);
     assert_eq!(kernel.ask_registry(1, BY_STRING, 1, STRING), 0);
-    assert_eq!(kernel.told(1, BY_STRING, 0), Some([0; 3]));
+    assert_eq!(kernel.upcall_words(1, BY_STRING, 0), Some([0; 3]));
     let already = ErrorCode::Already as u32;
     assert_eq!(kernel.ask_registry(2, BY_STRING, 1, STRING), already);
     assert_eq!(kernel.ask_registry(0, BY_STRING, 2, STRING), 0);
-    assert_eq!(kernel.told(0, BY_STRING, 1), Some([0, id(1), 0]));
+    assert_eq!(kernel.upcall_words(0, BY_STRING, 1), Some([0, id(1), 0]));
     kernel.ask_registry(1, BY_STRING, 2, STRING);
-    assert_eq!(kernel.told(1, BY_STRING, 1), unknown, "not itself");
+    assert_eq!(kernel.upcall_words(1, BY_STRING, 1), unknown, "not itself");
     for wrong in [&STRING[1..], b"", &[7; 21]] {
         let size = ErrorCode::Size as u32;
         assert_eq!(kernel.ask_registry(0, BY_STRING, 2, wrong), size);
@@ -136,7 +136,7 @@ fn a_service_is_found_by_its_package_once_it_registers() {
     let mut kernel = several(&["client", "service"]);
     let find = |kernel: &mut Kernel, name: &[u8]| {
         assert_eq!(kernel.ask_registry(0, BY_PACKAGE, 2, name), 0);
-        kernel.told(0, BY_PACKAGE, 1).unwrap()
+        kernel.upcall_words(0, BY_PACKAGE, 1).unwrap()
     };
     let unknown = [ErrorCode::NoDevice as u32, 0, 0];
     assert_eq!(find(&mut kernel, b"service"), unknown);
@@ -163,14 +163,14 @@ fn a_request_and_its_answer_are_copied() {
             kernel.room(0, room, length);
             kernel.room(1, ram_of(1) + to, length);
             assert_eq!(kernel.of(0, SEND, id(1)), OK);
-            assert_eq!(kernel.told(1, NUMBER, 1), Some([id(0), 0, 0]));
+            assert_eq!(kernel.upcall_words(1, NUMBER, 1), Some([id(0), 0, 0]));
             assert_eq!(kernel.of(1, TAKE, 0), [133, length, id(0), 0]);
             assert_eq!(read(ram_of(1) + to, length as usize), question);
             write(ram_of(1) + 1026, &answer);
             kernel.out(1, ram_of(1) + 1026, length);
-            assert_eq!(kernel.told(0, NUMBER, 0), None);
+            assert_eq!(kernel.upcall_words(0, NUMBER, 0), None);
             assert_eq!(kernel.of(1, RESPOND, 0), OK);
-            assert_eq!(kernel.told(0, NUMBER, 0), Some([0, length, 0]));
+            assert_eq!(kernel.upcall_words(0, NUMBER, 0), Some([0, length, 0]));
             assert_eq!(read(room, length as usize), answer);
             assert_eq!(kernel.of(0, SEND, id(1)), OK, "and again");
         }
@@ -178,7 +178,7 @@ fn a_request_and_its_answer_are_copied() {
 }
 
 #[test]
-fn what_has_no_room_is_cut() {
+fn a_request_that_does_not_fit_is_cut() {
     let mut kernel = pair();
     write(RAM, &[7; 64]);
     kernel.out(0, RAM, 64);
@@ -190,12 +190,12 @@ fn what_has_no_room_is_cut() {
     kernel.out(1, ram_of(1), 48);
     assert_eq!(kernel.of(1, RESPOND, 0), OK);
     let size = ErrorCode::Size as u32;
-    assert_eq!(kernel.told(0, NUMBER, 0), Some([size, 5, 0]));
+    assert_eq!(kernel.upcall_words(0, NUMBER, 0), Some([size, 5, 0]));
     assert_eq!(read(RAM + 128, 6), [7, 7, 7, 7, 7, 0]);
 }
 
 #[test]
-fn who_cannot_be_asked() {
+fn requests_that_are_refused() {
     let mut kernel = several(&["client", "service", "third"]);
     assert_eq!(kernel.of(0, SEND, id(1)), failed(ErrorCode::Uninstalled));
     kernel.of(1, ENABLE, 0);
@@ -233,16 +233,16 @@ fn a_request_that_is_cancelled_gets_no_answer() {
     kernel.of(1, TAKE, 0);
     assert_eq!(kernel.of(0, CANCEL, 0), OK);
     let cancelled = ErrorCode::Cancel as u32;
-    assert_eq!(kernel.told(0, NUMBER, 0), Some([cancelled, 0, 0]));
+    assert_eq!(kernel.upcall_words(0, NUMBER, 0), Some([cancelled, 0, 0]));
     // The response to the old request does not answer the new one.
     assert_eq!(kernel.of(0, SEND, id(1)), OK);
     assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::NoDevice));
-    assert_eq!(kernel.told(0, NUMBER, 0), None);
+    assert_eq!(kernel.upcall_words(0, NUMBER, 0), None);
     assert_eq!(kernel.of(1, TAKE, 0), [133, 0, id(0), 0]);
 }
 
 #[test]
-fn a_service_that_ends_or_stops_serving_leaves_nobody_waiting() {
+fn clients_of_a_service_that_ends_or_stops_get_an_answer() {
     for end in 0..3 {
         let mut kernel = several(&["client", "service", "third"]);
         kernel.of(1, ENABLE, 0);
@@ -257,8 +257,8 @@ fn a_service_that_ends_or_stops_serving_leaves_nobody_waiting() {
             }
         }
         let gone = Some([ErrorCode::Uninstalled as u32, 0, 0]);
-        assert_eq!(kernel.told(0, NUMBER, 0), gone);
-        assert_eq!(kernel.told(2, NUMBER, 0), gone);
+        assert_eq!(kernel.upcall_words(0, NUMBER, 0), gone);
+        assert_eq!(kernel.upcall_words(2, NUMBER, 0), gone);
         let again = kernel.of(0, SEND, id(1));
         match end {
             0 => assert_eq!(again, failed(ErrorCode::Uninstalled)),
@@ -268,7 +268,7 @@ fn a_service_that_ends_or_stops_serving_leaves_nobody_waiting() {
 }
 
 #[test]
-fn a_client_that_begins_anew_is_another_one() {
+fn a_restarted_client_is_another_process() {
     let mut kernel = pair();
     kernel.of(0, SEND, id(1));
     kernel.of(1, TAKE, 0);
@@ -277,14 +277,14 @@ fn a_client_that_begins_anew_is_another_one() {
     let new = id(0) + MAX_PROCESSES as u32;
     assert_eq!(kernel.of(0, SEND, id(1)), OK);
     assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::NoDevice));
-    assert_eq!(kernel.told(0, NUMBER, 0), None);
+    assert_eq!(kernel.upcall_words(0, NUMBER, 0), None);
     assert_eq!(kernel.of(1, TAKE_OF, id(0)), none(ErrorCode::NoDevice, 0));
     assert_eq!(
-        kernel.told(1, NUMBER, 1),
+        kernel.upcall_words(1, NUMBER, 1),
         Some([new, 0, 0]),
         "the newer alone"
     );
-    assert_eq!(kernel.told(1, NUMBER, 1), None);
+    assert_eq!(kernel.upcall_words(1, NUMBER, 1), None);
     assert_eq!(kernel.of(1, TAKE, 0), [133, 0, new, 0]);
 }
 
@@ -368,5 +368,9 @@ fn a_full_queue_refuses_a_request_and_a_search() {
     assert_eq!(kernel.ask_registry(1, BY_STRING, 1, STRING), full);
     assert_eq!(kernel.ask_registry(0, BY_STRING, 2, STRING), 0);
     let unknown = Some([ErrorCode::NoDevice as u32, 0, 0]);
-    assert_eq!(kernel.told(0, BY_STRING, 1), unknown, "nothing was done");
+    assert_eq!(
+        kernel.upcall_words(0, BY_STRING, 1),
+        unknown,
+        "nothing was done"
+    );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process runs when, time slices, and the end of processes.
+//! The order of processes, time slices, and the end of processes.
 
 use super::*;
 use crate::drivers::{alarm, ipc, perf};
@@ -35,7 +35,7 @@ fn apps_that_only_compute_take_turns() {
 }
 
 #[test]
-fn the_image_says_how_long_a_slice_is() {
+fn a_word_of_the_image_sets_the_slice() {
     for (word, length) in [(1, 100), (100, 100), (2500, 2500)] {
         host::with(|machine| machine.slice_us = word);
         let mut kernel = boot(apps(&["a", "b"]));
@@ -60,7 +60,7 @@ fn second_of_two_by_priority() -> Kernel {
 }
 
 #[test]
-fn by_priority_an_interrupt_wakes_an_earlier_one_at_once() {
+fn by_priority_an_interrupt_wakes_an_earlier_process_at_once() {
     let mut kernel = second_of_two_by_priority();
     let (before, ..) = kernel.registers();
     run_until_interrupt(&mut kernel);
@@ -71,7 +71,7 @@ fn by_priority_an_interrupt_wakes_an_earlier_one_at_once() {
 }
 
 #[test]
-fn by_priority_a_notification_to_an_earlier_one_runs_before_the_call_returns() {
+fn by_priority_a_notified_earlier_process_runs_before_the_call_returns() {
     let mut kernel = second_of_two_by_priority();
     kernel.ecall(class::COMMAND, [ipc::NUMBER, 2, 0, 0]);
     assert_eq!(kernel.current, 0);
@@ -115,7 +115,7 @@ fn a_slice_starts_when_another_app_wakes() {
 }
 
 #[test]
-fn a_process_that_yields_hands_the_core_on() {
+fn another_process_runs_when_one_yields() {
     let mut kernel = boot(apps(&["a", "b"]));
     kernel.wait();
     assert_eq!(kernel.current, 1);
@@ -129,13 +129,13 @@ fn a_process_that_yields_hands_the_core_on() {
 
 #[test]
 #[should_panic(expected = "nothing can wake the core")]
-fn with_nothing_to_wait_for_the_core_sleeps_for_ever() {
+fn without_a_wake_up_the_core_sleeps_for_ever() {
     let mut kernel = boot(apps(&["one"]));
     kernel.wait();
 }
 
 #[test]
-fn an_upcall_that_nobody_subscribed_to_wakes_nobody() {
+fn an_upcall_without_a_subscription_wakes_no_process() {
     let mut kernel = boot(apps(&["a", "b"]));
     kernel.command_to(perf::NUMBER, 8, 0, 0);
     kernel.wait();
@@ -149,7 +149,7 @@ fn exit_ends_a_process() {
         let mut kernel = boot(apps(&["a", "b"]));
         kernel.command_to(alarm::NUMBER, 5, 700, 0);
         kernel.ecall(class::EXIT, [0, 5, 0, 0]);
-        all_is_sent(&mut kernel);
+        send_everything(&mut kernel);
         assert!(printed().contains("app a ended with code 0x5\n"));
         assert_eq!(kernel.current, 1);
         assert_eq!(kernel.processes[0].state, State::Stopped);
@@ -164,7 +164,7 @@ fn exit_ends_a_process() {
 }
 
 #[test]
-fn restart_forgets_all() {
+fn restart_clears_the_process() {
     let mut kernel = boot(apps(&["one"]));
     let fresh = kernel.registers();
     kernel.memory_operation(0, RAM + 64);
@@ -187,18 +187,21 @@ fn a_fault_stops_one_app_and_is_reported() {
     kernel.fault(7, 0x1000_0000);
     assert_eq!(kernel.current, 1);
     assert_eq!(kernel.processes[0].state, State::Stopped);
-    let said = printed();
+    let output = printed();
     let line = format!(
         "tockmark-kernel: app bad fault mcause=0x00000007 mtval=0x10000000 mepc=0x{pc:08x}\n"
     );
-    assert!(said.contains(&line), "{said}");
-    assert!(said.contains("wrote where it may not"));
-    assert!(said.contains(&format!(" a1=0x{RAM:08x}")), "{said}");
-    assert!(!said.contains(" pc=0x"), "it stands above as mepc: {said}");
+    assert!(output.contains(&line), "{output}");
+    assert!(output.contains("wrote where it may not"));
+    assert!(output.contains(&format!(" a1=0x{RAM:08x}")), "{output}");
+    assert!(
+        !output.contains(" pc=0x"),
+        "it stands above as mepc: {output}"
+    );
 }
 
 #[test]
-fn the_image_says_how_often_a_faulty_app_starts_again() {
+fn a_word_of_the_image_sets_the_restarts_of_a_faulty_app() {
     host::with(|machine| machine.fault_restarts = 2);
     let mut kernel = boot(apps(&["bad", "good"]));
     let fresh = kernel.registers();
@@ -207,7 +210,7 @@ fn the_image_says_how_often_a_faulty_app_starts_again() {
         kernel.fault(7, 0);
         assert_eq!(kernel.current, 1, "the other has its turn");
         while kernel.processes[0].state == State::Printing {
-            the_uart_is_done(&mut kernel);
+            send_fifo_while_running(&mut kernel);
         }
         run_until_interrupt(&mut kernel);
         assert_eq!((kernel.current, kernel.registers()), (0, fresh));

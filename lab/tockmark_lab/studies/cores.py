@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The study cores: a kernel and bare programs on each configuration of Ibex. `make cores` runs it.
 
-A program checks its own answer: a wrong one ends this with an error.
+Each program checks its own answer; a wrong answer ends the study with an error.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ FORMAT: Literal["tockmark-cores"] = "tockmark-cores"
 VERSION: Literal[1] = 1
 
 OWN = ""  # the machine's own core
-ALL = "maxperf-pmp-bmfull-icache"  # the configuration with each feature but the predictor
+ALL = "maxperf-pmp-bmfull-icache"  # the configuration with every feature but the branch predictor
 CONFIGURATIONS = (
     *("small", "opentitan", "maxperf", "maxperf-pmp", "maxperf-pmp-bmbalanced"),
     *("maxperf-pmp-bmfull", ALL, "experimental-branch-predictor"),
@@ -45,7 +45,7 @@ ROWS = (
     "mem.copy_memcpy:size=1024"
 )
 LAYOUTS = 4
-PROGRAMS = {  # by name: the ISA that it is compiled for
+PROGRAMS = {  # by name: the ISA for which it is compiled
     "CoreMark": "rv32imc_zicsr",
     "CoreMark, Zba Zbb Zbs": "rv32imc_zicsr_zba_zbb_zbs",
     "Dhrystone": "rv32imc_zicsr",
@@ -55,25 +55,25 @@ RETIRED = re.compile(r"\binstret=(\d+)")
 
 
 class BareCount(Part, frozen=True):
-    """One run of a program whose answer it found right."""
+    """One run of a program with the right answer."""
 
     program: str
-    isa: str  # that it was compiled for
+    isa: str  # for which the program was compiled
     icache: bool
     simulator_sha256: Sha256
     iterations: Positive
     cycles: Positive  # of all iterations
-    instructions: Positive  # of the whole run, start and check of the answer among them
+    instructions: Positive  # of the whole run, with the start and the check of the answer
     core: Core | None = None  # None: the machine's own
 
     @property
     def name(self) -> str:
-        """The core's name; empty: the machine's own."""
+        """The core's name; empty for the machine's own."""
         return self.core.name if self.core else ""
 
 
 class StoredCores(Part, frozen=True):
-    """All runs, as a file."""
+    """All runs, as stored in a file."""
 
     format: Literal["tockmark-cores"]
     version: Literal[1]
@@ -87,63 +87,63 @@ def load() -> tuple[BareCount, ...]:
 
 
 def call(*command: str) -> None:
-    """Run a command in the checkout. TockmarkError if it fails, but for rows that are off."""
+    """Run a command in the checkout. TockmarkError if it fails; incomplete rows are no failure."""
     print(f"cores: {' '.join(command)}", flush=True)
     done = subprocess.run(command, cwd=paths.ROOT, check=False)
     if done.returncode not in (OK, INCOMPLETE):
         raise TockmarkError(f"`{' '.join(command)}` ended with {done.returncode}")
 
 
-def folder_of(core: str) -> str:
+def machine_folder(core: str) -> str:
     return f"cw310-{core}" if core else "cw310"
 
 
 def measure_kernel(
     core: str,
-    known: Core | None,
+    features: Core | None,
     kernels: Sequence[Path],
     name: str | None,
     manifest: Path | None,
 ) -> None:
-    """Run the rows of a kernel on a core that can run it."""
+    """Measure the rows of a kernel on a core that can run it."""
     title = (name or "baseline").lower().replace(" ", "-")
     out = DATA / f"{title}{core and '-on-'}{core}.json"
-    if known is not None and not known.pmp_regions:
+    if features is not None and not features.pmp_regions:
         return
     command = [sys.executable, "-m", "tockmark", "run", "--only", ROWS, "-o", str(out)]
     command += ["--jobs", "1", "--layouts", str(LAYOUTS), *(("--core", core) if core else ())]
-    command += [word for one in kernels for word in ("--kernel", str(one))]
+    command += [word for kernel_elf in kernels for word in ("--kernel", str(kernel_elf))]
     command += ["--kernel-manifest", str(manifest)] if manifest else []
     out.parent.mkdir(exist_ok=True)
     call(*command)
     out.with_suffix(".log").unlink(missing_ok=True)
 
 
-def counts(core: str, known: Core | None) -> Iterator[BareCount]:
-    """Run each program on a core that can run it, with the cache on and off if it has one."""
-    simulator = programs.simulator(folder_of(core))
+def counts(core: str, features: Core | None) -> Iterator[BareCount]:
+    """Run each program that the core can run, with the cache off, and on if the core has one."""
+    simulator = programs.simulator(machine_folder(core))
     sha256 = hashlib.sha256(simulator.read_bytes()).hexdigest()
     for name, isa in PROGRAMS.items():
         needed = {word for word in isa.split("_") if word.startswith("zb")}
-        if known is not None and not needed <= EXTENSIONS[known.bitmanip]:
+        if features is not None and not needed <= EXTENSIONS[features.bitmanip]:
             continue
         output = f"cores/{name.lower().replace(', ', '-').replace(' ', '-')}.elf"
         if name.startswith("CoreMark"):
             elf = programs.build_coremark(output, isa, "flash.ld", ITERATIONS)
         else:
             elf = programs.build_dhrystone(output, "flash.ld")
-        for icache in ("on", "off") if known is None or known.icache else ("off",):
+        for icache in ("on", "off") if features is None or features.icache else ("off",):
             command = [str(simulator), "--elf", str(elf), "--icache", icache]
             command += ["--mailbox", hex(programs.MAILBOX), "--max-cycles", "100000000"]
             done = processes.run(command, todo="run `make build`")
-            said = [int(word) for word in done.text.split()]
+            numbers = [int(word) for word in done.text.split()]
             retired = RETIRED.search(done.error_text)
-            if done.code or len(said) != 2 or not retired:
+            if done.code or len(numbers) != 2 or not retired:
                 raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.error_text.strip()}")
-            iterations, cycles = said
+            iterations, cycles = numbers
             yield BareCount(
                 *(name, isa, icache == "on", sha256),
-                *(iterations, cycles, int(retired[1]), known),
+                *(iterations, cycles, int(retired[1]), features),
             )
 
 
@@ -153,38 +153,38 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
     "tockmark-lab cores --programs",
 )
 def cores_verb(
-    some: Annotated[
+    cores: Annotated[
         list[str] | None,
-        Argument(metavar="CORE", help="These cores alone; `own` is the machine's own."),
+        Argument(metavar="CORE", help="Measure these cores only; `own` is the machine's own."),
     ] = None,
     kernel: Annotated[
         list[Path] | None,
-        Option(help="ELF of another kernel than the baseline; again for further links."),
+        Option(help="ELF of another kernel than the baseline. Repeat for further links."),
     ] = None,
-    name: Annotated[str | None, Option(help="What the results of that kernel are called.")] = None,
+    name: Annotated[str | None, Option(help="Name of that kernel, for its results.")] = None,
     manifest: Annotated[
-        Path | None, Option(help="What that kernel was made of, as `tockmark run` takes it.")
+        Path | None, Option(help="Manifest of that kernel, as for `tockmark run`.")
     ] = None,
     only_programs: Annotated[
-        bool, Option("--programs", help="Measure bare programs alone.")
+        bool, Option("--programs", help="Measure the bare programs only.")
     ] = False,
 ) -> None:
     """Measure a kernel and bare programs on each configuration of the core.
 
-    Builds the simulators. Results go to lab/studies/cores/data."""
-    found: list[BareCount] = []
+    Builds the simulators. The results are written to lab/studies/cores/data."""
+    bare_counts: list[BareCount] = []
     kernels = kernel or []
     if not kernels and not only_programs:
         call("make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}")
         kernels = sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf"))
-    for core in some or (OWN, *CONFIGURATIONS, *CHANGED):
+    for core in cores or (OWN, *CONFIGURATIONS, *CHANGED):
         core = "" if core == "own" else core
         call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
-        known = read_core(programs.simulator(folder_of(core)))
+        features = read_core(programs.simulator(machine_folder(core)))
         if not only_programs:
-            measure_kernel(core, known, kernels, name, manifest)
-        found += counts(core, known) if not name else ()
-    if not some and not name:
-        said = processes.run([paths.GCC, "--version"]).text.splitlines()[0]
-        stored = StoredCores(FORMAT, VERSION, said, tuple(found))
+            measure_kernel(core, features, kernels, name, manifest)
+        bare_counts += counts(core, features) if not name else ()
+    if not cores and not name:
+        compiler = processes.run([paths.GCC, "--version"]).text.splitlines()[0]
+        stored = StoredCores(FORMAT, VERSION, compiler, tuple(bare_counts))
         write_whole({STORED: documents.text_of(stored, ("rows",))})

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The study instances: how many instances of a small program a kernel runs, how fast each is, and
-what gives out first.
+what runs out first.
 
-Boots with one instance more each time, until one of them does not run. What was full is what the
-image's build or the kernel says of it, in its own words, or the size of Tock's table of processes,
-where the kernel has a symbol for it, or the name of its type. Else the record says that nobody says
-it, and how much flash and RAM was left.
+Each boot has one instance more than the last, until one does not run. What ran out is reported by
+the image's build, by the kernel, or by the size of Tock's table of processes (from a symbol of the
+kernel or the name of its type). If none reports it, the record says so. It also has the flash and
+RAM that were left.
 
-Beside an alarm, instances run longer, and an app in the first slot says how late its alarm was:
-what a scheduler gives to each.
+Next to an alarm, instances run longer, and an app in the first slot prints how late its alarm was:
+this shows what a scheduler gives to each.
 """
 
 import re
@@ -39,85 +39,86 @@ from tockmark.target.results import kernel_provenance, simulator_provenance
 PROGRAM, LONG = "instance", "long_instance"
 RUNS, LONG_RUNS = 16, 64  # of each instance (lab/studies/ladder/apps/instance.c)
 WAKER = "waker"  # the app with the alarm
-WITH_ALARM = (1, 3)  # so many instances; a kernel has four slots
-MOST = 9  # one more than any kernel that is known runs
+WITH_ALARM = (1, 3)  # numbers of instances; a kernel has four slots
+MOST = 9  # one more than any known kernel runs
 STACK = 2048
-CYCLES_EACH = 8_000_000  # at most, for one instance's runs
+CYCLES_EACH = 8_000_000  # most cycles for the runs of one instance
 
 FORM, VERSION = "tockmark-instances", 1
 
 Full = Literal["process slots", "RAM", "flash", "not said"]
 
-_SAID = re.compile(r"instance (\d+) (began|first|last|wrong) (\d+)")
+_TIMES = re.compile(r"instance (\d+) (began|first|last|wrong) (\d+)")
 _ALARM = re.compile(r"alarm (late|tick) (\d+) (\d+)")
 _REFUSED = re.compile(rf"app ({PROGRAM}\d*) refused: (.*)")
 
 
 class Instance(Part, frozen=True):
-    """One that ran; cycles by the core's counter, from reset on."""
+    """An instance that ran, with cycles of the core's counter since reset."""
 
-    number: int  # its place in flash, from 1 on
+    number: int  # its position in flash, from 1
     began: int
-    first: int  # it had its first answer
+    first: int  # when it had its first answer
     last: int
     runs: Positive = RUNS
 
     @property
     def per_run(self) -> float:
-        """Cycles for each of its runs, others' among them."""
+        """The cycles per run, including those of others."""
         return (self.last - self.began) / self.runs
 
 
 class Lateness(Part, frozen=True):
-    """The alarm's upcall ran so many cycles late, to a tick of it, so many times."""
+    """How late the alarm's upcall ran, rounded to a tick, and how many times."""
 
     cycles: int
     times: Positive
 
 
 class Refusal(Part, frozen=True):
-    """What gave out: which instance did not run, who says why, and how much was left for it."""
+    """What ran out: the instance that did not run, who reports why, and how much was left."""
 
     instance: int
     full: Full
     by: Literal[
         "the image's build", "the kernel", "the kernel's symbols", "the kernel's types", "nobody"
     ]
-    said: str
+    message: str = msgspec.field(name="said")
     flash_left: int  # bytes
     ram_left: int
 
 
 class Attempt(Part, frozen=True):
-    """A boot with so many instances."""
+    """A boot with `asked` instances."""
 
     asked: int
     instances: tuple[Instance, ...]
     icache: bool
-    stack: Positive  # bytes of it that each instance has
+    stack: Positive  # bytes, of each instance
     refused: Refusal | None = None
-    late: tuple[Lateness, ...] = ()  # of the alarm beside them
-    tick: int = 0  # cycles of one of it
+    late: tuple[Lateness, ...] = ()  # of the alarm next to the instances
+    tick: int = 0  # cycles per tick of the alarm
 
     @property
     def since(self) -> tuple[float, ...]:
-        """Cycles for each run of each, from the first that began to its own end."""
-        begun = min(one.began for one in self.instances)
-        return tuple((one.last - begun) / one.runs for one in self.instances)
+        """The cycles per run of each instance, from the start of the first instance to its own
+        end."""
+        begun = min(instance.began for instance in self.instances)
+        return tuple((instance.last - begun) / instance.runs for instance in self.instances)
 
     @property
     def per_run(self) -> float:
-        """Cycles for each run of any: from the first that began to the last that ended."""
+        """The cycles per run, from the start of the first instance to the end of the last."""
         return max(self.since) / len(self.instances)
 
     @property
     def lateness(self) -> list[int]:
-        """How late each alarm was, in cycles, the least first."""
-        return sorted(one.cycles for one in self.late for _ in range(one.times))
+        """The lateness of each alarm in cycles, the least first."""
+        return sorted(entry.cycles for entry in self.late for _ in range(entry.times))
 
 
 class StoredInstances(Part, frozen=True):
-    """The file: on one kernel."""
+    """The file of one kernel."""
 
     format: str
     version: int
@@ -129,27 +130,27 @@ class StoredInstances(Part, frozen=True):
 
 
 def attempts_with_alarm(kernel: KernelElf, board: BoardProfile, icache: bool) -> list[Attempt]:
-    """Run one instance, then as many as there is room for, beside an app with an alarm."""
-    found = [attempt(kernel, board, icache, count, alarm=True) for count in WITH_ALARM]
-    for one in found:
-        if one.refused is not None or not one.tick:
+    """Run one instance, then as many as fit, next to an app with an alarm."""
+    boots = [attempt(kernel, board, icache, count, alarm=True) for count in WITH_ALARM]
+    for boot in boots:
+        if boot.refused is not None or not boot.tick:
             raise TockmarkError(
-                f"{one.asked} instances and an alarm did not run, or to no end, on"
+                f"{boot.asked} instances and an alarm did not run, or not to the end, on"
                 f" {kernel.name or paths.shown(kernel.path)}",
                 "give a kernel with four slots for apps, and with Perf",
             )
-    return found
+    return boots
 
 
 def attempts(
     kernel: KernelElf, board: BoardProfile, icache: bool, stack: int = STACK
 ) -> list[Attempt]:
-    """Run one instance, two, … until one is refused. `stack` is of each, in bytes. TockmarkError if
-    an instance has a wrong answer, or none runs."""
-    found: list[Attempt] = []
-    while not found or (found[-1].refused is None and found[-1].asked < MOST):
-        found.append(attempt(kernel, board, icache, len(found) + 1, stack))
-    return found
+    """Run one instance, two, … until one is refused. `stack` is in bytes per instance.
+    TockmarkError if an instance has a wrong answer, or none runs."""
+    boots: list[Attempt] = []
+    while not boots or (boots[-1].refused is None and boots[-1].asked < MOST):
+        boots.append(attempt(kernel, board, icache, len(boots) + 1, stack))
+    return boots
 
 
 def attempt(
@@ -160,7 +161,7 @@ def attempt(
     stack: int = STACK,
     alarm: bool = False,
 ) -> Attempt:
-    """Run so many; with an alarm longer ones, behind the app that has it."""
+    """Boot `count` instances; with `alarm`, longer ones behind the app with the alarm."""
     out = paths.WRITTEN / "instances" / kernel.sha256[:8]
     apps = AppBuild.built(2, catalogue="ladder")
     room = app_room(kernel, board)
@@ -187,7 +188,7 @@ def attempt(
         return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count, alarm)
     ran = _ran(lines, len(first), LONG_RUNS if alarm else RUNS)
-    missing = [n for n in range(1, count + 1) if n not in {one.number for one in ran}]
+    missing = [n for n in range(1, count + 1) if n not in {instance.number for instance in ran}]
     if not missing:
         late, tick = _alarm(lines)
         return Attempt(count, ran, icache, stack, late=late, tick=tick)
@@ -199,11 +200,11 @@ def attempt(
 
 
 def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: int) -> Refusal:
-    """Return why an instance did not run: by the kernel's words, or its table of processes."""
+    """Return why an instance did not run, from the kernel's lines or its table of processes."""
     for line in lines:
-        if found := _REFUSED.search(line):
-            full: Full = "process slots" if "takes" in found[2] else "RAM"
-            return Refusal(number, full, "the kernel", found[2], flash, ram)
+        if match := _REFUSED.search(line):
+            full: Full = "process slots" if "takes" in match[2] else "RAM"
+            return Refusal(number, full, "the kernel", match[2], flash, ram)
     slots = app_capacity(kernel)
     if slots and slots.by != "its name" and slots.apps == number - 1:
         return Refusal(number, "process slots", slots.by, slots.evidence, flash, ram)
@@ -228,79 +229,79 @@ def _run(
 
 
 def _alarm(lines: list[str]) -> tuple[tuple[Lateness, ...], int]:
-    """Return how late the alarm beside them was, and the cycles of a tick of it."""
-    said = [found.groups() for line in lines for found in _ALARM.finditer(line)]
-    late = tuple(Lateness(int(by), int(times)) for what, by, times in said if what == "late")
-    return late, next((int(by) for what, by, _ in said if what == "tick"), 0)
+    """Return how late the alarm was, and the cycles of one of its ticks."""
+    messages = [match.groups() for line in lines for match in _ALARM.finditer(line)]
+    late = tuple(Lateness(int(by), int(times)) for word, by, times in messages if word == "late")
+    return late, next((int(by) for word, by, _ in messages if word == "tick"), 0)
 
 
 def _ran(lines: list[str], before: int, runs: int) -> tuple[Instance, ...]:
-    """Return the instances that had all their answers, so many slots behind the first.
-    TockmarkError if one was wrong."""
-    said: dict[int, dict[str, int]] = {}
+    """Return the instances that had all their answers. `before` slots precede the first one.
+    TockmarkError if an answer was wrong."""
+    times: dict[int, dict[str, int]] = {}
     for line in lines:
-        for number, what, cycles in _SAID.findall(line):
-            said.setdefault(int(number) - before, {})[what] = int(cycles)
-    wrong = [number for number, one in said.items() if "wrong" in one]
+        for number, event, cycles in _TIMES.findall(line):
+            times.setdefault(int(number) - before, {})[event] = int(cycles)
+    wrong = [number for number, values in times.items() if "wrong" in values]
     if wrong:
         raise TockmarkError(f"instance {wrong[0]} had a wrong answer", "report this")
     return tuple(
-        Instance(number, one["began"], one["first"], one["last"], runs)
-        for number, one in sorted(said.items())
-        if one.keys() >= {"began", "first", "last"}
+        Instance(number, values["began"], values["first"], values["last"], runs)
+        for number, values in sorted(times.items())
+        if values.keys() >= {"began", "first", "last"}
     )
 
 
-def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
-    """Return the file of what was found."""
+def file_text(boots: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
+    """Return the content of the file with these attempts."""
     kept = StoredInstances(
         FORM,
         VERSION,
-        # How much flash and RAM it takes the attempts say.
+        # The attempts show how much flash and RAM the kernel leaves.
         msgspec.structs.replace(kernel_provenance(kernel, None), flash_bytes=None),
         board.name,
         simulator_provenance(board),
         paths.commit_of_checkout(),
-        tuple(found),
+        tuple(boots),
     )
     return documents.text_of(kept, ("attempts",))
 
 
 def load(path: Path) -> StoredInstances:
-    """Read such a file. TockmarkError if it is none."""
+    """Read such a file. TockmarkError if it is not one."""
     return documents.read(
         path, StoredInstances, FORM, VERSION, "give a file that `tockmark-lab instances` made"
     )
 
 
-def text(found: list[Attempt], icache: bool) -> str:
-    """Show how fast they ran, and what gave out."""
+def format_attempts(boots: list[Attempt], icache: bool) -> str:
+    """Format how fast the instances ran, and what ran out."""
     columns = {"a run": 10, "from start": 11, "a run, all": 11, "first answer": 13, "last": 12}
     table = Table([TableColumn("instance", 14, 0, left=True), *figures(columns)])
-    for one in found:
-        ran = one.instances if one.refused is None else ()
-        for each, since in zip(ran, one.since if ran else (), strict=True):
+    for boot in boots:
+        ran = boot.instances if boot.refused is None else ()
+        for each, since in zip(ran, boot.since if ran else (), strict=True):
             table.add(
-                f"{each.number} of {one.asked}",
+                f"{each.number} of {boot.asked}",
                 f"{each.per_run:,.0f}",
                 f"{since:,.0f}",
-                f"{one.per_run:,.0f}",
+                f"{boot.per_run:,.0f}",
                 f"{each.first:,}",
                 f"{each.last:,}",
             )
-    last = found[-1].refused
-    end = "none was refused"
+    last = boots[-1].refused
+    end = "no instance was refused"
     if last is not None:
-        said = f": {last.said}" if last.said else ""
+        message = f": {last.message}" if last.message else ""
         end = (
-            f"instance {last.instance} did not run: {last.full}, by {last.by}{said};"
+            f"instance {last.instance} did not run: {last.full}, by {last.by}{message};"
             f" {last.flash_left:,} bytes of flash and {last.ram_left:,} of RAM were left"
         )
     ends = [
-        f"beside {one.asked} the alarm came {len(late)} times, {median(late):,.0f} cycles late"
-        f" in the median, {late[-1]:,} at most, to a tick of {one.tick:,}"
-        for one in found
-        if (late := one.lateness)
+        f"next to {boot.asked} the alarm came {len(late)} times, {median(late):,.0f} cycles late"
+        f" in the median, {late[-1]:,} at most, to a tick of {boot.tick:,}"
+        for boot in boots
+        if (late := boot.lateness)
     ] or [end]
     title = f"Instances of ChaCha20 over 4096 bytes, i-cache {ICACHE[icache]}; cycles"
     return "\n".join([*table.text(title, ""), "", *ends])
@@ -318,39 +319,45 @@ def instances_verb(
     claims: KernelClaims,
     stack: Annotated[
         list[int] | None,
-        Option(min=512, help="Bytes of stack of each instance; default: 2048. May be given again."),
+        Option(min=512, help="Bytes of stack of each instance (default: 2048). Repeatable."),
     ] = None,
     alarm: Annotated[
         bool,
         Option(
             "--alarm",
-            help="One instance, then three, of 64 runs each, behind an app whose alarm is due every"
-            " 96,000 cycles: what the scheduler gives to each, and how late the alarm is.",
+            help="Run one instance, then three, 64 times each, next to an app whose alarm is due"
+            " every 96,000 cycles. Shows what the scheduler gives to each, and how late the alarm"
+            " is.",
         ),
     ] = False,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
+    output: Annotated[
+        Path | None, options.output_option("Also store the attempts in a file.")
+    ] = None,
 ) -> None:
-    """Run more and more instances of a small program until one is refused, and say what gave out.
+    """Run more and more instances of a small program until one is refused, and show what ran out.
 
-    Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
+    Each instance runs ChaCha20 over 4096 bytes 16 times, and compares its answers with the known
+    one."""
     if alarm and stack:
-        raise TockmarkError("--alarm takes no --stack", "give one of them")
+        raise TockmarkError("--alarm takes no --stack", "leave one of them out")
     if output is not None:
         check_writable([output], FORM)
     board = boards.load(boards.DEFAULT)
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found = []
-    for one in stack or [STACK]:
+    boots = []
+    for stack_bytes in stack or [STACK]:
         tried = (
-            attempts_with_alarm(elf, board, cached) if alarm else attempts(elf, board, cached, one)
+            attempts_with_alarm(elf, board, cached)
+            if alarm
+            else attempts(elf, board, cached, stack_bytes)
         )
-        found += tried
+        boots += tried
         if not as_json:
-            print(text(tried, cached), flush=True)
+            print(format_attempts(tried, cached), flush=True)
     if as_json:
-        options.show(msgspec.to_builtins(found))
+        options.show(msgspec.to_builtins(boots))
     if output is not None:
-        write_whole({output: stored(found, elf, board)})
+        write_whole({output: file_text(boots, elf, board)})

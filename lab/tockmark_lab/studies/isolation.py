@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The study isolation: what a kernel did while a whole program ran: traps, switches of process,
-upcalls and writes to the PMP, and whose the cycles were.
+"""The study isolation: what a kernel does while a whole program runs, and who uses the cycles.
 
-All comes from the instruction trace of one steady run, from the program's first instruction to its
-last: the readings before and behind it are not in it. Each cycle belongs to the instruction that
-left the decode stage at its end: the program's, another app's, or the kernel's, so that the three
-add up to the run.
-"""
+It counts traps, process switches, upcalls and PMP writes in the instruction trace of one steady
+run, from the program's first instruction to its last, without the counter reads around it. Each
+cycle belongs to the instruction that left the decode stage at its end: the program's, another
+app's, or the kernel's. The three add up to the run."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,30 +61,30 @@ from tockmark.wire.records import decode
 from tockmark_lab.folders import STUDIES
 
 FORM, VERSION = "tockmark-isolation", 1
-MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
-TRAP, HANDLER = " trap", " handler"  # effects
+MCYCLE = slice(11, 21)  # columns of the core's counter in a line of the trace
+TRAP, HANDLER = " trap", " handler"  # effects in the trace
 
 
 class ProgramActivity(Part, frozen=True):
-    """One run of a program, and what happened in it."""
+    """One run of a program, and what happened during it."""
 
     id: str
     params: Params
     lang: Lang
     icache: bool
-    traps: int  # entries into the kernel, interrupts among them
+    traps: int  # entries into the kernel, including interrupts
     interrupts: int
-    switches: int  # from one app to another, by the instructions of apps as they follow
+    switches: int  # from one app to another, by the order of the apps' instructions
     upcalls: int  # of any app
     pmp_writes: int
     program: int  # cycles of the program itself
     others: int  # of other apps
     kernel: int
-    phases: dict[str, int]  # of the kernel's cycles; none without line tables
+    phases: dict[str, int]  # the kernel's cycles by phase; empty without line tables
 
     @property
     def cycles(self) -> int:
-        """Return the cycles of the run."""
+        """The cycles of the run."""
         return self.program + self.others + self.kernel
 
 
@@ -95,7 +93,7 @@ SPENT = ("program", "others", "kernel")
 
 
 class StoredIsolation(Part, frozen=True):
-    """The file: of one kernel."""
+    """The file of one kernel."""
 
     format: str
     version: int
@@ -108,13 +106,13 @@ class StoredIsolation(Part, frozen=True):
 
 @dataclass
 class _Run:
-    """What is counted in one run."""
+    """The counts of one run."""
 
     counted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     spent: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPENT, 0))
-    # The kernel's instructions with their cycles, and of apps those before and behind them.
+    # The kernel's instructions with their cycles, and the apps' instructions before and after them.
     steps: list[tuple[Step, int]] = field(default_factory=list)
-    cycles: int = 0  # as the app computed them, readings and all
+    cycles: int = 0  # as the app computed them, with the counter reads
 
     def phases(self, codes: Codes) -> dict[str, int]:
         """Return the kernel's cycles by phase."""
@@ -122,36 +120,36 @@ class _Run:
             return {}
         steps = [step for step, _ in self.steps]
         codes.look_up((step.user, step.pc) for step in steps)
-        there = find_contexts(
+        located = find_contexts(
             steps,
             lambda step: codes.code_of(step)[1].frames(step.pc),
             lambda step: codes.code_of(step)[0],
         )
-        found: Counter[str] = Counter()
-        for (step, cycles), place in zip(self.steps, there, strict=True):
+        by_phase: Counter[str] = Counter()
+        for (step, cycles), place in zip(self.steps, located, strict=True):
             if not step.user:
-                found[place.phase] += cycles
-        return {phase: found[phase] for phase in PHASES if found[phase]}
+                by_phase[place.phase] += cycles
+        return {phase: by_phase[phase] for phase in PHASES if by_phase[phase]}
 
 
 class Watcher:
-    """Follows a trace, and counts in each run of tm_sample between its two readings."""
+    """Follows a trace and counts in each run of tm_sample, between its two counter reads."""
 
     def __init__(self, sampler: Sampler, owner: Callable[[bool, int], int]) -> None:
-        """`owner` tells the app in whose code an address is."""
+        """`owner` returns the app whose code is at an address."""
         self.runs: list[_Run] = []
         self._sampler = sampler
         self._app = partial(owner, True)
         self._own = self._app(sampler.start)
 
     def watch(self, lines: Iterable[str]) -> None:
-        """Look at all of a trace."""
+        """Process a whole trace."""
         first, last = self._sampler.ecalls
-        opens, closes, says = (f"{at:08x}" for at in (first + 4, last, last + 4))
+        opens, closes, reports = (f"{at:08x}" for at in (first + 4, last, last + 4))
         now: _Run | None = None
         done = _Run()
-        since = 0  # the core's counter at the line before, in a run
-        app = self._own  # whose instructions ran last in user mode
+        since = 0  # the core's counter at the previous line of a run
+        app = self._own  # the app that ran last
         left: dict[int, str] = {}  # the last line of each app before it was left
         before, was_user = "", False
         for line in lines:
@@ -173,7 +171,7 @@ class Watcher:
                     now, since = _Run(), int(before[MCYCLE])
                 elif pc == closes and now is not None:
                     done, now = now, None
-                elif pc == says and (step := parse(line)).rd == S4:
+                elif pc == reports and (step := parse(line)).rd == S4:
                     done.cycles = step.value
                     self.runs.append(done)
             if now is not None:
@@ -191,7 +189,7 @@ class Watcher:
 
 
 def _is_upcall(left: str | None, line: str) -> bool:
-    """Tell whether an app goes on elsewhere than at its system call or behind it."""
+    """Return whether an app continues neither at its system call nor behind it."""
     if left is None or int(left[INSN], 16) != ECALL:
         return False
     at = int(left[PC], 16)
@@ -199,13 +197,17 @@ def _is_upcall(left: str | None, line: str) -> bool:
 
 
 def boots(selection: Selection, lang: Lang) -> list[Boot]:
-    """Return the boots of whole programs that are meant, alone and beside an app's alarm."""
-    known = selection.catalogue.benchmarks
-    found = selection.boots(lang)
-    return [one for one in found if all("beside" in known[id_].params for id_ in one.measures)]
+    """Return the selected boots of whole programs, alone and next to an app's alarm."""
+    benchmarks = selection.catalogue.benchmarks
+    selected = selection.boots(lang)
+    return [
+        boot
+        for boot in selected
+        if all("beside" in benchmarks[id_].params for id_ in boot.measures)
+    ]
 
 
-def meanwhile(
+def measure_activity(
     kernel: KernelElf,
     board: BoardProfile,
     apps: AppBuild,
@@ -213,8 +215,8 @@ def meanwhile(
     catalogue: Catalogue,
     boot: Boot,
 ) -> Iterator[ProgramActivity]:
-    """Yield what happened in a steady run of each program of a boot: the same image that `run` lays
-    in its first layout. TockmarkError if the kernel does not run it."""
+    """Yield the activity in a steady run of each program of a boot, with the image of `run`'s first
+    layout. TockmarkError if the kernel does not run it."""
     out = paths.WRITTEN / "isolation" / kernel.sha256[:8]
     words = {"tm_most_samples": default_samples(boot, catalogue)}
     image = build_image(boot, apps, kernel, board, out, words)
@@ -226,14 +228,17 @@ def meanwhile(
     app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
     watcher = Watcher(Sampler.in_app(app), codes.owner)
     log = run_both(options, simulators(board), image.flash, watcher.watch, None)
-    every = assemble(decode(log.split("\n"))).each()
+    all_boots = assemble(decode(log.split("\n"))).each()
     rows, why = next(
-        ((one.rows, one.absent_rows) for _, one in every if one.name == boot.group), ((), ())
+        ((booted.rows, booted.absent_rows) for _, booted in all_boots if booted.name == boot.group),
+        ((), ()),
     )
     for at, row in enumerate(rows):
         if row.id in OF_BOOT:
             continue
-        steady = watcher.runs[runs_of(rows[: at + 1], [one.cycles for one in watcher.runs])][-1]
+        steady = watcher.runs[
+            runs_of(rows[: at + 1], [watched.cycles for watched in watcher.runs])
+        ][-1]
         phases = steady.phases(codes)
         yield ProgramActivity(
             row.id,
@@ -245,14 +250,14 @@ def meanwhile(
             phases=phases if code.lines else {},
         )
     if why or not rows:
-        said = why[0][1].why if why else "its app said nothing"
+        reason = why[0][1].why if why else "its app said nothing"
         raise TockmarkError(
-            f"{boot.name} was not measured: {said}", "see `tockmark run`", INCOMPLETE
+            f"{boot.name} was not measured: {reason}", "run it with `tockmark run`", INCOMPLETE
         )
 
 
-def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProfile) -> str:
-    """Return the file of what was counted."""
+def file_text(rows: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProfile) -> str:
+    """Return the content of the file with these rows."""
     kept = StoredIsolation(
         FORM,
         VERSION,
@@ -260,13 +265,13 @@ def stored(found: Sequence[ProgramActivity], kernel: KernelElf, board: BoardProf
         board.name,
         results.simulator_provenance(board),
         paths.commit_of_checkout(),
-        tuple(found),
+        tuple(rows),
     )
     return documents.text_of(kept, ("rows",))
 
 
 def load(path: Path) -> StoredIsolation:
-    """Read such a file. TockmarkError if it is none."""
+    """Read such a file. TockmarkError if it is not one."""
     return documents.read(
         path, StoredIsolation, FORM, VERSION, "give a file that `tockmark-lab isolation` made"
     )
@@ -284,19 +289,19 @@ HEADS = {
 }
 
 
-def table(found: Iterable[ProgramActivity]) -> Table:
-    """Show all of it: counts, then cycles."""
+def table(rows: Iterable[ProgramActivity]) -> Table:
+    """Return a table of the rows: counts, then cycles."""
     shown = Table([TableColumn("program", 40, 0, left=True), *figures(HEADS)])
-    for one in found:
-        cells = (f"{getattr(one, name):,}" for name in (*COUNTED, *SPENT))
-        shown.add(named(one.id, one.params, one.icache, one.lang), *cells)
+    for row in rows:
+        cells = (f"{getattr(row, name):,}" for name in (*COUNTED, *SPENT))
+        shown.add(named(row.id, row.params, row.icache, row.lang), *cells)
     return shown
 
 
-def text(found: Iterable[ProgramActivity], icache: bool) -> str:
-    """Show it in a terminal."""
+def format_rows(rows: Iterable[ProgramActivity], icache: bool) -> str:
+    """Format the rows for a terminal."""
     title = f"One run of each program, i-cache {ICACHE[icache]}; program, others, kernel: cycles"
-    return "\n".join(table(found).text(title, ""))
+    return "\n".join(table(rows).text(title, ""))
 
 
 @verb(
@@ -305,33 +310,35 @@ def text(found: Iterable[ProgramActivity], icache: bool) -> str:
 )
 def isolation_verb(
     *,
-    only: Annotated[str | None, Option(help="Programs, such as towers,aes; default: all.")] = None,
+    only: Annotated[str | None, Option(help="Programs, such as towers,aes (default: all).")] = None,
     kernel: KernelFile = None,
     claims: KernelClaims,
     icache: ICache = None,
     as_json: options.AsJson = False,
-    output: Annotated[Path | None, options.output_option("Store all in a file, too.")] = None,
+    output: Annotated[Path | None, options.output_option("Also store the rows in a file.")] = None,
 ) -> None:
-    """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
+    """Count what a kernel does while a whole program runs, alone and next to an app's alarm.
 
-    Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
-    program, and whose its cycles are. Needs what `make profile` builds."""
+    Shows traps, interrupts, process switches, upcalls and PMP writes in one steady run of each
+    program, and who used its cycles. Needs what `make profile` builds."""
     if output is not None:
         check_writable([output], FORM)
-    known = catalogues.load(STUDIES / "programs" / "catalogue.toml")
-    board = boards.load(boards.DEFAULT).configured({"silence": known.silence})
+    catalogue = catalogues.load(STUDIES / "programs" / "catalogue.toml")
+    board = boards.load(boards.DEFAULT).configured({"silence": catalogue.silence})
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
-    found: list[ProgramActivity] = []
+    rows: list[ProgramActivity] = []
     for lang in catalogues.LANGS:
         apps = AppBuild.built(2, lang, catalogue="programs")
-        for boot in boots(select(known, only), lang):
-            found += meanwhile(elf, board, apps, cached, known, boot)
-    if not found:
-        raise TockmarkError(f"no row of '{only}' is a whole program", "give one of their names")
+        for boot in boots(select(catalogue, only), lang):
+            rows += measure_activity(elf, board, apps, cached, catalogue, boot)
+    if not rows:
+        raise TockmarkError(
+            f"no row of '{only}' is a whole program", "name a program, such as towers"
+        )
     if as_json:
-        options.show(msgspec.to_builtins(found))
+        options.show(msgspec.to_builtins(rows))
     else:
-        print(text(found, cached))
+        print(format_rows(rows, cached))
     if output is not None:
-        write_whole({output: stored(found, elf, board)})
+        write_whole({output: file_text(rows, elf, board)})

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The study ladder: what several clients get of one server, and how long they wait, from the
-readings of all their requests.
+"""The study ladder: what several clients get from one server, and how long they wait. It is
+computed from the counter reads of all their requests.
 
-A rung is one row of its catalogue. Its window is from the first request until the first client
-has all its answers: as long all clients ask. In it every cycle lies between two readings, and which
-two tells whose it was:
+A rung is one row of its catalogue. Its window is from the first request until the first client has
+all its answers: until then all clients ask. Each cycle in the window is between two reads, which
+show who used it:
 
-    server      from a request's taking to its being done
-    clients     from an answer to its being held against the known one, and from there to the next
+    server      from the taking of a request until it is done
+    clients     from an answer until it is compared with the known one, and from there to the next
                 request of a client that asks at once
-    crossing    all else that leads from one process to another: IPC, kernel, its alarm
-    idle        what the window is longer by than the core's counters, which stand still asleep:
-                never while a request is open
-    unaccounted what two readings do not tell
+    crossing    the rest of what leads from one process to another: IPC, kernel, its alarm
+    idle        the window minus the core's counters, which stop while the core sleeps: never while
+                a request is open
+    unaccounted what two reads do not show
 
-Where others ran while the server was at work, as much is the server's as the same work takes where
-nobody did, the rest crossing; without such a request it is unaccounted.
+If other apps ran while the server worked, the server gets as many cycles as the same work takes
+without them, and the rest is crossing. Without such a request the cycles are unaccounted.
 """
 
 from collections.abc import Sequence
@@ -40,16 +40,17 @@ from tockmark.suite.catalogue import ICACHE
 
 Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
 OWNERS: tuple[Owner, ...] = get_args(Owner)
-ALLOWED = 0.02  # of the window may be unaccounted
+ALLOWED = 0.02  # share of the window that may be unaccounted
 
 Moment = Literal["asked", "taken", "done", "answered", "ready"]
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class ServedRequest(NamedTuple):
-    """One request: whose, and when it was asked, taken by the server, done, answered, held against
-    the known answer (ready), in cycles from the first on. `due` is when the client's alarm was due,
-    with the cycles asleep; 0 in a closed loop. A row has a series of each field."""
+    """One request: its client, and the times at which it was asked, taken by the server, done,
+    answered, and compared with the known answer (ready), in cycles since the first request. `due`
+    is the time of the client's alarm, including cycles asleep; 0 in a closed loop. A row has a
+    series for each field."""
 
     client: int
     due: int
@@ -61,98 +62,101 @@ class ServedRequest(NamedTuple):
 
     @property
     def work(self) -> int:
-        """What the server worked on it."""
+        """The cycles that the server worked on it."""
         return self.done - self.taken
 
     @property
     def wait(self) -> int:
-        """From when it was asked until it was answered, less the server's work."""
+        """The cycles from its asking to its answer, without the server's work."""
         return self.answered - self.asked - self.work
 
 
 class TimedReading(NamedTuple):
-    """A reading, and of which request."""
+    """A counter read, and the request that it belongs to."""
 
     time: int
     moment: Moment
-    of: ServedRequest
+    request: ServedRequest
 
 
 @dataclass(frozen=True)
 class Rung:
-    """All requests of a row, in the order in which they were answered."""
+    """All requests of a row, in the order of their answers."""
 
     requests: tuple[ServedRequest, ...]
-    closed: bool  # clients ask as soon as they can
+    closed: bool  # clients ask again as soon as they can
 
     @cached_property
     def clients(self) -> int:
-        """How many they were."""
-        return len({one.client for one in self.requests})
+        """The number of clients."""
+        return len({request.client for request in self.requests})
 
     @cached_property
     def last(self) -> ServedRequest:
-        """The request that ended the window: the first client had all its answers."""
-        by_client = {one.client: one for one in self.requests}
-        return min(by_client.values(), key=lambda one: one.answered)
+        """The request that ended the window: with it, the first client had all its answers."""
+        by_client = {request.client: request for request in self.requests}
+        return min(by_client.values(), key=lambda request: request.answered)
 
     @property
     def end(self) -> int:
-        """When that was by the core's counters; the window begins at 0."""
+        """The end of the window on the core's counters. It starts at 0."""
         return self.last.answered
 
     @property
     def window(self) -> int:
-        """The cycles of the window, those asleep among them."""
+        """The cycles of the window, including those asleep."""
         last = self.last
         return max(self.end, last.due + last.answered - last.asked)
 
     @cached_property
     def answers(self) -> tuple[int, ...]:
-        """How many answers each client had within the window."""
-        within = [one.client for one in self.requests if one.answered <= self.end]
-        return tuple(within.count(client) for client in {one.client for one in self.requests})
+        """The number of answers of each client within the window."""
+        within = [request.client for request in self.requests if request.answered <= self.end]
+        return tuple(
+            within.count(client) for client in {request.client for request in self.requests}
+        )
 
     @property
     def per_answer(self) -> float:
-        """Cycles of the window for each answer in it: the throughput, turned over."""
+        """The cycles of the window per answer in it: the inverse of the throughput."""
         return self.window / sum(self.answers)
 
     @property
     def least(self) -> float:
-        """The share of the least served: 1 where all had as many answers."""
+        """The share of the least served client: 1 if all had as many answers."""
         return min(self.answers) * self.clients / sum(self.answers)
 
     def wait(self, part: float) -> int:
-        """Return the wait that such a part of all requests did not exceed; 1: the worst."""
-        waits = sorted(one.wait for one in self.requests)
+        """Return the wait that this part of all requests did not exceed; 1: the longest wait."""
+        waits = sorted(request.wait for request in self.requests)
         return waits[max(ceil(part * len(waits)), 1) - 1]
 
     @cached_property
     def readings(self) -> list[TimedReading]:
-        """All readings, in their order."""
-        every = (
-            TimedReading(getattr(one, moment), moment, one)
-            for one in self.requests
+        """All counter reads, in order."""
+        readings = (
+            TimedReading(getattr(request, moment), moment, request)
+            for request in self.requests
             for moment in MOMENTS
         )
-        place = {moment: i for i, moment in enumerate(MOMENTS)}
-        return sorted(every, key=lambda one: (one.time, place[one.moment]))
+        order = {moment: i for i, moment in enumerate(MOMENTS)}
+        return sorted(readings, key=lambda reading: (reading.time, order[reading.moment]))
 
     @cached_property
     def interrupted(self) -> set[ServedRequest]:
-        """The requests on which the server worked while others took readings."""
+        """The requests on which the server worked while other apps read the counters."""
         return {
-            before.of
+            before.request
             for before, after in zip(self.readings, self.readings[1:], strict=False)
-            if before.moment == "taken" and after != TimedReading(before.of.done, "done", before.of)
+            if before.moment == "taken"
+            and after != TimedReading(before.request.done, "done", before.request)
         }
 
     @cached_property
     def cycles(self) -> dict[Owner, int]:
-        """Whose the cycles of the window were."""
-        found: dict[Owner, int] = dict.fromkeys(OWNERS, 0)
-        whole = [one.work for one in self.requests if one not in self.interrupted]
+        """The cycles of the window by owner."""
+        cycles: dict[Owner, int] = dict.fromkeys(OWNERS, 0)
+        whole = [request.work for request in self.requests if request not in self.interrupted]
         usual = int(median(whole)) if whole else 0
         open_, working = 0, None
         for before, after in zip(self.readings, self.readings[1:], strict=False):
@@ -160,31 +164,31 @@ class Rung:
                 break
             open_ += {"asked": 1, "answered": -1}.get(before.moment, 0)
             if before.moment == "taken":
-                working, left = before.of, usual if before.of in self.interrupted else 0
+                working, left = before.request, usual if before.request in self.interrupted else 0
             elif before.moment == "done":
                 working = None
             length = min(after.time, self.end) - before.time
             owner = self._owner(before, after, open_)
             if owner == "crossing" and working is not None:
-                # Part of it is the work that was interrupted, as much as is left of it.
+                # A part of it is the interrupted work, at most what is left of it.
                 if not whole:
                     owner = "unaccounted"
                 else:
                     own = min(left, length)
                     left -= own
-                    found["server"] += own
+                    cycles["server"] += own
                     length -= own
-            found[owner] += length
-        found["idle"] = self.window - self.end
-        return found
+            cycles[owner] += length
+        cycles["idle"] = self.window - self.end
+        return cycles
 
     def _owner(self, before: TimedReading, after: TimedReading, open_: int) -> Owner:
-        same = before.of == after.of
+        same = before.request == after.request
         if same and (before.moment, after.moment) == ("taken", "done"):
             return "server"
         if same and (before.moment, after.moment) == ("answered", "ready"):
             return "clients"
-        own = before.of.client == after.of.client and after.moment == "asked"
+        own = before.request.client == after.request.client and after.moment == "asked"
         if before.moment == "ready" and own and self.closed:
             return "clients"
         if open_ > 0 or after.moment in ("asked", "ready"):
@@ -192,7 +196,7 @@ class Rung:
         return "unaccounted"
 
     def share(self, owner: Owner) -> float:
-        """Return whose share of the window it was."""
+        """Return the owner's share of the window."""
         return self.cycles[owner] / self.window
 
 
@@ -206,41 +210,42 @@ def rung(row: Row) -> Rung | None:
     )
 
 
-def wrong(row: Row) -> str | None:
-    """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
-    which each asked as many. None: nothing is."""
+def check_requests(row: Row) -> str | None:
+    """Return what is wrong with the requests of a row; None if nothing is. Clients must be numbered
+    from 0, and each must have asked the same number of requests."""
     if set(row.extra) not in (set(), set(ServedRequest._fields)):
-        return f"its requests have not the series {', '.join(ServedRequest._fields)}"
-    found = rung(row)
-    if found is None:
+        return f"its requests do not have the series {', '.join(ServedRequest._fields)}"
+    checked = rung(row)
+    if checked is None:
         return "there are no requests"
-    by = [one.client for one in found.requests]
+    askers = [request.client for request in checked.requests]
     clients = str(row.params.get("set", "")).rpartition("_")[2]
-    served = {client: by.count(client) for client in sorted(set(by))}
+    served = {client: askers.count(client) for client in sorted(set(askers))}
     each, rest = divmod(row.asked, int(clients) if clients.isdecimal() else len(served))
-    if rest or len(by) != row.asked or served != dict.fromkeys(range(row.asked // each), each):
-        return f"served is not asked: {served}, of {row.asked}"
-    if any(sorted(one[2:]) != list(one[2:]) for one in found.requests):
+    if rest or len(askers) != row.asked or served != dict.fromkeys(range(row.asked // each), each):
+        return f"the server did not serve what was asked: {served}, of {row.asked}"
+    if any(sorted(request[2:]) != list(request[2:]) for request in checked.requests):
         return "a request was answered before it was asked"
-    if found.end < 1:
+    if checked.end < 1:
         return "its requests took no time"
-    if found.share("unaccounted") > ALLOWED:
-        return f"{found.share('unaccounted'):.1%} of the window are unaccounted for"
+    if checked.share("unaccounted") > ALLOWED:
+        return f"{checked.share('unaccounted'):.1%} of the window are unaccounted for"
     return None
 
 
 def rungs(rows: Sequence[Row]) -> list[tuple[Row, Rung]]:
-    """Return the rows that have requests, with these. TockmarkError if some are wrong."""
-    found = []
+    """Return the rows with requests, and these. TockmarkError if the requests of a row are
+    wrong."""
+    found_rungs = []
     for row in rows:
         if row.extra:
-            if why := wrong(row):
+            if why := check_requests(row):
                 raise TockmarkError(f"row {row.name}: {why}")
-            found += [(row, one) for one in [rung(row)] if one is not None]
-    return found
+            found_rungs += [(row, requests) for requests in [rung(row)] if requests is not None]
+    return found_rungs
 
 
-# How it is shown.
+# The study's tables.
 
 LABEL = 26
 COLUMNS = {
@@ -258,44 +263,44 @@ COLUMNS = {
 WAYS = {"ladder": "old IPC", "ladder2": "new IPC"}
 WAYS |= {"eight": WAYS["ladder"], "eight2": WAYS["ladder2"]}
 LEGEND = (
-    "Cycles for an answer while all clients ask; how long a request waited, from when it was asked"
-    " until it was answered, less the server's work on it: median, 90th of a hundred, worst of all;"
-    " the least served client's share of an even one; then whose the cycles were, in per cent:"
-    " crossing is IPC and kernel, lost what no two readings tell (at most 2). 8 requests of each"
-    " client; open: each asks by its alarm every 8 + size / 40 ticks of 9,600 cycles."
+    "Cycles per answer while all clients ask; the wait of a request from asking to answer, without"
+    " the server's work: median, 90th percentile, worst; the share of the least served client,"
+    " relative to an even share; then who used the cycles, in per cent. crossing: IPC and kernel;"
+    " lost: cycles that no two reads explain (at most 2). 8 requests per client; open: each client"
+    " asks by its alarm, every 8 + size / 40 ticks of 9,600 cycles."
 )
 
 
-def cells(found: Rung) -> list[str]:
-    """Return what a table says of a rung."""
+def cells(rung: Rung) -> list[str]:
+    """Return the cells of a rung."""
     return [
-        f"{found.per_answer:,.0f}",
-        *(f"{found.wait(part):,}" for part in (0.5, 0.9, 1)),
-        f"{found.least:.2f}",
-        *(f"{100 * found.share(owner):.1f}" for owner in OWNERS),
+        f"{rung.per_answer:,.0f}",
+        *(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1)),
+        f"{rung.least:.2f}",
+        *(f"{100 * rung.share(owner):.1f}" for owner in OWNERS),
     ]
 
 
 def label(row: Row) -> str:
-    """Say which rung it is: `server first, 3 x 256`."""
+    """Return the name of a rung: `server first, 3 × 256`."""
     order, _, clients = str(row.params["set"]).rpartition("_")
     return f"{order.replace('_', ' ')}, {clients} × {row.params['size']}"
 
 
 def tables(result: Result, icache: bool | None) -> list[tuple[str, Table]]:
-    """Return the tables of a result with a cache setting, each with its title."""
-    found: dict[str, Table] = {}
+    """Return the tables of a result for a cache setting, each with its title."""
+    by_title: dict[str, Table] = {}
     for row, rung in rungs([row for row in result.rows if row.icache is icache]):
         way, _, loop = row.id.partition(".")
         title = f"{WAYS[way]}, {loop} loop, i-cache {ICACHE[icache]}"
         head = TableColumn("clients × bytes", LABEL, 0, left=True)
-        table = found.setdefault(title, Table([head, *figures(COLUMNS)]))
+        table = by_title.setdefault(title, Table([head, *figures(COLUMNS)]))
         table.add(label(row), *cells(rung))
-    return list(found.items())
+    return list(by_title.items())
 
 
 def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
-    """Show the screen of the study: per result a table for each way, loop and cache setting."""
+    """Format the study's screen: for each result a table per way, loop and cache setting."""
     out: list[str] = []
     for name, result in named:
         kernel = result.provenance.kernel
@@ -319,7 +324,7 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
     exits={INCOMPLETE: "a result is incomplete"},
 )
 def ladder_verb(files: Annotated[list[Path], Argument(help="Result files.")]) -> None:
-    """Show what clients get of one server, how long they wait, and whose the cycles are."""
+    """Show what clients get from one server, how long they wait, and who uses the cycles."""
     named = [(paths.shown(path), load(path)) for path in files]
     print(screen(named, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*(result for _, result in named)))

@@ -128,7 +128,7 @@ def make_site(
         inputs.results = [Named(*pair) for pair in zip(names, results, strict=True)]
     elif not inputs.studies and STUDY.exists():
         inputs.studies.append(Named(STUDY.stem, load(STUDY)))
-    for line in (*inputs.strangers, *inputs.problems):
+    for line in (*inputs.unknown_files, *inputs.problems):
         print_message(line)
     site = Site(inputs, catalogue)
     files = render.site_pages(site, ProgressLine(QUIET, EVERY).count, chapters_of(site))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What results say of each other: the rule, verdicts, agree, fit."""
+"""Comparing results: the rule, verdicts, agreement with a board, and sweeps."""

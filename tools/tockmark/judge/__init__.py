@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging a change: kernels are run as far as a verdict needs them, and what moved is said."""
+"""Judging a change: run both kernels as far as the verdicts need, and report what changed."""

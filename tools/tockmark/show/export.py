@@ -110,7 +110,7 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
 
 
 def _range(series: Series, per_op: float) -> dict[str, float]:
-    """Return the net value of one operation, with those of the least and the most steady sample."""
+    """Return the net value of one operation, with the least and the most of its steady samples."""
     values = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):

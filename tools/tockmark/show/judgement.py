@@ -2,8 +2,8 @@
 """Show a judgement as text, Markdown and JSON: a headline, then a table of operations with the cost
 of the change.
 
-A terminal shows at most MOST lines of the table and a comment MOST_IN_COMMENT. The rows that are
-left out share one line per group, and a comment ends with the whole table, folded.
+A terminal shows at most MOST lines of the table and a comment MOST_IN_COMMENT. Further
+rows share one line per group, and a comment ends with the whole table, folded.
 """
 
 import math
@@ -21,7 +21,7 @@ MOST = 40  # lines of the table without --all
 MOST_IN_COMMENT = 30  # lines of the table above the folded one
 NAME = 18  # least width of the operation's column
 NAMES = 34  # its largest width
-WHERE = 12  # least width of the column `where`, with its gap; without room it is left out
+WHERE = 12  # least width of the column `where` with its gap; it is omitted if it does not fit
 WIDE = 10  # the largest ratio whose range is shown
 IDENTITY = ("id", "params", "icache", "lang")  # the fields that identify a row in JSON
 BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # behind a figure beyond a limit
@@ -123,7 +123,7 @@ def limits_line(judgement: Judgement) -> str:
 
 @dataclass(frozen=True)
 class GroupShown:
-    """The rows of a group: those with their own line in the table, and those that share one."""
+    """The rows of a group that have their own line in the table, and the rows that share one."""
 
     shown: list[RowVerdict]
     folded: list[RowVerdict]
@@ -131,8 +131,8 @@ class GroupShown:
 
 def rows_by_group(judgement: Judgement, most: int | None) -> dict[str, GroupShown]:
     """Return the rows of each group so that the table has at most `most` lines, shared ones
-    included; None: every row has its own line. The groups' worst rows come before second-worst
-    ones."""
+    included; None: every row has its own line. Every group's worst row has priority over
+    second-worst rows."""
     if most is None:
         return {group: GroupShown(lines, []) for group, lines in judgement.groups.items()}
     news = sorted(
@@ -296,7 +296,7 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 def _table(lines: Sequence[RowVerdict], width: int) -> Table:
     """Return an empty table whose columns fit these lines. The operation and `where` share the
-    remaining width; `where` is left out if it does not fit."""
+    remaining width; `where` is omitted if it does not fit."""
     there = [cells(line) for line in lines if line.before is not None]
     wide = [max(map(len, column)) for column in zip(*there, strict=True)] or [0] * len(HEADS)
     wide[0] = max((len(operation_name(line)) for line in lines), default=0)

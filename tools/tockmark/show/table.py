@@ -404,9 +404,7 @@ def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]
     if counted == {RAN}:
-        return [
-            "ran: the row ran without an error; this target counts nothing. - means not measured."
-        ]
+        return ["ran: the row ran without an error. This target counts nothing. - means not run."]
     return [*notes, "- means not measured, ! an error. Use --all for every row."]
 
 
@@ -457,8 +455,8 @@ EVENTS = {  # Ibex's event counters, by the counter's number in its documentatio
 }
 EVENT_WIDTH = 5  # least width of a column
 EVENTS_LEGEND = """\
-Events of one sample: median minus those of the counter reads; time.read as measured. "!": the row
-has an error, named below.
+Events of one sample: the median, without the counter reads; time.read as measured. "!": the row has
+an error, named below.
 ld/st, fetch   cycles of waiting for data memory, for an instruction
 mul, div       cycles of waiting for the multiplier, for the divider
 loads, stores, jumps, branch (conditional), taken (branches), 16-bit (instructions): counts"""
@@ -565,7 +563,7 @@ def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str
 
 
 def event_counts(result: Result, catalogue: Catalogue) -> str:
-    """Return the event counts of each row, without those of the counter reads."""
+    """Return the event counts of each row, without the events of the counter reads."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     columns = [NAME, *figures({name: max(EVENT_WIDTH, len(name)) for name in EVENTS.values()})]
     counted = replace(result, rows=tuple(row for row in result.rows if row.events))

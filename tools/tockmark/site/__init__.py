@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `site`: results as static pages, which open from a folder and need nothing else.
+"""The verb `site`: results as static pages that open from a folder.
 
-`model` finds what there is and puts it in order, `pages` says what the templates show of it, and
-`render` fills the templates and writes the folder.
+`model` collects and orders the sources, `pages` computes what the templates show, and `render`
+fills the templates and writes the folder.
 """

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `site` draws: one function a picture, which returns nothing if its rows are not
-there.
+"""The pictures of a site: one function per picture, which returns None if its rows are missing.
 
-The first draw results by a parameter; three of these are figures of the 2021 study, made from our
-data. The others hold results against each other: distributions in one panel, ratios before and
-after, the rows of the first screen over kernels, ranges over layouts. Every figure is the table's:
-result/model.py computes it. How a picture looks is said in plot.py.
+The first functions draw results by a parameter; three of them are figures of the 2021 study, with
+our data. The others compare results: distributions, ratios before and after, the rows of the first
+screen over kernels, and ranges over layouts. All figures come from result/model.py, and plot.py
+defines the style.
 """
 
 import math
@@ -39,28 +38,28 @@ MEMORY = {
     "read": ("mem.read_asm", "mem.read_sum", "mem.read_byte"),
     "write": ("mem.write_asm", "mem.write_const", "mem.write_byte"),
 }
-SPREAD = ("sched.", "irq.")  # whose samples vary: they are shown as distributions
-OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # have a picture of their own
-CACHE = 4  # KiB, what Ibex's instruction cache holds
-# The memory system of cw310: a word's data come 3 cycles after the request, and
-# the core has one access at a time. Below FROM bytes what the readings overlap with counts, too.
-RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes a cycle; the machine
-EQUATIONS = 4  # lines of text in a panel
-OFF = 0.02  # of its value; a held-out size that is further off shows that a sweep is no line
-LEAST = 3  # points make a sweep
-LETTERS, HANDLE = 118, 9  # of a legend's line; of what stands before a label
-WRITTEN = 1024  # bytes: from here on sizes are written in KiB
+SPREAD = ("sched.", "irq.")  # benchmarks whose samples vary; drawn as distributions
+OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # drawn in their own pictures
+CACHE = 4  # KiB, the size of Ibex's instruction cache
+# On cw310, a word arrives 3 cycles after the request, and the core has one access in flight. Below
+# FROM bytes, overlap with the counter reads distorts the figures.
+RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes per cycle; the machine
+EQUATIONS = 4  # at most this many lines of text in a panel
+OFF = 0.02  # largest relative error of a held-out size on a straight line
+LEAST = 3  # least number of points of a sweep
+LETTERS, HANDLE = 118, 9  # characters of a legend's line, and of a label's handle
+WRITTEN = 1024  # bytes from which sizes are written in KiB
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
-LINE = 0.13  # inches of one of them
-NEAR = 0.01  # ratios so near to 1 are named, and not drawn
-SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
-ROWS = 30  # of ranges, where none of the first screen is there
+LINE = 0.13  # inches per line
+NEAR = 0.01  # benchmarks with ratios this near to 1 are not drawn
+SHOWN = 4  # at most this many results in a picture of one benchmark
+ROWS = 30  # of ranges, if there are no rows of the first screen
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a picture."""
+    """A line of a picture."""
 
     label: str
     x: list[float]
@@ -69,7 +68,7 @@ class Curve:
 
 def procedure_calls(named: list[Named]) -> Sheet | None:
     """Draw the study's figure of procedure calls: cycles by the number of arguments."""
-    curves = [curve for one in _settings(named) for curve in one.curve("call.args", "n")]
+    curves = [curve for setting in _settings(named) for curve in setting.curve("call.args", "n")]
     if not curves:
         return None
     sheet = _sheet("Procedure calls by number of arguments", named, {"": curves})
@@ -83,15 +82,15 @@ def procedure_calls(named: list[Named]) -> Sheet | None:
 def memory_bandwidth(named: list[Named]) -> Sheet | None:
     """Draw the study's figure of RAM bandwidth by size, for all kinds of access."""
     drawn: dict[str, dict[str, list[Curve]]] = {}
-    for one in _settings(named):
+    for setting in _settings(named):
         for kind, ids in MEMORY.items():
             curves = [
                 replace(curve, label=id_.partition("_")[2])
                 for id_ in ids
-                for curve in one.curve(id_, "size", _bytes_a_cycle)
+                for curve in setting.curve(id_, "size", _bytes_a_cycle)
             ]
             if curves:
-                drawn.setdefault(one.label, {})[kind] = curves
+                drawn.setdefault(setting.label, {})[kind] = curves
     kinds = [kind for kind in MEMORY if any(kind in row for row in drawn.values())]
     if not drawn:
         return None
@@ -102,10 +101,10 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     for axes, ((label, kind), curves) in zip(sheet.panels, panels.items(), strict=True):
         axes.set_ylim(0, top)
         _sizes(axes)
-        if all(one.result.provenance.board.machine == LIMITED for one in named):
+        if all(entry.result.provenance.board.machine == LIMITED for entry in named):
             _ram_limit(axes, kind, max((max(curve.x) for curve in curves), default=0))
         if kind == kinds[0]:
-            axes.set_ylabel(f"{label}\nbytes a cycle, net")
+            axes.set_ylabel(f"{label}\nbytes per cycle, net")
         else:
             axes.tick_params(labelleft=False)
         if kind == kinds[-1]:
@@ -119,12 +118,12 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
 
 
 def ram_limit(kind: str) -> float:
-    """Return the bytes a cycle that no such access exceeds; a copy reads and writes each byte."""
+    """Return the limit of an access in bytes per cycle. A copy reads and writes each byte."""
     return RAM_LIMIT / 2 if kind == "copy" else RAM_LIMIT
 
 
 def _ram_limit(axes: Axes, kind: str, most: float) -> None:
-    """Draw what no row can exceed, and from which size on."""
+    """Draw the limit of the RAM bandwidth, from FROM bytes on."""
     if most > FROM:
         limit = ram_limit(kind)
         ends = [float(FROM), most]
@@ -139,7 +138,7 @@ def _bytes_a_cycle(row: Row) -> float | None:
 
 
 def _sizes(axes: Axes) -> None:
-    """Make the scale one of powers of two, written in bytes and KiB."""
+    """Give the axis a scale of powers of two, in bytes and KiB."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -155,8 +154,8 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
     panels = {
         width: [
             replace(curve, x=[x / 1024 for x in curve.x])
-            for one in _settings(named)
-            for curve in one.curve("icache.nops", "size", width=width)
+            for setting in _settings(named)
+            for curve in setting.curve("icache.nops", "size", width=width)
         ]
         for width in (2, 4)
     }
@@ -175,17 +174,17 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
 
 
 def context_switch(named: list[Named]) -> Sheet | None:
-    """Draw lmbench's figure of context switching: a hop by processes and working set."""
+    """Draw lmbench's figure of context switches: the cost of a hop by processes and working set."""
     panels: dict[str, list[Curve]] = {}
-    for one in _settings(named):
-        rings = [row.params.get("kib") for row in one.rows("ctx.ring")]
+    for setting in _settings(named):
+        rings = [row.params.get("kib") for row in setting.rows("ctx.ring")]
         for kib in sorted({kib for kib in rings if isinstance(kib, int)}):
-            for curve in one.curve("ctx.ring", "processes", kib=kib):
+            for curve in setting.curve("ctx.ring", "processes", kib=kib):
                 own = replace(curve, label=f"working set {kib} KiB")
-                panels.setdefault(one.label, []).append(own)
+                panels.setdefault(setting.label, []).append(own)
     if not panels:
         return None
-    sheet = _sheet("A token passed round by IPC", named, panels, min(2, len(panels)), 2.6)
+    sheet = _sheet("A token passed around by IPC", named, panels, min(2, len(panels)), 2.6)
     top = _top(panels.values()) * 1.08
     for axes, label in zip(sheet.panels, panels, strict=False):
         axes.set(title=label, xlabel="processes in the ring", ylabel="net cycles of one hop")
@@ -196,22 +195,22 @@ def context_switch(named: list[Named]) -> Sheet | None:
 
 
 def sweeps(named: list[Named]) -> Sheet | None:
-    """Draw the cost of an operation by its parameter, for every other benchmark that has one."""
-    found: dict[tuple[str, str], list[Curve]] = {}
+    """Draw the cost of an operation by its parameter, for all other benchmarks with one."""
+    curves_by_sweep: dict[tuple[str, str], list[Curve]] = {}
     fits: dict[tuple[str, str], Sweep] = {}  # by benchmark and curve
-    known = catalogue.load()
-    for one in _settings(named):
-        fitted = {(s.label, s.icache): s for s in lines_through(one.result, known)}
-        for id_, x in _swept(one.result):
-            for curve in one.curve(id_, x):
+    known_catalogue = catalogue.load()
+    for setting in _settings(named):
+        fitted = {(s.label, s.icache): s for s in lines_through(setting.result, known_catalogue)}
+        for id_, x in _swept(setting.result):
+            for curve in setting.curve(id_, x):
                 if len(curve.x) >= LEAST:
-                    found.setdefault((id_, x), []).append(curve)
-                    if (id_, one.icache) in fitted:
-                        fits[id_, curve.label] = fitted[id_, one.icache]
-    if not found:
+                    curves_by_sweep.setdefault((id_, x), []).append(curve)
+                    if (id_, setting.icache) in fitted:
+                        fits[id_, curve.label] = fitted[id_, setting.icache]
+    if not curves_by_sweep:
         return None
-    sheet = _sheet("Cost by parameter", named, found, min(3, len(found)), 2.5)
-    for axes, ((id_, x), curves) in zip(sheet.panels, found.items(), strict=False):
+    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(3, len(curves_by_sweep)), 2.5)
+    for axes, ((id_, x), curves) in zip(sheet.panels, curves_by_sweep.items(), strict=False):
         axes.set_title(id_)
         axes.set_ylim(0, _top([curves]) * 1.08)
         _fitted(axes, [(c, fits[id_, c.label]) for c in curves if (id_, c.label) in fits])
@@ -229,18 +228,18 @@ def sweeps(named: list[Named]) -> Sheet | None:
 
 
 def _swept(result: Result) -> list[tuple[str, str]]:
-    """Return the benchmarks with one number as their only parameter, and what it is called."""
-    found = [
+    """Return the benchmarks with exactly one parameter, and its name."""
+    swept = [
         (row.id, next(iter(row.params)))
         for row in result.table.values()
         if len(row.params) == 1 and not row.id.startswith(OWN)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(swept))
 
 
 def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
-    """Draw the lines of `tockmark table --fit`, each over the sizes that it was fitted to. There is
-    none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
+    """Draw the lines of `tockmark table --fit`, each over the sizes of its fit, unless the sweep
+    bends or the held-out size is off the line. At most EQUATIONS lines also get their equation."""
     words = []
     for curve, sweep in curves:
         line = sweep.line
@@ -255,38 +254,38 @@ def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
         axes.annotate("\n".join(words), (0.98, 0.04), **place)
 
 
-# Pictures that hold results against each other.
+# Pictures that compare results.
 
 
 def _cache_setting(icache: bool | None) -> str:
-    """Write the cache setting as a title or a label ends with it."""
+    """Format the cache setting for the end of a title or label."""
     return "" if icache is None else f", i-cache {ICACHE[icache]}"
 
 
 @dataclass(frozen=True)
 class SampleSpread:
-    """Holds the samples of one row of one result, in order."""
+    """The sorted samples of a row."""
 
-    place: int  # of the result
-    case: str  # its parameters
+    place: int  # the result's index
+    case: str  # the row's parameters
     row: Row
-    values: list[float]
+    values: list[float]  # the costs of one operation
     unit: str
 
     @property
     def middle(self) -> float:
-        """Return the median that the table has."""
+        """The median, as in tables."""
         return (self.row.us if self.unit == "µs" else self.row.per_op) or 0
 
 
 def distributions(named: list[Named]) -> Sheet | None:
-    """Draw rows of sched.* and irq.* that vary: what share of samples is not above a value. All
-    results stand in one panel; the mark at the half is the table's median."""
+    """Draw the cumulative distributions of varying sched.* and irq.* rows. All results share a
+    panel; the marker at 50 % is the table's median."""
     panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
-    for place, one in enumerate(named):
-        for row in one.result.table.values():
-            if row.id.startswith(SPREAD) and (found := _spread(place, row)):
-                panels.setdefault((row.id, row.icache), []).append(found)
+    for place, entry in enumerate(named):
+        for row in entry.result.table.values():
+            if row.id.startswith(SPREAD) and (samples := _spread(place, row)):
+                panels.setdefault((row.id, row.icache), []).append(samples)
     varied = {
         where: shown
         for where, shown in sorted(panels.items(), key=lambda item: item[0][0])
@@ -300,7 +299,7 @@ def distributions(named: list[Named]) -> Sheet | None:
         cases = list(dict.fromkeys(spread.case for spread in shown))
         for spread in shown:
             case = cases.index(spread.case)
-            # Of several results each has its colour and marker, each case its dashes.
+            # With several results, each has a colour and marker, and each case its dashes.
             style = dict(STYLES[(spread.place if len(named) > 1 else case) % len(STYLES)])
             style["linestyle"] = STYLES[case % len(STYLES)]["linestyle"]
             name = named[spread.place].name if len(named) > 1 else ""
@@ -324,43 +323,49 @@ def _spread(place: int, row: Row) -> SampleSpread | None:
     return SampleSpread(place, case, row, values, unit)
 
 
-def _steps(axes: Axes, one: SampleSpread, name: str, style: dict[str, Any]) -> None:
-    """Draw one line, and name it with the median and the worst."""
-    shown = ", ".join(text.trimmed(text.rounded(v) or 0) for v in (one.middle, one.values[-1]))
-    share = [100 * place / len(one.values) for place in range(len(one.values) + 1)]
+def _steps(axes: Axes, spread: SampleSpread, name: str, style: dict[str, Any]) -> None:
+    """Draw one distribution; its label has the median and the worst sample."""
+    shown = ", ".join(
+        text.trimmed(text.rounded(v) or 0) for v in (spread.middle, spread.values[-1])
+    )
+    share = [100 * place / len(spread.values) for place in range(len(spread.values) + 1)]
     marker = style.pop("marker")
-    steps = [one.values[0], *one.values]
+    steps = [spread.values[0], *spread.values]
     axes.plot(steps, share, drawstyle="steps-post", label="_line", **style)
     label = in_legend(f"{name}: {shown}" if name else shown)
-    axes.plot([one.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
+    axes.plot([spread.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
 
 
-Ratios = dict[bool | None, list[float]]  # of one benchmark, by the cache setting
+Ratios = dict[bool | None, list[float]]  # of one benchmark, by cache setting
 
 
 def before_after(named: list[Named]) -> Sheet | None:
-    """Draw the benchmarks of the first result against the others, the dearest first: ratios of net
-    cycles with the cache on and off, of C and Rust, below each other. A benchmark with parameters
-    is a line from its least to its greatest ratio, with their geometric mean."""
+    """Draw the ratios of net cycles of all results to the first, the largest increase on top, for
+    each cache setting and language. A benchmark with parameters is a line from its least to its
+    largest ratio, with their geometric mean."""
     first = named[0].result.table
-    several = any(len(one.result.langs) > 1 for one in named)
+    several = any(len(entry.result.langs) > 1 for entry in named)
     blocks: dict[str, dict[tuple[int, str], Ratios]] = {}
-    for place, one in enumerate(named[1:]):
-        for key, row in one.result.table.items():
+    for place, entry in enumerate(named[1:]):
+        for key, row in entry.result.table.items():
             if (times := ratio(first.get(key), row)) is not None:
-                which = place, f"{one.name}, {LANGS[row.lang]}" if several else one.name
+                which = place, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
                 cached = blocks.setdefault(row.id, {}).setdefault(which, {})
                 cached.setdefault(row.icache, []).append(times)
     if not blocks:
         return None
-    moved = {id_: found for id_, found in blocks.items() if _farthest(found) > np.log(1 + NEAR)}
+    moved = {
+        id_: by_result
+        for id_, by_result in blocks.items()
+        if _largest_log_ratio(by_result) > np.log(1 + NEAR)
+    }
     subs = max(map(len, blocks.values()))
-    kept = sorted(moved, key=lambda id_: -_farthest(moved[id_]))[: max(1, MOST // subs)]
-    # The dearest on top.
+    kept = sorted(moved, key=lambda id_: -_largest_log_ratio(moved[id_]))[: max(1, MOST // subs)]
+    # Axes count from below: the last is on top.
     shown = sorted(kept, key=lambda id_: _geometric_mean(_every_ratio(moved[id_])))
     left, nearer = len(blocks) - len(moved), len(moved) - len(kept)
     height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
-    sheet = Sheet(f"Net cycles of one operation, by {named[0].name}", named, height=height)
+    sheet = Sheet(f"Net cycles of one operation, relative to {named[0].name}", named, height=height)
     (axes,) = sheet.panels
     names = list(dict.fromkeys(which for id_ in blocks for which in blocks[id_]))
     for at, id_ in enumerate(shown):
@@ -376,27 +381,29 @@ def before_after(named: list[Named]) -> Sheet | None:
     axes.set_yticks([at * (subs + 0.6) + (subs - 1) / 2 for at in range(len(shown))], shown)
     axes.set_ylim(-1, max(1, len(shown) * (subs + 0.6)))
     note = f"\n{left} benchmarks within 1 % of 1 are not drawn" if left else ""
-    note += f"\n{nearer} nearer to 1 are not drawn" if nearer else ""
+    note += f"\n{nearer} with smaller changes are not drawn" if nearer else ""
     axes.set_xlabel(f"ratio (left of 1: fewer cycles); a line spans a benchmark's parameters{note}")
     sheet.body.legend(loc="outside lower center", ncols=2)
     return sheet
 
 
-def _every_ratio(found: dict[tuple[int, str], Ratios]) -> list[float]:
-    return [one for cached in found.values() for values in cached.values() for one in values]
+def _every_ratio(by_result: dict[tuple[int, str], Ratios]) -> list[float]:
+    return [
+        value for cached in by_result.values() for values in cached.values() for value in values
+    ]
 
 
 def _geometric_mean(values: list[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def _farthest(found: dict[tuple[int, str], Ratios]) -> float:
-    """Return how far from 1 the farthest ratio is, as a logarithm."""
-    return float(np.max(np.abs(np.log(_every_ratio(found)))))
+def _largest_log_ratio(by_result: dict[tuple[int, str], Ratios]) -> float:
+    """Return the largest absolute logarithm of the ratios."""
+    return float(np.max(np.abs(np.log(_every_ratio(by_result)))))
 
 
 def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> None:
-    """Draw one result's ratios of a benchmark: filled with the cache on, hollow with it off."""
+    """Draw one result's ratios of a benchmark: filled for cache on, hollow for cache off."""
     style = STYLES[which[0] % len(STYLES)]
     for icache, values in cached.items():
         lift = 0.0 if len(cached) < 2 else 0.2 if icache else -0.2
@@ -410,11 +417,11 @@ def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> Non
 def _name_ratios(
     axes: Axes, names: list[tuple[int, str]], blocks: dict[str, dict[tuple[int, str], Ratios]]
 ) -> None:
-    """Name each result with each cache setting for the legend."""
+    """Add an entry to the legend for each result and cache setting."""
     for which in names:
         style = STYLES[which[0] % len(STYLES)]
-        there = {icache for found in blocks.values() for icache in found.get(which, {})}
-        for icache in (one for one in (True, False, None) if one in there):
+        there = {icache for by_result in blocks.values() for icache in by_result.get(which, {})}
+        for icache in [setting for setting in (True, False, None) if setting in there]:
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
             marker, color = style["marker"], style["color"]
@@ -423,75 +430,80 @@ def _name_ratios(
 
 
 def kernels(named: list[Named]) -> Sheet | None:
-    """Draw the first screen over two kernels or more: net cycles of one operation, and the
-    ratio to the first."""
-    common = common_icaches([one.result for one in named])
+    """Draw the first screen of two or more kernels: net cycles of one operation, and the ratio to
+    the first kernel."""
+    common = common_icaches([entry.result for entry in named])
     if len(named) < 2 or not common:
         return None
     icache = common[0]
-    columns = [one.result.column(icache, one.result.langs[0]) for one in named]
+    columns = [entry.result.column(icache, entry.result.langs[0]) for entry in named]
     rows = {
-        words: found
+        words: cells
         for words, key in _first_screen().items()
-        if any(found := [_costly(column.get(key)) for column in columns])
+        if any(cells := [_costly(column.get(key)) for column in columns])
     }
     if not rows:
         return None
-    built = [f"opt-level {one.result.provenance.kernel.opt_level or 'unknown'}" for one in named]
-    spoken = " and ".join(dict.fromkeys(LANGS[one.result.langs[0]] for one in named))
+    built = [
+        f"opt-level {entry.result.provenance.kernel.opt_level or 'unknown'}" for entry in named
+    ]
+    spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
     title = f"What the kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
     sheet = Sheet(title, named, height=1.0 + 0.23 * len(rows), conditions=built)
     (axes,) = sheet.panels
     heights = {words: len(rows) - place for place, words in enumerate(rows)}
-    for index, one in enumerate(named):
+    for index, entry in enumerate(named):
         style = STYLES[index % len(STYLES)]
-        there = {words: row for words, found in rows.items() if (row := found[index]) is not None}
+        there = {words: row for words, cells in rows.items() if (row := cells[index]) is not None}
         x = [float(row.per_op or 0) for row in there.values()]
         y = [heights[words] for words in there]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
-        axes.plot(x, y, style["marker"], color=style["color"], label=in_legend(one.name), **hollow)
+        axes.plot(
+            x, y, style["marker"], color=style["color"], label=in_legend(entry.name), **hollow
+        )
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    for words, found in rows.items():
-        ratios = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
+    for words, cells in rows.items():
+        ratios = " ".join(f"{text.ratio(ratio(cells[0], row)):>6}" for row in cells[1:])
         axes.text(1.01, heights[words], ratios, **beside)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **beside)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_yticks(list(heights.values()), list(heights))
     axes.set_ylim(0.3, len(rows) + 0.7)
-    axes.set_xlabel(f"net cycles of one operation; on the right by {named[0].name}")
+    axes.set_xlabel(f"net cycles of one operation; right: ratio to {named[0].name}")
     sheet.body.legend(loc="outside lower center", ncols=3)
     return sheet
 
 
 @cache
 def _first_screen() -> dict[str, RowKey]:
-    """Return the rows of the first screen by their words."""
+    """Return the rows of the first screen by their labels."""
     return {
         words: key for block in screen(catalogue.load()).values() for words, key in block.items()
     }
 
 
 def _costly(row: Row | None) -> Row | None:
-    """Return the row if it can stand on a scale of logarithms."""
+    """Return the row if a logarithmic scale can show it."""
     return row if row is not None and row.sound and (row.per_op or 0) > 0 else None
 
 
 def layouts(named: list[Named]) -> Sheet | None:
-    """Draw each row's range of net cycles by its median, for results in several layouts."""
-    there = [one for one in named if one.result.layouts > 1]
-    caches = list(dict.fromkeys(icache for one in there for icache in one.result.icaches))
+    """Draw each row's range of net cycles relative to its median, for results with several
+    layouts."""
+    there = [entry for entry in named if entry.result.layouts > 1]
+    caches = list(dict.fromkeys(icache for entry in there for icache in entry.result.icaches))
     chosen = _chosen(there)
     if not chosen:
         return None
     height = 1.1 + 0.11 * (len(there) + 1) * len(chosen)
-    many = [f"{one.result.layouts} layouts" for one in there]
+    many = [f"{entry.result.layouts} layouts" for entry in there]
     sheet = Sheet("Ranges over layouts", there, 1, len(caches), height, many)
     for axes, icache in zip(sheet.panels, caches, strict=True):
-        for index, one in enumerate(there):
-            column = one.result.column(icache, one.result.langs[0])
+        for index, entry in enumerate(there):
+            column = entry.result.column(icache, entry.result.langs[0])
             rows = [column.get(key) for key in chosen.values()]
-            _bars(axes, rows, index, len(there), one.name)
+            _bars(axes, rows, index, len(there), entry.name)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set(
             title=f"least to greatest{_cache_setting(icache)}",
@@ -509,19 +521,19 @@ def layouts(named: list[Named]) -> Sheet | None:
 
 
 def _chosen(there: list[Named]) -> dict[str, RowKey]:
-    """Return the rows of the first screen, or if none of them is there, the first that are."""
-    found = {
+    """Return the rows of the first screen that have ranges, or else the first ROWS with one."""
+    labels = {
         row.key[:2]: row.label
-        for one in there
-        for row in one.result.table.values()
+        for entry in there
+        for row in entry.result.table.values()
         if len(layout_nets(row)) > 1
     }
-    first = {words: key for words, key in _first_screen().items() if key in found}
-    return first or {label: key for key, label in list(found.items())[:ROWS]}
+    first = {words: key for words, key in _first_screen().items() if key in labels}
+    return first or {label: key for key, label in list(labels.items())[:ROWS]}
 
 
 def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
-    """Draw a bar a row, with the median that the table has."""
+    """Draw a bar for each row, with its median."""
     step = 0.8 / many
     style: dict[str, Any] = {
         "color": "white" if index else "#bbbbbb",
@@ -529,15 +541,15 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         "hatch": HATCHES[index % len(HATCHES)],
     }
     for place, row in enumerate(rows):
-        found = layout_nets(row)
-        if row is None or row.per_op is None or row.per_op <= 0 or not found:
+        nets = layout_nets(row)
+        if row is None or row.per_op is None or row.per_op <= 0 or not nets:
             continue
-        low, high = (100 * (net / row.per_op - 1) for net in (min(found), max(found)))
+        low, high = (100 * (net / row.per_op - 1) for net in (min(nets), max(nets)))
         y = len(rows) - place + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
         axes.text(high, y, f" {median}", va="center", fontsize=6)
-    label = in_legend(f"{name}: the median in cycles beside its bar")
+    label = in_legend(f"{name}: the median in cycles next to its bar")
     axes.barh([0], [0], label=label, **style)
 
 
@@ -546,15 +558,15 @@ DRAWERS = (
     *(distributions, before_after, kernels, layouts),
 )
 FIGURES: dict[str, Drawer] = {drawer.__name__.replace("_", "-"): drawer for drawer in DRAWERS}
-SEVERAL = ("before-after", "kernels")  # hold whole results against each other
+SEVERAL = ("before-after", "kernels")  # pictures that compare whole results
 
 
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
-    """Draw what there is of one benchmark alone: its sweep, its distribution."""
+    """Draw the pictures of one benchmark, such as its sweep and distribution."""
     there = []
-    for one in named:
-        if rows := tuple(row for row in one.result.rows if row.id == id_):
-            there.append(Named(one.name, replace(one.result, rows=rows)))
+    for entry in named:
+        if rows := tuple(row for row in entry.result.rows if row.id == id_):
+            there.append(Named(entry.name, replace(entry.result, rows=rows)))
     return (
         draw(there, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
         if there
@@ -569,19 +581,19 @@ def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
     return {name: sheet for name, sheet in drawn.items() if sheet is not None}
 
 
-# What the pictures share.
+# Shared by the pictures.
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A result, which is of one language, with one of its cache settings."""
+    """A result in one language, with one of its cache settings."""
 
-    label: str  # what a line or a row of panels of it is called: only what tells it from the others
+    label: str  # of its line or row of panels: what distinguishes it from the others
     result: Result
     icache: bool | None
 
     def rows(self, id_: str) -> list[Row]:
-        """Return the rows of a benchmark that can be drawn."""
+        """Return the sound rows of a benchmark."""
         every = self.result.table.values()
         return [row for row in every if row.id == id_ and row.icache is self.icache and row.sound]
 
@@ -592,7 +604,8 @@ class Setting:
         value: Callable[[Row], float | None] = lambda row: row.per_op,
         **fixed: object,
     ) -> list[Curve]:
-        """Return a benchmark by one parameter, the others as given; nothing if it has no rows."""
+        """Return the curve of a benchmark by parameter `x`, with the others fixed; an empty list if
+        it has no rows."""
         points = sorted(
             (float(at), y)
             for row in self.rows(id_)
@@ -605,15 +618,15 @@ class Setting:
 
 
 def _settings(named: list[Named]) -> list[Setting]:
-    """Return every result with every cache setting that it has rows of."""
-    several = len({icache for one in named for icache in one.result.icaches}) > 1
-    found = []
-    for one in named:
-        for icache in one.result.icaches:
-            parts = [one.name] if len(named) > 1 else []
+    """Return each result with each of its cache settings."""
+    several = len({icache for entry in named for icache in entry.result.icaches}) > 1
+    settings = []
+    for entry in named:
+        for icache in entry.result.icaches:
+            parts = [entry.name] if len(named) > 1 else []
             parts += [f"i-cache {ICACHE[icache]}"] if several or not parts else []
-            found.append(Setting(", ".join(parts), one.result, icache))
-    return found
+            settings.append(Setting(", ".join(parts), entry.result, icache))
+    return settings
 
 
 def _sheet(
@@ -624,8 +637,8 @@ def _sheet(
     height: float = 3.2,
     labels: list[str] | None = None,
 ) -> Sheet:
-    """Draw a panel for each group of curves. A label has the same style in each; where
-    curves coincide, each marker shows."""
+    """Draw a panel for each group of curves. A label has the same style in all panels, and the
+    markers of coinciding curves remain visible."""
     sheet = Sheet(title, named, -(-len(panels) // across), across, height)
     labels = labels or _labels(panels.values())
     for axes, curves in zip(sheet.panels, panels.values(), strict=False):
@@ -640,17 +653,17 @@ def _sheet(
 
 
 def _labels(panels: Iterable[list[Curve]]) -> list[str]:
-    """Return every label once, in order."""
+    """Return the distinct labels, in order."""
     return list(dict.fromkeys(curve.label for curves in panels for curve in curves))
 
 
 def _top(panels: Iterable[list[Curve]]) -> float:
-    """Return the greatest value that is drawn."""
+    """Return the largest y of all curves."""
     return max(max(curve.y) for curves in panels for curve in curves)
 
 
 def _one_legend(sheet: Sheet) -> None:
-    """Make one legend for all panels."""
+    """Add one legend for all panels."""
     entries: dict[str, Any] = {}
     for axes in sheet.panels:
         labelled = {str(line.get_label()): line for line in axes.get_lines()}
@@ -662,7 +675,8 @@ def _one_legend(sheet: Sheet) -> None:
 
 
 def _from_zero(axes: Axes, named: list[Named]) -> None:
-    """Show whole numbers below, cycles from 0 on the left, and time on the right."""
+    """Set the axes to whole numbers at the bottom, cycles from 0 on the left, and time on the
+    right."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     _clock_scale(axes, named, "µs", lambda hz: microseconds(1, hz))
@@ -671,8 +685,8 @@ def _from_zero(axes: Axes, named: list[Named]) -> None:
 def _clock_scale(
     axes: Axes, named: list[Named], unit: str, factor_at: Callable[[int], float]
 ) -> None:
-    """Show the values in a unit of time on the right, if all results have the same clock."""
-    boards = [one.result.provenance.board for one in named]
+    """Add an axis in a unit of time on the right if all results have the same clock."""
+    boards = [entry.result.provenance.board for entry in named]
     if boards[0].clock_hz and len({board.clock_hz for board in boards}) == 1:
         factor = factor_at(boards[0].clock_hz)
         there_and_back: Any = (lambda value: value * factor, lambda value: value / factor)
@@ -681,20 +695,20 @@ def _clock_scale(
         scale.spines["right"].set_visible(True)
 
 
-# Pictures as parts of a page: nothing but the drawing, its ids apart from those of all others.
+# Pictures inside a page, with ids that are unique on it.
 
 
 def first_picture(site: Site) -> tuple[str, Markup] | None:
-    """Return the one of the first page, of what touches the kernel, under the condition of the
-    first table: kernels beside each other if there are several results, else the first that there
-    are rows for."""
+    """Return the picture of the first page, with the conditions of its first table: a comparison of
+    kernels if there are several results, else the first picture with rows. Rows that touch the
+    kernel are preferred."""
     for group in site.groups[:1]:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
         every = [(*column.wider, column.result)[0] for column in group.columns]
-        touching = [one.only(cache).only(kernel) for one in every]
+        touching = [result.only(cache).only(kernel) for result in every]
         for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
-            named = [Named(*one) for one in zip(group.names, results, strict=True)]
+            named = [Named(*pair) for pair in zip(group.names, results, strict=True)]
             drawn = _inline(draw(named, wanted)) if wanted is None or len(named) > 1 else []
             if drawn:
                 return drawn[0]
@@ -702,8 +716,8 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 
 def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the pictures of one benchmark alone, of the results of the first group: the wider
-    ones, where there are some."""
+    """Return the pictures of one benchmark, from the results of the first group, or from those with
+    more links."""
     named = []
     for group in site.groups[:1]:
         for name, column in zip(group.names, group.columns, strict=True):
@@ -713,15 +727,14 @@ def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
 
 
 def _inline(sheets: dict[str, Sheet], of: str = "") -> list[tuple[str, Markup]]:
-    """Return drawings by their names, which stand on a page beside those of other things."""
-    found = [(f"{name}-{of}" if of else name, one) for name, one in sheets.items()]
-    return [(name, inline(rendered(one.figure, "svg"), name)) for name, one in found]
+    """Return drawings with their names on a page; `of` makes the names unique."""
+    named_sheets = [(f"{name}-{of}" if of else name, sheet) for name, sheet in sheets.items()]
+    return [(name, inline(rendered(sheet.figure, "svg"), name)) for name, sheet in named_sheets]
 
 
 def inline(picture: bytes, name: str) -> Markup:
-    """Return an SVG of matplotlib's as an element of a page. What text it has, matplotlib has
-    escaped. Its styles become attributes, since the page allows no style but that of its own
-    file."""
+    """Return an SVG of matplotlib, which has escaped its text, as an HTML element. Styles become
+    attributes, since the page's policy forbids inline styles."""
     svg = picture.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
@@ -734,5 +747,5 @@ def inline(picture: bytes, name: str) -> Markup:
 
 
 def _attributes(style: str) -> str:
-    pairs = (one.split(":", 1) for one in style.split(";") if one.strip())
+    pairs = (declaration.split(":", 1) for declaration in style.split(";") if declaration.strip())
     return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How a picture looks: the same bytes for the same results.
+"""The style of pictures. pictures.py decides what they show.
 
-pictures.py says what is drawn; here is how: readable in black and white (every line has its own
-marker and dashes), a unit on every axis, and below each picture where its numbers come from.
+Pictures are readable in black and white: every line has its own marker and dashes. Every axis has a
+unit, and the sources of the numbers are below the picture. Equal results give equal bytes.
 """
 
 import io
@@ -21,7 +21,7 @@ FORMATS = ("svg", "png")
 WIDTH = 8.0  # inches
 DPI = 120
 
-# Colours of differing lightness (after Okabe and Ito), and what tells them apart without colour.
+# Colours of different lightness (after Okabe and Ito), with markers and dashes.
 STYLES: list[dict[str, Any]] = [
     {"color": "#000000", "marker": "o", "linestyle": "-"},
     {"color": "#d55e00", "marker": "s", "linestyle": (0, (5, 2))},
@@ -50,21 +50,21 @@ STYLE: Any = {
     "lines.markersize": 4,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "text.parse_math": False,  # a dollar sign in a kernel's name is one
-    "svg.fonttype": "none",  # text stays text: small, and found by a search
+    "text.parse_math": False,  # a kernel's name may contain a dollar sign
+    "svg.fonttype": "none",  # keeps text small and searchable
     "svg.hashsalt": "tockmark",
 }
 
 
-def source(one: Named | str, several: bool) -> str:
-    """Say in one line where numbers come from: what a result says, or words."""
-    if isinstance(one, str):
-        return one
-    return (f"{one.name}: " if several else "") + one.result.provenance.line
+def source(named: Named | str, several: bool) -> str:
+    """Return the source of numbers in one line: a result's provenance, or the given text."""
+    if isinstance(named, str):
+        return named
+    return (f"{named.name}: " if several else "") + named.result.provenance.line
 
 
 class Sheet:
-    """A picture: a title, a grid of panels, and below them where the numbers come from."""
+    """A picture: a title, a grid of panels, and the sources of the numbers."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Sheet:
         height: float = 3.2,
         conditions: list[str] | None = None,
     ) -> None:
-        """Lay the panels out; `conditions` say of each result what its provenance does not."""
+        """Lay out the panels. `conditions` are added to the results' sources."""
         foot = 0.17 * len(named)
         top = 0.35 + height * down
         self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
@@ -83,10 +83,10 @@ class Sheet:
         parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
-        for place, one in enumerate(named):
+        for place, entry in enumerate(named):
             more = f" · {conditions[place]}" if conditions else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1) + more),
+                *(0.012, 1 - (place + 0.5) / len(named), source(entry, len(named) > 1) + more),
                 **{"fontsize": 6.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -97,22 +97,21 @@ Drawer = Callable[[list[Named]], Sheet | None]
 
 
 def rendered(figure: Figure, form: str) -> bytes:
-    """Return the picture as a file holds it, without a date: equal results make equal files."""
+    """Return the bytes of the picture's file, without a date."""
     out = io.BytesIO()
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
         figure.savefig(out, format=form, metadata=metadata)
     if form != "svg":
         return out.getvalue()
-    # Behind our font those of nearly its widths, for a reader that has not got it.
+    # Fonts of similar width, for readers without DejaVu Sans.
     svg = out.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
-    # The ids are counted up: matplotlib makes them from places, whose last digits the layout leaves
-    # to chance.
-    ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
+    # Number the ids: matplotlib derives them from positions whose last digits vary.
+    ids = {id_: b"i%d" % place for place, id_ in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
 
 
 def in_legend(label: str) -> str:
-    """Return the label as a legend shows it: matplotlib leaves out one that begins with an
-    underscore, unless something stands before it."""
+    """Return a label that a legend shows: matplotlib omits labels that begin with an underscore,
+    so an invisible character is put before them."""
     return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages of a site, rendered, and written as a folder: whole or not at all, and over a site
-only.
+"""Render the pages of a site and write them to a folder.
 
-All that a page shows is text: the templates escape it, and addresses are made of it.
+The folder is written completely or not at all, and only an earlier site is overwritten. The
+templates escape all text of a page.
 """
 
 import json
@@ -29,46 +29,46 @@ from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_basel
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
 from tockmark.suite.selection import single_row
 
-Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
+Step = Callable[[str, int, int], None]  # called with the kind of work, how many done, and of all
 OWN = ("site.css", "search.js")
 FORMAT = "tockmark-site"
-LIST = "site.json"  # names every file of the site, so that a later one knows what it may replace
-SENTENCES = 3  # of the first page
-ELSEWHERE = "name another folder with -o"
+LIST = "site.json"  # the list of the site's files, which a later site may replace
+SENTENCES = 3  # on the first page
+ELSEWHERE = "give another folder with -o"
 
 
 class Page(NamedTuple):
-    """A page: its file, its template, what it shows, and by what the search finds it."""
+    """A page: its file, its template, its content, and further words for the search."""
 
     path: str
     template: str
     title: str
     kind: str
     filled: dict[str, Any]
-    words: str = ""  # besides the title
+    words: str = ""  # in addition to the title
 
 
 class Chapter(NamedTuple):
-    """A page that the caller adds to a site, in its top folder."""
+    """A page that the caller adds to the top folder of a site."""
 
     path: str
     title: str
     body: Markup
-    links: Mapping[str, str]  # the part of the page about a benchmark, by the benchmark's id
+    links: Mapping[str, str]  # for each benchmark id, the part of the page about it
 
 
-class Found(NamedTuple):
-    """What the search finds: a page, or a part of one."""
+class SearchEntry(NamedTuple):
+    """A page, or a part of a page, that the search finds."""
 
     title: str
     kind: str
     address: str
     words: str = ""
-    aliases: tuple[str, ...] = ()  # what others call it
+    aliases: tuple[str, ...] = ()  # other names
 
 
 def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict[str, str]:
-    """Return every file of the site, by its path in it."""
+    """Return the files of the site by their paths."""
     site.compare(lambda done, of: step("comparisons", done, of))
     environment = _environment(site, chapters)
     todo = list(_pages(site, chapters))
@@ -83,29 +83,35 @@ def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict
         )
     for name in OWN:
         files[name] = (resources.files("tockmark.site") / "static" / name).read_text("utf-8")
-    # A script and no data: a page from a folder may not fetch one.
+    # A script instead of JSON: a page opened from a folder may not fetch files.
     index = [
-        {"t": one.title, "k": one.kind, "u": one.address, "w": one.words, "a": one.aliases}
-        for one in _search(site, todo)
+        {
+            "t": entry.title,
+            "k": entry.kind,
+            "u": entry.address,
+            "w": entry.words,
+            "a": entry.aliases,
+        }
+        for entry in _search(site, todo)
     ]
-    held = json.dumps(index, ensure_ascii=True, separators=(",", ":"))
-    files["search-index.js"] = f"var TOCKMARK_PAGES = {held};\n".replace("<", "\\u003c")
+    index_json = json.dumps(index, ensure_ascii=True, separators=(",", ":"))
+    files["search-index.js"] = f"var TOCKMARK_PAGES = {index_json};\n".replace("<", "\\u003c")
     return files
 
 
 def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
-    found = site.found
+    sources = site.sources
     costs = pages.cost_sentence(site)
-    told: list[tuple[SitePair | None, pages.Sentence]] = [(None, [costs])] if costs else []
-    told += [(pair, pages.sentence(pair)) for pair in site.pairs]
+    sentences: list[tuple[SitePair | None, pages.Sentence]] = [(None, [costs])] if costs else []
+    sentences += [(pair, pages.sentence(pair)) for pair in site.pairs]
     first = {
-        "told": told[:SENTENCES],
+        "sentences": sentences[:SENTENCES],
         "compared": site.pairs,
         "screens": [group for group in site.groups if group.blocks(site.catalogue)],
         "picture": pictures.first_picture(site),
-        "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
-        "has_baseline": any(is_baseline(one) for one in found.every),
-        "incomplete": [one for one in found.results if one.result.uncorrected],
+        "timing": dict.fromkeys(named.result.provenance.board.timing for named in sources.every),
+        "has_baseline": any(is_baseline(named) for named in sources.every),
+        "incomplete": [named for named in sources.results if named.result.uncorrected],
     }
     yield Page("index.html", "index.html", pages.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
@@ -126,36 +132,36 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
     for pair in site.pairs:
         words = f"{pair.new.name} against {pair.base.name}"
         yield Page(str(pair.page), "pair.html", pair.title, "comparison", {"pair": pair}, words)
-    for place, study in enumerate(found.studies):
+    for place, study in enumerate(sources.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
     for chapter in chapters:
         yield Page(chapter.path, "chapter.html", chapter.title, "page", {"body": chapter.body})
 
 
-def _search(site: Site, made: list[Page]) -> Iterator[Found]:
-    """Yield what the search goes through: benchmarks, by all that they are called, and pages."""
-    known, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
+def _search(site: Site, made: list[Page]) -> Iterator[SearchEntry]:
+    """Yield the entries of the search: benchmarks with all their names, and pages."""
+    benchmarks, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
     for id_ in site.ids:
-        words = known[id_].what if id_ in known else ""
+        words = benchmarks[id_].what if id_ in benchmarks else ""
         aliases = [label for key, label in labels.items() if key[0] == id_]
         aliases += choices().aliases.get(id_, ())
-        yield Found(id_, "benchmark", site.address(id_), words, tuple(aliases))
+        yield SearchEntry(id_, "benchmark", site.address(id_), words, tuple(aliases))
     for kernel in site.kernels:
         if not kernel.has_page:
             words = " ".join([kernel.built, *(named.name for named in kernel.named)])
-            yield Found(kernel.title, "kernel", kernel.page, words)
+            yield SearchEntry(kernel.title, "kernel", kernel.page, words)
     for page in made:
-        yield Found(page.title, page.kind, page.path, page.words)
+        yield SearchEntry(page.title, page.kind, page.path, page.words)
 
 
 def study_address(place: int) -> str:
-    """Return where the page of a study is."""
+    """Return the path of a study's page."""
     return f"study{f'-{place + 1}' if place else ''}.html"
 
 
 def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
-    """Return the templates, with what they call."""
+    """Return the environment of the templates, with the functions that they call."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tockmark.site"),
         autoescape=True,
@@ -173,7 +179,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "sentence": text.sentence,
         "times": text.ratio,
     }
-    environment.tests["measured_alike"] = pages.measured_alike
+    environment.tests["same_setup"] = pages.same_setup
     public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
     environment.globals |= public | {
         "chapters": chapters,
@@ -190,7 +196,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "heading": heading,
         "sentence_of": pages.sentence,
         "ratio": ratio,
-        "readings": table.overhead_notes,
+        "overhead_notes": table.overhead_notes,
         "site": site,
         "study_address": study_address,
         "version": __version__,
@@ -199,26 +205,27 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
 
 
 def check_site(folder: Path) -> None:
-    """TockmarkError if a folder holds anything but a site, or is none."""
+    """Raise TockmarkError unless a path is free, or a folder that contains only a site."""
     if not folder.exists() and not folder.is_symlink():
         return
     if not folder.is_dir():
-        raise TockmarkError(f"{shown(folder)} is there, and is no folder", ELSEWHERE)
+        raise TockmarkError(f"{shown(folder)}: not a folder", ELSEWHERE)
     with reading(folder):
         there = {
             path.relative_to(folder).as_posix()
             for path in folder.rglob("*")
             if path.is_symlink() or not path.is_dir()
         }
-    if strange := sorted(there - _listed(folder)):
+    if others := sorted(there - _listed(folder)):
         raise TockmarkError(
-            f"{shown(folder)} holds {shown(folder / strange[0])}, which is no part of a site",
+            f"{shown(folder)}: contains {shown(folder / others[0])}, which does not belong to a"
+            " site",
             ELSEWHERE,
         )
 
 
 def _listed(folder: Path) -> set[str]:
-    """Return the files of the site that is there; none if there is no site."""
+    """Return the files of the site in a folder; an empty set if there is no site."""
     try:
         manifest = json.loads((folder / LIST).read_text(encoding="utf-8"))
         files = manifest["files"] if manifest.get("format") == FORMAT else []
@@ -228,8 +235,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def write_site(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a site, by their paths in it: all are there afterwards, or what was there
-    before is."""
+    """Write the files of a site, by path. If that fails, the folder stays as it was."""
     check_site(folder)
     listed = {"format": FORMAT, "version": 1, "files": sorted(files)}
     whole = {**files, LIST: json.dumps(listed, indent=0) + "\n"}

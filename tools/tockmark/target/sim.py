@@ -27,7 +27,7 @@ from tockmark.target import dask, sources
 from tockmark.target.dask import RemoteBoot
 from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.wire.captured import Ending
-from tockmark.wire.uart_line import BY_SIMULATOR, as_text, sealed
+from tockmark.wire.uart_line import SIM_MARK, as_text, with_checksum
 
 ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
 _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean for the suite
@@ -91,7 +91,7 @@ class Simulation:
         if self.marked and begins and line.startswith(OWN_LINE):
             line = line.removeprefix(OWN_LINE)
             if not line.startswith(OWN_LINE):
-                return sealed(f"{BY_SIMULATOR}{line} ")
+                return with_checksum(f"{SIM_MARK}{line} ")
         return as_text(line)
 
     def _take_error_line(self, line: str) -> None:

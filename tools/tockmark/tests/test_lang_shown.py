@@ -56,7 +56,7 @@ def test_the_first_screen_has_a_column_for_each_language(both: Result) -> None:
     assert "sbrk" not in alone
     assert "--lang also shows Rust" in alone
     assert f"sha256 {'a' * 12}; apps by" in told
-    assert f"apps by {CC['rust']}; time.read 179" in told
+    assert f"apps by {CC['rust']}; time.read: 179" in told
     assert f"apps by {CC['c']}; " in told
 
 
@@ -92,7 +92,7 @@ def test_a_page_holds_each_language_against_the_same_of_the_baseline(both: Resul
     named = Named("both", both)
     beside = {
         (title.rpartition(", ")[2], ratio(base, row))
-        for title, rows in pages.tables(named, KNOWN, Named("base", both.leading))
+        for title, rows in pages.row_tables(named, KNOWN, Named("base", both.leading))
         for row, base in rows
         if row.id == COMMAND and row.icache
     }

@@ -13,7 +13,7 @@ pub const SERVER_NAME: &str = "ipc_server";
 /// Words of the largest payload.
 pub const PAYLOAD: usize = ipc_bandwidth::size::MAX as usize / 4;
 
-/// What the server does when notified. It changes its role after the exchange that requests the change.
+/// The server's reaction to a notification. It changes its role after the exchange that requests the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Role {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The benchmark apps in Rust. Each file of src/bin is an app; this crate has what they share. The harness and
-//! the bodies in assembly are the same object files as in the apps in C. Only the code that calls them, and
-//! the compiled bodies, are in Rust.
+//! The benchmark apps in Rust. Each file of src/bin is an app; this crate has what they share. The harness
+//! and the bodies in assembly are the same object files as in the apps in C. Only the code that calls them,
+//! and the compiled bodies, are in Rust.
 
 #![no_std]
 pub mod alarm_mark;

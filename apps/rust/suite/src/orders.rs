@@ -18,7 +18,7 @@ pub const WORDS: usize = ipc2_round_trip::size::MAX as usize / 4;
 pub const STARVED: u32 = 48;
 pub const OBEYED: u32 = 0x0b3e_7edd;
 
-/// How the server treats the requests that follow an order.
+/// The server's treatment of the requests that follow an order.
 pub mod task {
     pub const ECHO: u32 = 0;
     pub const STAMP: u32 = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads of the counters by the app itself, for rows whose samples the sampler does not take, and the overhead
-//! of such a read: apps/runtime/own_reading.c is the same in C.
+//! Reads of the counters by the app itself, for rows whose samples the sampler does not take, and the
+//! overhead of such a read: apps/runtime/own_reading.c is the same in C.
 
 use core::hint::black_box;
 

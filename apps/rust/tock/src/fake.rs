@@ -98,7 +98,7 @@ std::thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// How far the break can move, in bytes.
+/// The range of the break, in bytes.
 pub const MEMORY: usize = 1 << 13;
 
 /// All memory that any fake has given: it is lent for ever, and outlives the thread.

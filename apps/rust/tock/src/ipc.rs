@@ -35,11 +35,11 @@ pub fn find(name: &str) -> Result<u32, ErrorCode> {
     let copy = copy.get_mut(..name.len()).ok_or(ErrorCode::Size)?;
     copy.copy_from_slice(name.as_bytes());
     // SAFETY: the copy belongs to this function until it returns.
-    let found = unsafe { find_at(copy.as_mut_ptr().into(), copy.len()) };
+    let number = unsafe { find_at(copy.as_mut_ptr().into(), copy.len()) };
     // The kernel of version 2 keeps the buffer, that of version 1 only reads it.
     #[cfg(not(feature = "abi-v1"))]
     Kernel::unallow_ro(TOCK_IPC, TOCK_IPC_NAME);
-    found
+    number
 }
 
 /// Makes a name for [`find_static`].
@@ -200,8 +200,8 @@ fn subscribe<N: Notified>(number: u32, upcall: &'static N) -> Result<(), ErrorCo
 ///
 /// # Safety
 ///
-/// `data` is the address of an `N` that lives, and the other arguments are those of an IPC upcall from the
-/// kernel.
+/// `data` is the address of an `N` that lives, and the kernel passed the other arguments to
+/// an IPC upcall.
 unsafe extern "C" fn run<N: Notified>(
     sender: Register,
     length: Register,

@@ -30,9 +30,9 @@
 //! `Relaxed` load or store is one instruction.
 //!
 //! Where to start reading: [`RawSyscalls`] is the `ecall` (on a Cortex-M `svc`) and [`Syscalls`] the safe
-//! calls. [`share`] and [`Upcall`] are what these pass to the kernel, [`CommandReturn`] and [`ErrorCode`] what
-//! they return. The drivers are built on them. The numbers, [`abi`], come from `apps/asm/abi.h`, as in C and
-//! assembly. On a host [`Kernel`] is [`fake`], for tests. This crate has no panic handler.
+//! calls. [`share`] and [`Upcall`] are what these pass to the kernel, [`CommandReturn`] and [`ErrorCode`]
+//! what they return. The drivers are built on them. The numbers, [`abi`], come from `apps/asm/abi.h`, as in C
+//! and assembly. On a host [`Kernel`] is [`fake`], for tests. This crate has no panic handler.
 
 #![no_std]
 

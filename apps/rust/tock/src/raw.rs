@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The bare system calls: registers go in, registers come out, and nothing is checked. [`crate::Syscalls`]
-//! makes safe functions of them.
+//! The bare system calls: registers go in, registers are returned, and nothing is checked.
+//! [`crate::Syscalls`] makes safe functions of them.
 
 /// A register as the kernel sees it: a number or an address. It is kept as a pointer, so that an address
 /// keeps the provenance of its object.
@@ -134,7 +134,7 @@ pub unsafe trait RawSyscalls: Sized {
     ///
     /// `CLASS` is not yield. A subscribed function is an [`UpcallFunction`], sound to call with its data until
     /// another one replaces it. A buffer allowed read-only is not written, and a buffer allowed read-write is
-    /// neither written nor read as plain memory, until another one replaces it. Memory that a memop returns to
-    /// the kernel is not in use.
+    /// neither written nor read as plain memory, until another one replaces it. Memory that a memop returns
+    /// to the kernel is not in use.
     unsafe fn syscall4<const CLASS: u32>(arguments: [Register; 4]) -> Returned;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The newer IPC of version 2: registries, in which processes find each other, and the relay. A client sends a
-//! request to a service through the relay; the service takes it and responds. The kernel copies both ways,
+//! The newer IPC of version 2: registries, in which processes find each other, and the relay. A client sends
+//! a request to a service through the relay; the service takes it and responds. The kernel copies both ways,
 //! from the sender's out memory to the receiver's in memory. All waits use yield-wait-for, so nothing is
 //! subscribed.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The result of a command, as a variant of version 2. Version 1 returns one signed word, which becomes one of
-//! two variants: a failure, or a success with that word.
+//! The result of a command, as a variant of version 2. Version 1 returns one signed word, which becomes one
+//! of two variants: a failure, or a success with that word.
 
 use crate::abi;
 use crate::error::ErrorCode;

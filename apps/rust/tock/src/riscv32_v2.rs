@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The system calls of version 2 (TRD 104) on the chip: the class is in a4, arguments and results are in a0 to
-//! a3.
+//! The system calls of version 2 (TRD 104) on the chip: the class is in a4, arguments and results are in a0
+//! to a3.
 
 use core::arch::asm;
 

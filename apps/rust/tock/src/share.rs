@@ -32,8 +32,8 @@ use core::marker::PhantomData;
 
 use crate::Syscalls;
 
-/// Runs `body` with a handle for everything in the list `L`, then takes back from the kernel what it was given
-/// with that handle. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
+/// Runs `body` with a handle for everything in the list `L`, then takes back from the kernel what it was
+/// given with that handle. `L` is [`Subscribe`], [`AllowRw`], [`AllowRo`] or a tuple of these.
 #[inline]
 pub fn scope<L: List, Output, F: FnOnce(Handle<'_, L>) -> Output>(body: F) -> Output {
     let list = L::default();
@@ -92,7 +92,7 @@ macro_rules! shared {
     ($(#[$doc:meta])* $name:ident, $end:ident) => {
         $(#[$doc])*
         ///
-        /// `'share` is the time for which the given thing lives at least. The lifetime can be made neither
+        /// The given thing lives at least for `'share`. The lifetime can be made neither
         /// longer nor shorter: otherwise something that dies too early would be accepted.
         pub struct $name<'share, S: Syscalls, const DRIVER: u32, const NUMBER: u32> {
             syscalls: PhantomData<S>,

@@ -136,8 +136,8 @@ pub trait Syscalls: RawSyscalls {
         unsafe { Self::syscall4::<{ abi::TOCK_SUBSCRIBE }>(call) };
     }
 
-    /// Lets a driver read a buffer until the handle's scope ends. Version 1 has one allow, with which a driver
-    /// can also write.
+    /// Lets a driver read a buffer until the handle's scope ends. Version 1 has one allow, with which a
+    /// driver can also write.
     #[cfg(not(feature = "abi-v1"))]
     #[inline(always)]
     fn allow_ro<'share, const DRIVER: u32, const NUMBER: u32>(
@@ -175,13 +175,13 @@ pub trait Syscalls: RawSyscalls {
     ) -> Result<(), ErrorCode> {
         const { assert!(DRIVER != abi::TOCK_IPC, "memory shared by IPC is static") };
         let length = buffer.len();
-        // SAFETY: nothing else accesses the buffer for 'share, and the handle guarantees that it is taken back
-        // before.
+        // SAFETY: nothing else accesses the buffer for 'share, and the handle guarantees that it is taken
+        // back before.
         unsafe { allow::<Self, ALLOW_RW>(DRIVER, NUMBER, buffer.as_mut_ptr().into(), length) }
     }
 
-    /// Lets a driver read and write memory until it is taken back. It consists of atomics, so it may change at
-    /// any time.
+    /// Lets a driver read and write memory until it is taken back. It consists of atomics, so it may change
+    /// at any time.
     #[inline(always)]
     fn allow_rw_static<M: Shareable + ?Sized>(
         driver: u32,

@@ -42,7 +42,7 @@ fn the_console_waits_for_its_own_upcall() {
 }
 
 #[test]
-fn a_console_that_fails_is_told_of() {
+fn a_failing_console_is_an_error() {
     fake::refuse(abi::TOCK_SUBSCRIBE, ErrorCode::NoMem);
     assert_eq!(console::write(b"text"), Err(ErrorCode::NoMem));
     fake::driver(abi::TOCK_CONSOLE, |_, _, _| Answer::Fails(ErrorCode::Busy));
@@ -57,7 +57,7 @@ fn a_console_that_fails_is_told_of() {
 }
 
 #[test]
-fn a_nap_lasts_as_long_as_it_should() {
+fn a_nap_lasts_at_least_its_time() {
     alarm::nap(20).unwrap();
     let set = fake::calls().into_iter().rev().find_map(|call| match call {
         Call::Command(abi::TOCK_ALARM, _, ticks, _) => Some(ticks),
@@ -170,7 +170,7 @@ fn a_service_has_the_upcall_of_its_version() {
 }
 
 #[test]
-fn what_is_shared_is_the_kernels_until_it_is_taken_back() {
+fn the_kernel_has_shared_memory_until_it_is_taken_back() {
     static MEMORY: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
     ipc::share(5, &MEMORY).unwrap();
     fake::write(abi::TOCK_IPC, 5, &[1; 8]);
@@ -218,7 +218,7 @@ fn shared_memory_is_read_and_written_in_bounds() {
 }
 
 #[test]
-fn memory_at_an_odd_address_is_none() {
+fn memory_at_an_odd_address_is_empty() {
     static SHARED: Bytes = Bytes([const { AtomicU8::new(2) }; 32]);
     for bytes in [&SHARED.0[1..17], &SHARED.0[2..18], &SHARED.0[..3], &[]] {
         notify(bytes, &|_: u32, shared: Shared<'_>| {
@@ -237,7 +237,7 @@ mod relayed {
     const SERVICE: Process = Process { low: 7, high: 1 };
 
     #[test]
-    fn what_is_found_is_what_the_upcall_says() {
+    fn a_search_returns_the_process_of_its_upcall() {
         fake::driver(abi::TOCK_BY_PACKAGE, |number, _, _| {
             let words = if number == abi::TOCK_REGISTER {
                 [0; 3]
@@ -268,7 +268,7 @@ mod relayed {
     }
 
     #[test]
-    fn requests_and_answers_come_as_the_kernel_has_them() {
+    fn requests_and_answers_are_returned_unchanged() {
         static OUT: [AtomicU32; 2] = [AtomicU32::new(1), AtomicU32::new(2)];
         static ROOM: [AtomicU32; 1] = [AtomicU32::new(0)];
         relay::out(&OUT).unwrap();

@@ -15,7 +15,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
-fn an_area_is_aligned_and_keeps_what_it_holds() {
+fn an_area_is_aligned_and_keeps_its_contents() {
     let _alone = alone();
     static FROM: [Area; 8] = [const { Area::new() }; 8];
     for from in &FROM {
@@ -34,7 +34,7 @@ fn an_area_is_aligned_and_keeps_what_it_holds() {
 }
 
 #[test]
-fn an_area_is_lent_to_one_at_a_time() {
+fn an_area_has_one_borrower_at_a_time() {
     let _alone = alone();
     static FROM: Area = Area::new();
     assert!(FROM.lend(1).is_none(), "it has nothing yet");
@@ -50,7 +50,7 @@ fn an_area_is_lent_to_one_at_a_time() {
 
 /// A parameter returns its words within the function, and another borrower takes them.
 #[test]
-fn what_was_given_back_can_be_lent_at_once() {
+fn returned_words_can_be_lent_at_once() {
     let _alone = alone();
     static FROM: Area = Area::new();
     fn swap(mut lent: tock::memory::Lent<'static>) -> u32 {
@@ -77,7 +77,7 @@ fn an_area_reserves_once() {
 }
 
 #[test]
-fn an_area_that_finds_no_memory_stays_empty() {
+fn an_area_without_memory_stays_empty() {
     let _alone = alone();
     static FROM: Area = Area::new();
     for words in [MEMORY / 4 + 1, usize::MAX, usize::MAX / 4, 1 << 30] {
@@ -113,7 +113,7 @@ fn the_break_goes_up_and_down_and_back() {
 }
 
 #[test]
-fn nobody_else_moves_the_break_meanwhile() {
+fn only_the_owner_moves_the_break() {
     let _alone = alone();
     static FROM: Area = Area::new();
     let end = Break::take().unwrap();
@@ -130,7 +130,7 @@ fn nobody_else_moves_the_break_meanwhile() {
 }
 
 #[test]
-fn the_flash_starts_somewhere() {
+fn the_start_of_flash_is_returned() {
     assert_eq!(Kernel::memop_flash_start(), Ok(0x2003_0000));
     fake::refuse(abi::TOCK_MEMOP, ErrorCode::NoSupport);
     assert_eq!(Kernel::memop_flash_start(), Err(ErrorCode::NoSupport));

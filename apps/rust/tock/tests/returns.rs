@@ -50,9 +50,9 @@ proptest! {
 
 /// Returns the getters that have a value, and their values.
 #[cfg(not(feature = "abi-v1"))]
-fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
+fn values_of(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
     let failure = |code: ErrorCode| u64::from(code as u32);
-    let found = [
+    let values = [
         (
             abi::TOCK_FAILURE,
             returned.get_failure().map(|code| vec![failure(code)]),
@@ -103,7 +103,7 @@ fn got(returned: &CommandReturn) -> Vec<(u32, Vec<u64>)> {
                 .map(|(a, b)| vec![a.into(), b]),
         ),
     ];
-    found
+    values
         .into_iter()
         .filter_map(|(variant, words)| Some((variant, words?)))
         .collect()
@@ -135,9 +135,9 @@ mod v2 {
                 _ => vec![],
             };
             let returned = returned(words);
-            let known = variant < 4 || (128..134).contains(&variant);
-            let expected = known.then_some((variant, expected));
-            prop_assert_eq!(got(&returned), expected.into_iter().collect::<Vec<_>>());
+            let is_defined = variant < 4 || (128..134).contains(&variant);
+            let expected = is_defined.then_some((variant, expected));
+            prop_assert_eq!(values_of(&returned), expected.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(returned.raw_values(), (variant, a, b, c));
         }
 
@@ -157,14 +157,14 @@ mod v2 {
     }
 
     #[test]
-    fn a_number_that_is_no_error_code_is_an_error_all_the_same() {
+    fn a_failure_with_an_unknown_code_is_an_error() {
         let returned = returned([abi::TOCK_FAILURE, 77, 0, 0]);
         assert_eq!(returned.check(), Err(ErrorCode::BadRVal));
         assert!(returned.is_failure() && !returned.is_success());
     }
 
     #[test]
-    fn a_success_of_another_variant_is_not_taken() {
+    fn a_success_of_another_variant_is_refused() {
         let returned = returned([abi::TOCK_SUCCESS, 0, 0, 0]);
         assert_eq!(returned.to_result::<(), ErrorCode>(), Ok(()));
         let pair = returned.to_result::<(u32, u32), ErrorCode>();
@@ -196,7 +196,7 @@ mod v1 {
     }
 
     #[test]
-    fn there_are_no_two_words() {
+    fn version_1_returns_no_two_words() {
         let returned = returned([5, 0, 0, 0]);
         assert_eq!(returned.raw_values(), (abi::TOCK_SUCCESS_U32, 5, 0, 0));
         let pair = returned.to_result::<(u32, u32), ErrorCode>();
@@ -205,7 +205,7 @@ mod v1 {
 }
 
 #[test]
-fn a_counter_is_taken_as_it_comes() {
+fn a_counter_is_returned_unchanged() {
     let word = 0x8000_0001;
     fake::driver(DRIVER, move |_, _, _| Answer::Word(word));
     assert_eq!(Kernel::command_word(DRIVER, 1, 0, 0), word);

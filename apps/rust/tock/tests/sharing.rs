@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which memory and functions the kernel has, from whom, and for how long.
+//! The memory and functions that the kernel has at each moment.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,7 +93,7 @@ fn it_does_so_when_the_body_panics() {
 }
 
 #[test]
-fn what_was_pending_is_gone_with_its_scope() {
+fn pending_upcalls_end_with_their_scope() {
     static LATER: AtomicBool = AtomicBool::new(false);
     let came = Cell::new(false);
     share::scope::<Subscribe<_, DRIVER, 5>, _, _>(|handle| {
@@ -149,7 +149,7 @@ fn an_upcall_may_yield_and_run_again_meanwhile() {
 }
 
 #[test]
-fn cells_keep_what_came() {
+fn cells_keep_the_upcalls_words() {
     fn run(upcall: &impl Upcall) {
         share::scope::<Subscribe<_, DRIVER, 5>, _, _>(|handle| {
             Kernel::subscribe(handle, upcall).unwrap();
@@ -175,7 +175,7 @@ fn cells_keep_what_came() {
 }
 
 #[test]
-fn what_is_static_stays_until_it_is_taken_back() {
+fn static_memory_stays_until_it_is_taken_back() {
     static CAME: AtomicU32 = AtomicU32::new(0);
     static MEMORY: [AtomicU8; 8] = [const { AtomicU8::new(0) }; 8];
     fn on_upcall(first: u32, _: u32, _: u32) {
@@ -228,7 +228,7 @@ fn read_only_buffers_are_read() {
 
 #[cfg(not(feature = "abi-v1"))]
 #[test]
-fn the_other_yields() {
+fn a_yield_without_wait_and_a_yield_for_an_upcall() {
     static CAME: AtomicBool = AtomicBool::new(false);
     assert_eq!(Kernel::yield_no_wait(), YieldNoWaitReturn::NoUpcall);
     Kernel::subscribe_static(DRIVER, 5, &CAME).unwrap();
@@ -252,7 +252,7 @@ fn last_words(ends: fn() -> std::convert::Infallible) -> String {
 
 #[cfg(not(feature = "abi-v1"))]
 #[test]
-fn exits_say_their_kind_and_code() {
+fn exits_have_their_type_and_code() {
     let ended = last_words(|| Kernel::exit_terminate(3));
     assert_eq!(ended, "the app ends: kind 0, code 3");
     let ended = last_words(|| Kernel::exit_restart(4));

@@ -3,7 +3,7 @@
 # The path into the kernel and back: system calls, interrupts, faults.
 #
 # A process's registers are saved in a frame of 32 words: register xN at word N, the program counter at
-# word 0. While a process runs, mscratch holds the address of its frame. The kernel leaves it there, so
+# word 0. While a process runs, mscratch holds the address of its frame. The kernel keeps it there, so
 # that a trap in the kernel (a bug) also has a frame to save to.
 #
 # On entry, only registers that Rust may overwrite are saved. Rust preserves s0 to s11, and uses neither

@@ -44,7 +44,7 @@ pub fn set_up() {
     uart.intr_enable.write(Interrupt::SENT::SET);
 }
 
-/// How many bytes the UART can accept now.
+/// Returns the number of bytes that the UART can accept now.
 pub fn room() -> u32 {
     FIFO_SIZE.saturating_sub(registers().fifo_status.read(FifoStatus::TX_LEVEL))
 }

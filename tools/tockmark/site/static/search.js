@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * The search: over the pages of search-index.js, which are there as a script since a page in a folder
- * may not fetch anything. "/" goes to it, Enter to the first hit, Escape away. */
+ * The search over the pages of search-index.js, a script because a page opened from a folder may not
+ * fetch files. "/" focuses it, Enter opens the first hit, Escape clears it. */
 (function () {
   "use strict";
   var MOST = 12;
   var form = document.querySelector(".search");
   var input = form.querySelector("input");
   var list = form.querySelector(".hits");
-  var told = form.querySelector(".found");
+  var status = form.querySelector(".status");
   var root = document.body.dataset.root;
   form.hidden = false;
 
-  // How well a page fits: whole title, or what others call it; its start, somewhere in it, or in its
-  // words; 0: not at all.
+  // Rank a page: 4 whole title or alias, 3 start of one, 2 inside the title, 1 its words, 0 no match.
   function fit(page, words) {
     var title = page.t.toLowerCase();
-    var called = page.a.map(function (name) { return name.toLowerCase(); });
-    var text = [title, page.w.toLowerCase()].concat(called).join(" ");
+    var aliases = page.a.map(function (name) { return name.toLowerCase(); });
+    var text = [title, page.w.toLowerCase()].concat(aliases).join(" ");
     if (!words.every(function (word) { return text.indexOf(word) >= 0; })) return 0;
     var whole = words.join(" ");
-    if (title === whole || called.indexOf(whole) >= 0) return 4;
-    if ([title].concat(called).some(function (name) { return name.indexOf(whole) === 0; })) return 3;
+    if (title === whole || aliases.indexOf(whole) >= 0) return 4;
+    if ([title].concat(aliases).some(function (name) { return name.indexOf(whole) === 0; })) return 3;
     return title.indexOf(whole) > 0 ? 2 : 1;
   }
 
@@ -37,9 +36,9 @@
   }
 
   function show() {
-    var found = hits(input.value);
+    var matches = hits(input.value);
     list.textContent = "";
-    found.slice(0, MOST).forEach(function (hit) {
+    matches.slice(0, MOST).forEach(function (hit) {
       var item = document.createElement("li");
       var link = document.createElement("a");
       link.href = root + hit.page.u;
@@ -47,8 +46,8 @@
       item.append(link, " (" + hit.page.k + ")");
       list.append(item);
     });
-    list.hidden = !found.length;
-    told.textContent = input.value.trim() ? found.length + " pages found" : "";
+    list.hidden = !matches.length;
+    status.textContent = input.value.trim() ? matches.length + " pages found" : "";
   }
 
   input.addEventListener("input", show);

@@ -54,8 +54,8 @@ extern "C" fn go_round(&mut Rounds { many, set }: &mut Rounds) -> u32 {
 /// Joins the ring, once. The other apps have had time to register.
 fn join(run: &mut Run) -> Outcome {
     for slot in 0..link().slots {
-        let found = run.require(c"ipc_discover", ring::find(slot))?;
-        MEMBERS[slot as usize].store(found, Relaxed);
+        let number = run.require(c"ipc_discover", ring::find(slot))?;
+        MEMBERS[slot as usize].store(number, Relaxed);
     }
     run.require(
         c"ipc_subscribe",

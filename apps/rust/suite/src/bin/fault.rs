@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app fault: the time from another app's fault to the next instruction of this app. faulter.rs is several
-//! times in the slots before this one. Each faulter faults when it is notified. It runs at once, since its
-//! slot is before this one; after the kernel has stopped it, this app continues after its notification. The
-//! simulator's marks give the times.
+//! The app fault: the time from another app's fault to the next instruction of this app. faulter.rs is
+//! several times in the slots before this one. Each faulter faults when it is notified. It runs at once,
+//! since its slot is before this one; after the kernel has stopped it, this app continues after its
+//! notification. The simulator's marks give the times.
 
 #![no_std]
 #![no_main]

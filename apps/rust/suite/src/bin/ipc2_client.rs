@@ -56,15 +56,15 @@ mod client {
 
     fn find(run: &mut Run, registry: Registry, name: &'static [u8], place: &Message<2>) -> Outcome {
         run.require(c"registry_discover", registry.name(name))?;
-        let mut found = registry.find();
+        let mut process = registry.find();
         for _ in 0..TRIES {
-            if found.is_ok() {
+            if process.is_ok() {
                 break;
             }
             run.require(c"nap", alarm::nap(1))?;
-            found = registry.find();
+            process = registry.find();
         }
-        keep(place, run.require(c"registry_discover", found)?);
+        keep(place, run.require(c"registry_discover", process)?);
         Ok(())
     }
 
@@ -83,8 +83,8 @@ mod client {
     }
 
     /// Checks that the response came completely, with this many bytes.
-    fn check(run: &mut Run, told: Result<u32, ErrorCode>, length: u32) -> Outcome {
-        if run.require(c"relay_answer", told)? == length {
+    fn check(run: &mut Run, response: Result<u32, ErrorCode>, length: u32) -> Outcome {
+        if run.require(c"relay_answer", response)? == length {
             Ok(())
         } else {
             run.fail(c"relay_answer", c"WRONG_LENGTH")
@@ -158,10 +158,10 @@ mod client {
         let sent = reading::take(0);
         let asked = relay::send(server);
         run.require(c"relay_send", asked)?;
-        let told = relay::answer();
+        let length = relay::answer();
         let answered = reading::take(0);
         run.put_sample(sent, answered);
-        check(run, told, size)?;
+        check(run, length, size)?;
         run.verify(is_same(size, false))
     }
 
@@ -266,14 +266,14 @@ mod client {
         ];
         give(run, &words)?;
         buffers(run, &[], 4 * score::WORDS as u32)?;
-        let told = loop {
+        let length = loop {
             run.require(c"relay_send", relay::send(kept(&SERVER)))?;
-            let told = relay::answer();
-            if told != Ok(0) {
-                break told;
+            let length = relay::answer();
+            if length != Ok(0) {
+                break length;
             }
         };
-        check(run, told, 4 * score::WORDS as u32)?;
+        check(run, length, 4 * score::WORDS as u32)?;
         let reading = |at: usize| [came(at), came(at + 1)];
         run.put_sample(reading(score::FROM), reading(score::TO));
         if came(score::ENOUGH) != 0 {
@@ -312,9 +312,9 @@ mod client {
 
     pub fn finish_discover(run: &mut Run) -> Outcome {
         let hit = run.value(1) == ipc2_discover::found::HIT;
-        let found = run.result()[0] == Words::OK && run.result()[1] == kept(&SERVER).low;
+        let is_server = run.result()[0] == Words::OK && run.result()[1] == kept(&SERVER).low;
         run.verify(if hit {
-            found
+            is_server
         } else {
             run.result()[0] != Words::OK
         })

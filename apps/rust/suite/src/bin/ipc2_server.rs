@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The server of the group ipc2 (orders.rs). The sender of the first request gives the orders; rivals wait, and
-//! are served only in a contest. Prints nothing, runs for ever.
+//! The server of the group ipc2 (orders.rs). The sender of the first request gives the orders; rivals wait,
+//! and are served only in a contest. Prints nothing, runs for ever.
 
 #![no_std]
 #![no_main]

@@ -266,8 +266,8 @@ fn setup_find(run: &mut Run, name: &'static [AtomicU8]) -> Outcome {
 }
 
 fn finish_hit(run: &mut Run) -> Outcome {
-    let found = run.result()[1];
-    let server = run.value(0) == part::ALLOW || found == SERVER.load(Relaxed);
+    let number = run.result()[1];
+    let server = run.value(0) == part::ALLOW || number == SERVER.load(Relaxed);
     run.verify(run.result()[0] == Words::OK && server)
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app irq: the time from the rise of the timer's interrupt line to the kernel's first instruction, and to
-//! the app's upcall. In scene 1 the core sleeps at the interrupt, in scene 2 it runs spinner.rs in user mode.
+//! The app irq: the time from the rise of the timer's interrupt line to the kernel's first instruction, and
+//! to the app's upcall. In scene 1 the core sleeps at the interrupt, in scene 2 it runs spinner.rs in user
+//! mode.
 
 #![no_std]
 #![no_main]

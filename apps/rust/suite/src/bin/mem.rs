@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! The app mem: the cost of RAM. The bodies in assembly are in asm/mem.S; here are compiled ones, which use
-//! slices as is usual in Rust.
+//! slices.
 
 #![no_std]
 #![no_main]

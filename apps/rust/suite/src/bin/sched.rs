@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! The app sched: how late an alarm's upcall comes, with this app alone, next to an app that spins
-//! (spinner.rs), and next to two that do IPC (pinger.rs, ipc_server.rs); and how long another app's time slice
-//! (spinner.rs) takes this one off the core.
+//! (spinner.rs), and next to two that do IPC (pinger.rs, ipc_server.rs); and how long another app's time
+//! slice (spinner.rs) takes this one off the core.
 
 #![no_std]
 #![no_main]

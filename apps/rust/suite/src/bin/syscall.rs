@@ -17,7 +17,7 @@ use tock::{ErrorCode, Kernel, Syscalls, bench, perf};
 
 const V1: bool = cfg!(feature = "abi-v1");
 const SIZE: usize = syscall_allow_rw::size::MAX as usize;
-const STEP: usize = 8; // bytes by which sbrk and brk move the break
+const STEP: usize = 8; // bytes that sbrk and brk add to the break
 
 static UPCALL_RAN: AtomicU8 = AtomicU8::new(0); // the kernel's result of yield-no-wait
 static BYTES: Bytes<SIZE> = Bytes::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app time: the overhead of reading the counters. Its rows are those that the harness measures in every
+//! The app time: the overhead of reading the counters. The harness measures its rows in every
 //! app (apps/runtime/own.c, reading.rs); with this app they can be run alone.
 
 #![no_std]

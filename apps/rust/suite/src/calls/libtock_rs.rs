@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The calls whose form depends on the library, with libtock-rs: the user's copy, which is only in the manifest
-//! that apps/rust/build.mk makes.
+//! The calls whose form depends on the library, with libtock-rs: the user's copy, which is only in the
+//! manifest that apps/rust/build.mk makes.
 
 use core::cell::Cell;
 

@@ -65,23 +65,27 @@ fn subscribe(id: Id, function: Register, data: Register) {
 fn allow(read_only: bool, id: Id, start: Register, length: usize) {
     let (driver, number) = id;
     with(|state| {
-        let (buffers, given, taken) = if read_only {
-            let given = Call::AllowRo(driver, number, length);
-            (&mut state.read_only, given, Call::UnallowRo(driver, number))
+        let (buffers, allowed, unallowed) = if read_only {
+            let allowed = Call::AllowRo(driver, number, length);
+            (
+                &mut state.read_only,
+                allowed,
+                Call::UnallowRo(driver, number),
+            )
         } else {
-            let given = Call::AllowRw(driver, number, length);
+            let allowed = Call::AllowRw(driver, number, length);
             (
                 &mut state.read_write,
-                given,
+                allowed,
                 Call::UnallowRw(driver, number),
             )
         };
         if start == Register::NULL {
             buffers.remove(&id);
-            state.calls.push(taken);
+            state.calls.push(unallowed);
         } else {
             buffers.insert(id, (start, length));
-            state.calls.push(given);
+            state.calls.push(allowed);
         }
     });
 }
@@ -199,9 +203,9 @@ fn system_call(class: u32, [a, b, c, d]: [Register; 4]) -> Returned {
         #[cfg(feature = "abi-v1")]
         ALLOW_RW if id == (abi::TOCK_IPC, abi::TOCK_IPC_NAME) => {
             allow(false, id, c, d.as_usize());
-            let found = command(abi::TOCK_IPC, 1, 0, 0);
+            let answer = command(abi::TOCK_IPC, 1, 0, 0);
             with(|state| state.read_write.remove(&id));
-            found.returned()
+            answer.returned()
         }
         ALLOW_RW => {
             allow(false, id, c, d.as_usize());

@@ -136,7 +136,7 @@ impl Bench {
         Self { by, passes, ..self }
     }
 
-    /// Sets the scenes in which it runs, one bit each.
+    /// Sets its scenes, one bit each.
     pub const fn in_scenes(self, scenes: u32) -> Self {
         Self { scenes, ..self }
     }

@@ -97,8 +97,8 @@ pub fn fault() {
     tm_fault();
 }
 
-/// Ends and asks for a restart, with the mark `exit` at the exact instruction. Version 1 has no exit: there it
-/// returns.
+/// Ends and asks for a restart, with the mark `exit` at the exact instruction. Version 1 has no exit: there
+/// it returns.
 #[inline]
 pub fn restart() {
     tm_restart();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Earl Grey of 2021-03 (OpenTitan a558aaa3f), whose full RTL is simulated: addresses and register layouts
-//! of its devices. Its clocks are those of the study's board.
+//! of its devices. Its clocks are as on the study's board.
 
 use tock_registers::register_structs;
 use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
