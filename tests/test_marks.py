@@ -62,16 +62,16 @@ def test_only_what_stands_between_two_records_belongs_to_a_row() -> None:
     seen = records.Marks()
     for line in (3, 4, 8, 9):
         seen.append(Mark(line, 0, "arm"))
-    assert [mark.line for mark in seen.of_row("irq", "upcall", 4, 9)] == [8]
+    assert [mark.line for mark in seen.row_marks("irq", "upcall", 4, 9)] == [8]
 
 
 def test_a_row_from_reset_has_the_first_mark_behind_it_wherever_that_stands() -> None:
     seen = records.Marks()
     for line, name in enumerate(["start", "reset", "arm", "start", "start", "full"], 1):
         seen.append(Mark(line, 0, name))
-    assert [mark.line for mark in seen.of_row("reset", "start", 5, 9)] == [2, 4, 6]
-    assert [mark.line for mark in seen.of_row("reset", "start", 5, 6)] == [2, 4]
-    assert seen.of_row("reset", "start", 1, 2) == []
+    assert [mark.line for mark in seen.row_marks("reset", "start", 5, 9)] == [2, 4, 6]
+    assert [mark.line for mark in seen.row_marks("reset", "start", 5, 6)] == [2, 4]
+    assert seen.row_marks("reset", "start", 1, 2) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99), st.integers(0, 9)), max_size=20))

@@ -134,7 +134,7 @@ def test_a_torn_line_is_reported_and_skipped(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"kind": "other"}, "unknown kind of line 'other'"),
-        ({"version": 2}, "is no tockmark-commits of version 1"),
+        ({"version": 2}, "not a tockmark-commits of version 1"),
         ({"cause": 3}, "Expected `str`"),
         ({"more": 1}, "unknown field `more`"),
         ({"commit": {"sha": "abc", "date": "2026", "subject": ""}}, "matching regex"),

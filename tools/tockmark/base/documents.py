@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The JSON documents that the tool writes, and how every one of them is read: strictly.
+"""Reading and writing the tool's JSON documents.
 
-Reading is validating. A document's types derive from `Part` and are checked by msgspec while it
-decodes: ten times as fast as a schema checker over dictionaries, from the very declarations that
-mypy checks. Whatever is not as it should be, from a key that stands twice to text that would act
-on the terminal which shows it, is refused in one line that ends in what to do.
+Reading validates. The types of a document derive from `Part`, and msgspec checks them while it
+decodes. This is ten times as fast as a schema checker, and uses the declarations that mypy checks.
+Any error, such as a duplicate key or text that acts on a terminal, becomes one TockmarkError.
 """
 
 import json
@@ -22,22 +21,22 @@ from tockmark.base.errors import UNSEEN, TockmarkError, quoted
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
 
-LONGEST_NUMBER = 1000  # characters; smaller ones that are too large are told by where they stand
-MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is
+LONGEST_NUMBER = 1000  # characters; numbers beyond it are refused while parsing
+MAX_COUNT = 2**53  # other readers of JSON lose precision above it
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
 Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
-# As it was read, whole or not; and never so large that reckoning with it overflows.
+# An integer or a fraction as it was read, too small to overflow in calculations.
 Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
-# A number stands as one: n="1" would be another row than n=1, and both be called n=1.
+# Not a number: n="1" and n=1 would be two rows with the same name.
 DIGITS = "-?[0-9]+"
 Word = Annotated[str, Meta(pattern=f"^(?!{DIGITS}$)")]
-SomeParams = dict[str, Number | Word]  # the catalogue's Params, in bounds
+SomeParams = dict[str, Number | Word]  # Params of the catalogue with limits
 
-KINDS = {  # the formats of what the tool writes: what each is, and what to do with it
+KINDS = {  # the documents of each format, in words, and what to do with them
     "tockmark-result": ("a result file", "`tockmark table` shows it"),
     "tockmark-validation": (
         "a validation of the simulator",
@@ -53,25 +52,26 @@ KINDS = {  # the formats of what the tool writes: what each is, and what to do w
 }
 _FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
 _IN_ROW = re.compile(
-    r"(?P<what>.*) - at `(?:key` in `)?\$\.rows\[(?P<number>\d+)\](?P<field>.*)`", re.DOTALL
+    r"(?P<problem>.*) - at `(?:key` in `)?\$\.rows\[(?P<number>\d+)\](?P<field>.*)`", re.DOTALL
 )
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The base of all that documents are made of: it never changes, and takes nothing unknown."""
+    """The base class of all parts of documents: immutable, and without unknown fields."""
 
 
 class RefusedError(ValueError):
-    """Something in a document that cannot be, in words."""
+    """An invalid value in a document."""
 
 
-Typed = TypeVar("Typed", bound=Part)
-Made = TypeVar("Made")
+Document = TypeVar("Document", bound=Part)
+Decoded = TypeVar("Decoded")
 
 
-def decode_strictly(text: str, make: Callable[[Any], Made], where: str, todo: str) -> Made:
-    """Return what `make` makes of a JSON text. TockmarkError, with the place and what to do, where
-    the text is not as it should be; ValueError if it is no JSON at all."""
+def decode_strictly(text: str, make: Callable[[Any], Decoded], where: str, todo: str) -> Decoded:
+    """Parse a JSON text and convert it with `make`.
+
+    TockmarkError (which names `where`) if a value is invalid; ValueError if it is not JSON."""
     data = None
     try:
         data = _strict_json(text)
@@ -80,47 +80,46 @@ def decode_strictly(text: str, make: Callable[[Any], Made], where: str, todo: st
         raise TockmarkError(f"{where}: {_located(error, data)}", todo) from error
 
 
-def convert(data: Any, kind: type[Typed]) -> Typed:
-    """Return data as their type, checked."""
-    _check_shown(data)
+def convert(data: Any, kind: type[Document]) -> Document:
+    """Check parsed JSON and convert it to its type."""
+    _check_printable(data)
     return msgspec.convert(data, kind)
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text. TockmarkError if it cannot be read; ValueError if it is no text."""
+    """Return a file's text. TockmarkError if it cannot be read; ValueError if it is not UTF-8."""
     with reading(path):
         return path.read_text(encoding="utf-8")
 
 
-def read(path: Path, kind: type[Typed], form: str, version: int, todo: str) -> Typed:
-    """Read a document of one kind and version; any other is refused."""
+def read(path: Path, kind: type[Document], form: str, version: int, todo: str) -> Document:
+    """Read a document. TockmarkError if it has another format or version."""
 
-    def make(data: Any) -> Typed:
+    def make(data: Any) -> Document:
         check_version(data, form, version, shown(path), todo)
         return convert(data, kind)
 
     try:
         return decode_strictly(read_text(path), make, shown(path), todo)
     except ValueError as error:
-        raise TockmarkError(f"{shown(path)} is no {form}: it is not JSON", todo) from error
+        raise TockmarkError(f"{shown(path)}: not a {form} (it is not JSON)", todo) from error
 
 
 def check_version(data: Any, form: str, version: int, where: str, todo: str) -> None:
-    """Refuse what is none of this kind and version."""
-    found = data if isinstance(data, dict) else {}
-    if (found.get("format"), found.get("version")) != (form, version):
-        raise TockmarkError(f"{where} is no {form} of version {version}", todo)
+    """Raise TockmarkError unless parsed JSON has this format and version."""
+    fields = data if isinstance(data, dict) else {}
+    if (fields.get("format"), fields.get("version")) != (form, version):
+        raise TockmarkError(f"{where}: not a {form} of version {version}", todo)
 
 
 def format_of(text: str) -> str | None:
-    """Return the format that a text begins with, be it whole or not."""
-    found = _FORMAT.match(text)
-    return found[1] if found else None
+    """Return the format at the start of a text, which may be cut; None if it has none."""
+    match = _FORMAT.match(text)
+    return match[1] if match else None
 
 
 def text_of(document: Part, tables: Sequence[str]) -> str:
-    """Return a document as its file holds it: a line for each field, and for each entry of the
-    tables."""
+    """Return the text of a document's file: one line per field, and per entry of the tables."""
 
     def line(value: object) -> str:
         return msgspec.json.encode(value).decode()
@@ -136,16 +135,16 @@ def text_of(document: Part, tables: Sequence[str]) -> str:
 
 
 def _strict_json(text: str) -> Any:
-    """Read JSON without what its grammar lacks (NaN, infinities) or leaves open (a key twice)."""
+    """Parse JSON; refuse NaN, infinities and duplicate keys."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        values = dict(pairs)
+        if len(values) != len(pairs):
             counts = Counter(key for key, _ in pairs)
             twice = next(key for key, count in counts.items() if count > 1)
-            where = f" in the row {found['id']}" if "id" in found else ""
-            raise RefusedError(f"the key '{twice}' stands twice{where}")
-        return found
+            where = f" in the row {values['id']}" if "id" in values else ""
+            raise RefusedError(f"the key '{twice}' occurs twice{where}")
+        return values
 
     def number(text: str) -> float:
         if not math.isfinite(value := float(text)):
@@ -169,31 +168,30 @@ def _strict_json(text: str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def _check_shown(data: Any) -> None:
-    """Refuse a null, which is the loss of something: what is not known does not stand there; and
-    text that cannot be shown as it is."""
-    left = [("$", data)]
-    while left:
-        where, value = left.pop()
+def _check_printable(data: Any) -> None:
+    """Refuse null (an unknown value is omitted instead) and text that acts on a terminal."""
+    remaining = [("$", data)]
+    while remaining:
+        where, value = remaining.pop()
         if value is None:
             raise RefusedError(f"Expected a value, got `null` - at `{where}`")
         texts = value if isinstance(value, dict) else [value] if isinstance(value, str) else ()
         for text in texts:
-            if found := UNSEEN.search(text):
-                raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
+            if match := UNSEEN.search(text):
+                raise RefusedError(f"Expected printable text, got {match[0]!a} - at `{where}`")
         if isinstance(value, dict):
             for key, inside in value.items():
-                left.append((f"{where}.{key}", inside))
+                remaining.append((f"{where}.{key}", inside))
         elif isinstance(value, list):
-            for place, inside in enumerate(value):
-                left.append((f"{where}[{place}]", inside))
+            for index, inside in enumerate(value):
+                remaining.append((f"{where}[{index}]", inside))
 
 
 def _located(error: Exception, data: Any) -> str:
-    """Return msgspec's message with the row's id in place of its number alone."""
-    found = _IN_ROW.fullmatch(str(error))
-    if not found:
+    """Return msgspec's message; a number of a row is replaced by the row's id."""
+    match = _IN_ROW.fullmatch(str(error))
+    if not match:
         return quoted(str(error).replace("`$.", "`"))
-    row = data["rows"][int(found["number"])]
+    row = data["rows"][int(match["number"])]
     id_ = f" ({row['id']})" if isinstance(row, dict) and "id" in row else ""
-    return quoted(f"row {int(found['number']) + 1}{id_}{found['field']}: {found['what']}")
+    return quoted(f"row {int(match['number']) + 1}{id_}{match['field']}: {match['problem']}")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Files are written so that nothing is lost: whole or not at all, and over their own kind only.
+"""Writing files safely, temporary folders, and TOML.
 
-A folder that is needed for a while goes even if its owner was killed. TOML is read here, too.
+A file is written completely or not at all, and only over a file of its own type. Temporary folders
+of killed processes are removed by the next process that makes one.
 """
 
 import contextlib
@@ -21,22 +22,23 @@ from typing import Any
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import HOME, shown
 
-LOOKED_AT = 1 << 20  # bytes of a file that tell what it is
+LOOKED_AT = 1 << 20  # bytes of a file that are read to find its type
 
 _FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"(tockmark-\w+)"')
 _LOG = re.compile(rb"^(?:#tm \d|#boot )", re.MULTILINE)
 
 
 def write_whole(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files so that all are there or all are still the old ones, also on a full disk; devices
-    and pipes are written through. TockmarkError, with nothing changed, if one of them would replace
-    what is of another kind (`check_writable`)."""
+    """Write all files or none of them, also on a full disk; write directly to devices and pipes.
+
+    TockmarkError, with nothing changed, if a file would replace one of another type
+    (`check_writable`)."""
     check_writable(contents)
     replace_whole(contents)
 
 
 def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files as `write_whole` does, whatever is there: for files that are the tool's own."""
+    """Write files like `write_whole`, over files of any type: for the tool's own files."""
     new: dict[Path, Path] = {}
     path = Path()
     try:
@@ -45,35 +47,37 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
             if is_device_or_pipe(path):
                 path.write_bytes(data)
             else:
-                new[path] = _write_beside(path.resolve(), data)
+                new[path] = _write_new(path.resolve(), data)
         for path in list(new):
             os.replace(new.pop(path), path.resolve())
     except OSError as error:
-        untouched = "" if is_device_or_pipe(path) else "; what was there before is untouched"
+        untouched = "" if is_device_or_pipe(path) else "; the old file is unchanged"
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}{untouched}",
-            "make room or choose another place with -o",
+            "free some space, or give another file with -o",
         ) from error
     finally:
-        for left in new.values():
-            left.unlink(missing_ok=True)
+        for unused in new.values():
+            unused.unlink(missing_ok=True)
 
 
 def replace_unsynced(path: Path, data: bytes) -> None:
-    """Write one file whole or not at all, without waiting for the disk to have it: for what can be
-    made again. OSError if it cannot be written."""
-    os.replace(_write_beside(path, data, at_once=False), path)
+    """Write one file completely or not at all, without fsync: for data that can be made again.
+
+    OSError if it cannot be written."""
+    os.replace(_write_new(path, data, sync=False), path)
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """Read a plain file of at most so many bytes: of what else may lie in a folder that others
-    write to, nothing is waited for. OSError if it is another kind of file, or a longer one."""
+    """Read a regular file of at most `most` bytes, without waiting for pipes or devices.
+
+    OSError if it is not a regular file, or if it is longer."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
-        if about.st_size > most:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        if status.st_size > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
         with open(handle, "rb", closefd=False) as file:
             return file.read(most)
@@ -81,16 +85,17 @@ def read_plain(path: Path, most: int) -> bytes:
         os.close(handle)
 
 
-def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
-    """Write a new file in the same folder, with the rights that the user's umask leaves. With
-    `at_once` the disk has it then; where that fails, nothing is left of it."""
+def _write_new(path: Path, data: bytes, sync: bool = True) -> Path:
+    """Write a new file in the folder of `path`, with permissions by the umask; return its path.
+
+    `sync` waits for the disk. After an error nothing of the file remains."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for number in itertools.count():
         new = path.with_name(f".{path.name}.{os.getpid()}-{number}")
         try:
             with new.open("xb") as file:
                 file.write(data)
-                if at_once:
+                if sync:
                     file.flush()
                     os.fsync(file.fileno())
             break
@@ -105,11 +110,13 @@ def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
 def check_writable(
     contents: Mapping[Path, str | bytes] | Iterable[Path], form: str | None = None
 ) -> None:
-    """TockmarkError, which names it, if a file would replace what it should not: what has a format
-    of ours replaces its own kind only, a log the log of the result that is written with it, and all
-    else what has its suffix and is neither. Of paths alone, before there is anything to write,
-    `form` (`tockmark-latency`) tells what it will be, or else the suffix: a result, or not; and
-    whether their folders can be written to is tried."""
+    """Raise TockmarkError if a file would replace a file of another type.
+
+    A document of the tool replaces only its own type, a log only the log of the result written with
+    it, and any other file only a file with its suffix that is neither.
+
+    Without contents, before there is anything to write, the type follows from `form` (such as
+    `tockmark-latency`), or from the suffix (a result or not). Then the folders are also checked."""
     paths = list(contents)
     for path in paths:
         if not isinstance(contents, Mapping) and not is_device_or_pipe(path):
@@ -120,47 +127,49 @@ def check_writable(
         except OSError as error:
             raise TockmarkError(f"cannot write {shown(path)}: {error.strerror}") from error
         if path.is_dir():
-            raise TockmarkError(f"{shown(path)} is a folder", "name a file in it with -o")
-        old = _kind(path, _start(path))
+            raise TockmarkError(f"{shown(path)}: it is a folder", "give -o the name of a file")
+        old = _type_of(path, _start(path))
         new = "a result" if path.suffix == ".json" else old
         new = _named(form) if form is not None else new
         if isinstance(contents, Mapping):
-            new = _kind(path, contents[path][:LOOKED_AT])
+            new = _type_of(path, contents[path][:LOOKED_AT])
         if path.suffix == ".log" and old != "nothing":
             result = path.with_suffix(".json")
             if old == "a log" and result in paths and result.is_file():
                 continue
             raise TockmarkError(
-                f"{shown(path)} is there, and is not the log of the result that would be written",
-                "name another result with -o",
+                f"{shown(path)}: it exists, and is not the log of the result to write",
+                "give another result with -o",
             )
         if old not in ("nothing", new):
             raise TockmarkError(
-                f"{shown(path)} is there and is {old}, which {new} does not replace",
-                "name another file with -o, or remove that one",
+                f"{shown(path)}: it exists and is {old}; {new} does not replace it",
+                "give another file with -o, or remove this file",
             )
 
 
 def check_folder(folder: Path, path: Path | None = None) -> None:
-    """TockmarkError, which names `path` or the folder, if nothing can be written to a folder that
-    is there or is still to be made: found out before there is anything to write."""
-    place = folder.resolve()
+    """Raise TockmarkError if a folder cannot be written to, or created.
+
+    The message names `path`, or else the folder."""
+    existing = folder.resolve()
     try:
-        while not place.exists():
-            place = place.parent
-        with tempfile.TemporaryFile(dir=place):
+        while not existing.exists():
+            existing = existing.parent
+        with tempfile.TemporaryFile(dir=existing):
             return
     except OSError as error:
         where = shown(path or folder)
         raise TockmarkError(
-            f"cannot write {where}: {error.strerror}", "choose another place with -o"
+            f"cannot write {where}: {error.strerror}", "give another folder with -o"
         ) from error
 
 
 @contextlib.contextmanager
 def reading(path: Path, todo: str = "", what: str = "") -> Iterator[None]:
-    """Turn it into one line that a file cannot be read; `what` says what is read, with a space
-    behind it."""
+    """Turn an OSError into a TockmarkError: the file cannot be read.
+
+    `what` names the file's content, followed by a space."""
     try:
         yield
     except OSError as error:
@@ -169,15 +178,14 @@ def reading(path: Path, todo: str = "", what: str = "") -> Iterator[None]:
 
 @contextlib.contextmanager
 def replaced_folder(out: Path) -> Iterator[Path]:
-    """Give a new folder that takes the place of `out` once all is in it. TockmarkError if that
-    cannot be; what was there before is untouched."""
+    """Yield a new folder that replaces `out` at the end. After an error `out` is unchanged."""
     target = out.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(
             dir=target.parent, prefix=f".{target.name}.", ignore_cleanup_errors=True
-        ) as beside:
-            new, old = Path(beside) / "new", Path(beside) / "old"
+        ) as scratch:
+            new, old = Path(scratch) / "new", Path(scratch) / "old"
             new.mkdir()
             yield new
             if target.exists():
@@ -190,13 +198,13 @@ def replaced_folder(out: Path) -> Iterator[Path]:
                 raise
     except OSError as error:
         raise TockmarkError(
-            f"cannot write {shown(out)}: {error.strerror}; what was there before is untouched",
-            "make room or choose another place with -o",
+            f"cannot write {shown(out)}: {error.strerror}; the old folder is unchanged",
+            "free some space, or give another folder with -o",
         ) from error
 
 
 def toml(text: str) -> dict[str, Any]:
-    """Read TOML. ValueError, and no other error, if it cannot be read."""
+    """Parse TOML. Every error is a ValueError."""
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -209,55 +217,55 @@ def _start(path: Path) -> bytes:
 
 
 def _named(form: str) -> str:
-    """Return in words what has a format of ours."""
+    """Return the name of a type of document: "a result"."""
     return f"a {form.partition('-')[2]}"
 
 
-def _kind(path: Path, content: str | bytes) -> str:
-    """Return in words what a file is."""
+def _type_of(path: Path, content: str | bytes) -> str:
+    """Return the type of a file in words."""
     start = content.encode(errors="replace") if isinstance(content, str) else content
-    found = _FORMAT.match(start)
-    if found:
-        return _named(found[1].decode())
+    if match := _FORMAT.match(start):
+        return _named(match[1].decode())
     if not start:
         return "nothing"
     return "a log" if _LOG.search(start) else f"a file {path.suffix or 'without a suffix'}"
 
 
 def is_device_or_pipe(path: Path) -> bool:
-    """Return whether it is a device, a pipe or a socket, which is written to and never replaced."""
+    """Return whether a path is a device, pipe or socket, which is written to, never replaced."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 @contextlib.contextmanager
 def temporary_folder(parent: Path) -> Iterator[Path]:
-    """Yield a new folder in `parent`, removed at the end. What killed processes left goes first:
-    whoever uses one holds a lock on it, which ends with its process."""
+    """Yield a new folder in `parent`, and remove it at the end.
+
+    First remove the folders of killed processes. A process holds a lock on its folder, so a folder
+    without a lock is not in use."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TockmarkError(
-            f"cannot write {shown(parent)}: {error.strerror}", f"name a folder of yours with {HOME}"
+            f"cannot write {shown(parent)}: {error.strerror}", f"set {HOME} to a writable folder"
         ) from error
-    with contextlib.ExitStack() as held:
-        with _locked(parent, fcntl.LOCK_EX):  # nobody else clears while ours has no lock yet
-            for left in parent.iterdir():
-                if left.is_dir():
-                    with contextlib.suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                        shutil.rmtree(left, ignore_errors=True)
-            made = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
-            folder = Path(held.enter_context(made))
-            held.enter_context(_locked(folder, fcntl.LOCK_EX))
+    with contextlib.ExitStack() as stack:
+        with _locked(parent, fcntl.LOCK_EX):  # no one removes ours before it is locked
+            for old in parent.iterdir():
+                if old.is_dir():
+                    with contextlib.suppress(OSError), _locked(old, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                        shutil.rmtree(old, ignore_errors=True)
+            new = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(new))
+            stack.enter_context(_locked(folder, fcntl.LOCK_EX))
         yield folder
 
 
 @contextlib.contextmanager
-def _locked(folder: Path, how: int) -> Iterator[None]:
-    """Hold a lock on a folder. BlockingIOError if another process has it and `how` says not to
-    wait."""
+def _locked(folder: Path, mode: int) -> Iterator[None]:
+    """Hold a lock on a folder. With LOCK_NB, BlockingIOError if it is not free."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, how)
+        fcntl.flock(handle, mode)
         yield
     finally:
         os.close(handle)

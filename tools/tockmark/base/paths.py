@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where things are, and of which commit they are. The tool works inside a checkout, beside what the
-Makefile builds, or installed from a wheel, which brings a folder that is laid out as a checkout is
-(tools/wheel.py): everything is found below ROOT in both.
+"""Paths of the checkout or the installed tool, and the commit.
 
-What the tool writes is in build/ of the checkout, where that can be written, else, and always of an
-installed tool, in the user's own folders, or in the one that TOCKMARK_HOME names.
+The tool runs in a checkout, or installed from a wheel that contains a folder with the layout of a
+checkout (tools/wheel.py). In both cases everything is below ROOT.
+
+Output goes to build/ of a writable checkout. Otherwise, and for an installed tool, it goes to the
+user's own folders. TOCKMARK_HOME names another folder for all output.
 """
 
 import functools
@@ -15,131 +16,133 @@ from pathlib import Path
 from tockmark.base import processes
 from tockmark.base.errors import TockmarkError, printable_text
 
-_BROUGHT = Path(__file__).resolve().parents[1] / "installed"
-INSTALLED = _BROUGHT.is_dir()  # from a wheel; else this is a checkout
-ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[3]
-VENVS = ".venvs"  # environments, of which .venv links to one (tools/setup.sh)
-HOME = "TOCKMARK_HOME"  # in the environment: the folder for all that the tool writes
+_PACKED = Path(__file__).resolve().parents[1] / "installed"
+INSTALLED = _PACKED.is_dir()  # from a wheel; else this is a checkout
+ROOT = _PACKED if INSTALLED else Path(__file__).resolve().parents[3]
+VENVS = ".venvs"  # environments; .venv is a link to one of them (tools/setup.sh)
+HOME = "TOCKMARK_HOME"  # the environment variable with the folder for all output
 
 
-def _own(kind: str) -> Path:
-    """Return the user's own folder for the tool's `cache`, `config` or `data`."""
+def _user_folder(kind: str) -> Path:
+    """Return the user's folder for the tool's `cache`, `config` or `data`."""
     if home := os.environ.get(HOME):
         return Path(home).absolute() / kind
-    import platformdirs  # only where it is needed: it takes a while to load
+    import platformdirs  # here, because it loads slowly
 
-    given: str = getattr(platformdirs, f"user_{kind}_dir")("tockmark")
-    return Path(given)
+    folder: str = getattr(platformdirs, f"user_{kind}_dir")("tockmark")
+    return Path(folder)
 
 
-def _written(folder: Path, kind: str) -> Path:
-    """Return a folder of a checkout if it can be written and nobody names another one, else the
-    user's own with the same name."""
+def _output_folder(folder: Path, kind: str) -> Path:
+    """Return this folder of the checkout if it is writable and TOCKMARK_HOME is not set, else the
+    user's folder of the same name."""
     if not INSTALLED and not os.environ.get(HOME) and writable(folder):
         return folder
-    return _own(kind) / folder.name
+    return _user_folder(kind) / folder.name
 
 
 def writable(folder: Path) -> bool:
-    """Return whether a folder can be written to, or made."""
+    """Return whether a folder can be written to or created."""
     return os.access(next(path for path in (folder, *folder.parents) if path.exists()), os.W_OK)
 
 
 def config() -> Path:
-    """Return the folder for what the user's own tool must remember, such as keys; it may not be
-    there yet."""
-    return _own("config")
+    """Return the user's folder for settings, such as keys; it may not exist."""
+    return _user_folder("config")
 
 
 BOARDS = ROOT / "boards"
 SIMULATOR = BOARDS / "earlgrey-sim"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
-APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
-LIBRARIES = APPS / "lib"  # what the compiler has apps linked with
+APPS = ROOT / "build" / "apps"  # one folder per build, such as c-abi2
+LIBRARIES = APPS / "lib"  # libraries that the compiler links apps with
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
 ELF2TAB = ROOT / ("bin" if INSTALLED else ".tools/bin") / "elf2tab"
-GCC = "riscv64-unknown-elf-gcc"  # which no installed tool has
+GCC = "riscv64-unknown-elf-gcc"  # an installed tool does not have it
 _BINUTILS = (f"{ROOT}/bin/" if INSTALLED else "") + "riscv64-unknown-elf-"
 LD, OBJCOPY, OBJDUMP, FILT = (_BINUTILS + name for name in ("ld", "objcopy", "objdump", "c++filt"))
 
-WRITTEN = _written(ROOT / "build", "cache")  # what can be made again
-RUNS = WRITTEN / "run"  # a folder for each run while it lasts
-CACHE = WRITTEN / "cache"  # what was simulated once (target/cache.py)
-JUDGED = WRITTEN / "judge"  # a folder for each judgement
+WRITTEN = _output_folder(ROOT / "build", "cache")  # files that can be made again
+RUNS = WRITTEN / "run"  # one folder per run, while it lasts
+CACHE = WRITTEN / "cache"  # simulated boots (target/cache.py)
+JUDGED = WRITTEN / "judge"  # one folder per judgement
 COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checkout
-PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged
+PAIRS = WRITTEN / "pairs"  # paired links, while they are judged
 PROFILES = WRITTEN / "profile"
-NEW_RESULTS = _written(ROOT / "build" / "results", "data")  # where a verb puts what nobody names
-COMMIT = ROOT / "commit"  # brought by a wheel: that of the checkout it was made of
+NEW_RESULTS = _output_folder(ROOT / "build" / "results", "data")  # results without -o
+COMMIT = ROOT / "commit"  # in a wheel: the commit of its checkout
 
-DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
-GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it, nothing reads it
+DIRTY = "-dirty"  # suffix of a commit: files of the checkout differ
+GENERATED = (":!results", ":!docs")  # written by runs, so changes in them do not count
 
 
 def make_command(target: str) -> str:
-    """Return what to do about a thing that is not there and that a target of the Makefile makes."""
+    """Return the advice to run a target of the Makefile."""
     if INSTALLED:
-        return f"an installed tockmark has it not: clone tockmark, and run `make {target}` there"
+        return f"run `make {target}` in a clone of tockmark; an installed tockmark does not have it"
     return f"run `make {target}`"
 
 
 def shown(path: Path) -> str:
-    """Return a path as the user would write it: relative to where they stand, if it is below."""
+    """Return a path for a message, relative to the current directory if it is below it."""
     try:
-        # Which, unlike `resolve`, takes a loop of links.
+        # Unlike `resolve`, realpath accepts a loop of links.
         return printable_text(str(Path(os.path.realpath(path)).relative_to(Path.cwd())))
     except ValueError:
         return printable_text(str(path))
 
 
 def worktrees() -> Path:
-    """Return where commits of the user's checkout are checked out: in the user's folder for what
-    can be made again, since a folder of this checkout has Cargo's settings of ours."""
-    return _own("cache")
+    """Return the folder for worktrees of the user's checkout.
+
+    It is outside this checkout, whose Cargo settings would apply to them."""
+    return _user_folder("cache")
 
 
 def check_environment(script: str) -> None:
-    """TockmarkError if this environment, or the script that was called, lies in another checkout
-    than the code that it runs: one that was copied would silently use the original."""
+    """Raise TockmarkError if the Python environment or the script belongs to another checkout.
+
+    A copied environment would silently run the code of the original checkout."""
     if INSTALLED:
         return
-    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if ROOT / "tools" in (Path(folder).resolve() for folder in given):
-        return  # somebody knows what they do
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if ROOT / "tools" in (Path(folder).resolve() for folder in folders):
+        return  # the user chose this code
     for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
         ours = venv.name == ".venv" or venv.parent.name == VENVS
-        if ours and _holder(venv.resolve()) != ROOT:
+        if ours and _checkout_of(venv.resolve()) != ROOT:
             raise TockmarkError(
-                f"{venv} runs the code of {ROOT}: it is a copy",
-                f"run `make setup` in {_holder(venv)}",
+                f"{venv} is a copy and runs the code of {ROOT}",
+                f"run `make setup` in {_checkout_of(venv)}",
             )
 
 
-def _holder(venv: Path) -> Path:
-    """Return the checkout of an environment: .venv, or one in .venvs/ that this links to."""
+def _checkout_of(venv: Path) -> Path:
+    """Return the checkout of an environment, which is .venv or in .venvs/."""
     return venv.parent.parent if venv.parent.name == VENVS else venv.parent
 
 
 @functools.cache
 def commit_of_checkout() -> str | None:
-    """Return the commit of this checkout, or of the one that the wheel was made of, with -dirty
-    behind it if files differ from it; None where git cannot tell. Results and what is made of them
-    do not count: a run may write them anew, and is not changed by them."""
+    """Return the commit of this checkout or of the wheel's, with -dirty if files differ; None
+    without git.
+
+    Changed results and pages do not count, because no run reads them."""
     if INSTALLED:
         return COMMIT.read_text(encoding="ascii").strip() or None
     head = _git("rev-parse", "--show-cdup", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
-    if head is None or changed is None or not head.startswith("\n"):  # the checkout of another
+    if head is None or changed is None or not head.startswith("\n"):  # a checkout around ours
         return None
     return head.strip() + (DIRTY if changed else "")
 
 
 def _git(*arguments: str) -> str | None:
-    """Return what git says of this checkout; None if it fails or is not there."""
+    """Return the output of git in this checkout; None if it fails or is missing."""
     command = ["git", "--no-optional-locks", "-C", str(ROOT), *arguments]
     try:
         done = processes.run(command)

@@ -42,7 +42,7 @@ from tockmark.target.parse import LogClaims
 from tockmark.target.protocol import Ability, Session, Start, require_ability
 from tockmark.target.serial import Port, PortGoneError
 from tockmark.target.tab import write_tab_image
-from tockmark.wire.uart_line import TEXT
+from tockmark.wire.uart_line import ESCAPE
 
 IMAGES = paths.WRITTEN / "image"
 DEFAULT_BAUD = 115_200  # Tock's console on OpenTitan
@@ -312,7 +312,7 @@ def _print_lines(session: Session) -> int:
     try:
         with run_options.interruptible_once():
             for line in session.lines():
-                printed = line.removeprefix(TEXT).encode("latin-1", "replace")
+                printed = line.removeprefix(ESCAPE).encode("latin-1", "replace")
                 sys.stdout.buffer.write(printed + b"\n")
                 sys.stdout.buffer.flush()
             return _print_ending(session)

@@ -54,7 +54,7 @@ from tockmark.target.run import mark_options
 from tockmark.target.rv32 import ECALL, MRET
 from tockmark.wire.records import Mark, Marks, Record, decode, intervals
 from tockmark.wire.rows import StoredRow, series_samples
-from tockmark.wire.uart_line import BY_SIMULATOR, as_text
+from tockmark.wire.uart_line import SIM_MARK, as_text
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
 TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above the apps' tracks
@@ -562,7 +562,7 @@ def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[SampleS
         if item.kind == "bench" and item.words == (row.id,) and params <= {*item.pairs}:
             fields = dict(item.pairs)
             first, last = fields.get("from", OPENS), fields.get("to", CLOSES)
-            own = marks.of_row(first, last, before, item.line)
+            own = marks.row_marks(first, last, before, item.line)
             if row.clock == "sim":
                 return _numbered(cycles, intervals(own, first, last, len(cycles)))
             opened = [mark.cycle for mark in own if mark.name == OPENS]
@@ -648,7 +648,7 @@ class _TracedBoot:
 
     def check(self, log: str) -> None:
         """Raise TockmarkError if the traced run printed anything else than the plain one."""
-        plain = [line for line in log.split("\n") if not line.startswith(BY_SIMULATOR)]
+        plain = [line for line in log.split("\n") if not line.startswith(SIM_MARK)]
         whole, last = self._printed[:-1], self._printed[-1]
         there = plain[len(whole)] if len(whole) < len(plain) else ""
         if [*map(as_text, whole)] != plain[: len(whole)] or not there.startswith(as_text(last)):

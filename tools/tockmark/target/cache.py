@@ -23,7 +23,7 @@ from tockmark.base.errors import one_line, print_message
 from tockmark.base.files import read_plain, replace_unsynced
 from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
-from tockmark.wire.uart_line import parses_whole
+from tockmark.wire.uart_line import has_all_lines
 
 CACHE_VARIABLE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
 LIMIT = 1 << 30  # bytes of all files, in whole blocks
@@ -63,7 +63,7 @@ class RecordingSession:
         ending = self.session.ending()
         if self._is_complete and (ending.why is None or ending.panicked):
             self._is_complete = False  # store it only once
-            if parses_whole(self.printed):
+            if has_all_lines(self.printed):
                 self.keep(Captured(self.printed, ending=ending))
         return ending
 
@@ -134,8 +134,8 @@ class Cache:
                     )
 
     def entries(self) -> list[tuple[float, int, Path]]:
-        """Return the last use, the bytes on disk and the path of each file. Temporary files that
-        may still be written are left out. OSError if the folder cannot be read."""
+        """Return the last use, the bytes on disk and the path of each file, except temporary files
+        that may still be written. OSError if the folder cannot be read."""
         files, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
@@ -201,4 +201,4 @@ def _read_file(key: str, data: bytes) -> Captured | None:
         return None
     boot = msgspec.json.decode(plain, type=Captured)
     is_invalid = boot.ending is None or any("\n" in line for line in boot.lines)
-    return None if is_invalid or not parses_whole(boot.lines) else boot
+    return None if is_invalid or not has_all_lines(boot.lines) else boot

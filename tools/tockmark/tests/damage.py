@@ -165,7 +165,7 @@ KINDS = [
     # not what JSON may hold
     Damage("NaN", _write("224.5", "NaN"), "NaN is not a finite number"),
     Damage("too large a float", _write("224.5", "1e999"), "1e999 is not a finite number"),
-    Damage("a key twice", _write('"asked": 64', '"asked": 64, "asked": 9'), "'asked' stands twice"),
+    Damage("a key twice", _write('"asked": 64', '"asked": 64, "asked": 9'), "'asked' occurs twice"),
     Damage("half a character", _write("one 1.0", r"one \ud800"), r"got '\\ud800' - at `provenance"),
     Damage("cut off", lambda text: text[:-20], r"not a result file \(it is not JSON\)"),
     Damage("nested too deep", lambda _: "[" * 100_000, "not a result file"),

@@ -102,5 +102,5 @@ def test_without_its_begin_nobody_knows_of_which_boot_an_app_is(lost: int) -> No
 def test_a_begin_that_contradicts_its_mark_is_not_believed() -> None:
     """Nor is the mark: neither lends its name to what follows."""
     found = measured([*marked(booted("b", B)), *marked(booted("c", A, 6), name="c")])
-    assert "boot=b" in problems_of(found)
+    assert "names the boot b" in problems_of(found)
     assert cycles(found) == {("c", True): 6}

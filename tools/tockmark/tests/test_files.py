@@ -28,14 +28,14 @@ def tree(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("there", "written", "said"),
     [
-        ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history, which a result does not replace"),
-        ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json, which a result does not"),
-        ({"a.csv": RESULT}, {"a.csv": "1,2"}, "is a result, which a file .csv does not replace"),
-        ({"b.log": LOG}, {"b.log": RESULT}, "is not the log of the result that would be written"),
+        ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history; a result does not replace it"),
+        ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json; a result does not"),
+        ({"a.csv": RESULT}, {"a.csv": "1,2"}, "is a result; a file .csv does not replace it"),
+        ({"b.log": LOG}, {"b.log": RESULT}, "is not the log of the result"),
         ({"b.log": LOG}, {"b.log": LOG, "b.json": RESULT}, "is not the log of the result"),
         ({"b.log": "notes", "b.json": RESULT}, {"b.log": LOG, "b.json": RESULT}, "is not the log"),
-        ({"b.json/x": ""}, {"b.log": LOG, "b.json": RESULT}, "b.json is a folder"),
-        ({"notes": "dear diary"}, {"notes": RESULT}, "is a file without a suffix, which a result"),
+        ({"b.json/x": ""}, {"b.log": LOG, "b.json": RESULT}, "b.json: it is a folder"),
+        ({"notes": "dear diary"}, {"notes": RESULT}, "is a file without a suffix; a result"),
     ],
 )
 def test_what_is_of_another_kind_stays(
@@ -76,7 +76,7 @@ def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) ->
         write_whole({path: content})
     for other, what in ((RESULT, "a result"), (HISTORY, "a history"), ("{}", "a file")):
         path.write_text(other)
-        with pytest.raises(TockmarkError, match=f"is {what}.*, which a latency does not replace"):
+        with pytest.raises(TockmarkError, match=f"is {what}.* a latency does not replace"):
             check_writable([path], form)
 
 

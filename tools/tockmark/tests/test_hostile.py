@@ -128,7 +128,7 @@ def _is_number(cell: str) -> bool:
     ("old", "new", "said"),
     [
         ('"asked": 12', f'"asked": {"9" * 5000}', "a number of 5000 digits is too large"),
-        ("one 1.0", "\\ud800", "Expected text to show"),
+        ("one 1.0", "\\ud800", "Expected printable text"),
     ],
 )
 def test_what_json_can_hold_and_nobody_can_use_is_one_line(

@@ -46,7 +46,7 @@ def where(**variables: str) -> list[Path]:
     return [Path(word) for word in done.stdout.split()]
 
 
-def test_one_variable_moves_all_that_is_written() -> None:
+def test_one_variable_moves_all_that_is_output_folder() -> None:
     assert where(TOCKMARK_HOME="/own") == [
         Path("/own/cache/build"),
         Path("/own/data/results"),
@@ -54,10 +54,10 @@ def test_one_variable_moves_all_that_is_written() -> None:
     ]
 
 
-def test_what_cannot_be_written_is_in_the_users_own_folders(
+def test_what_cannot_be_output_folder_is_in_the_users_own_folders(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(paths.HOME, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert paths._written(ROOT / "results", "data") == tmp_path / "tockmark" / "results"
+    assert paths._output_folder(ROOT / "results", "data") == tmp_path / "tockmark" / "results"

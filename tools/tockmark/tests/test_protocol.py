@@ -153,7 +153,7 @@ def test_only_a_first_line_that_begins_starts_an_app_anew() -> None:
     gap, *_ = decode(lines[1:])
     assert "lost line 0" in str(gap)
     again = Encoder("a").lines("bench a.c inner=1 n=99")
-    assert any("again" in str(item) for item in decode(lines + again))
+    assert any("repeated" in str(item) for item in decode(lines + again))
 
 
 @pytest.mark.parametrize("text", ['bench a cc="x"y', "bench a =1", 'bench "a'])
@@ -175,10 +175,10 @@ def test_the_example_of_the_page_is_right() -> None:
     assert kinds == ["begin", "bench", "data", "end"]
     # The lines that show a form, not an example, are the ones that are not intact.
     assert [str(item).partition(": ")[2] for item in items if isinstance(item, Problem)] == [
-        "torn or altered: '#tm <seq> <app> <text> *<crc>'",
-        "torn or altered: '#boot <name> icache=on app=<app> [lang=<lang>] *<crc>'",
-        "torn or altered: '#end <name> icache=on app=<app> [lang=<lang>] *<crc>'",
-        "torn or altered: '#sim <cycle> <mark> *<crc>'",
+        "damaged line: '#tm <seq> <app> <text> *<crc>'",
+        "damaged line: '#boot <name> icache=on app=<app> [lang=<lang>] *<crc>'",
+        "damaged line: '#end <name> icache=on app=<app> [lang=<lang>] *<crc>'",
+        "damaged line: '#sim <cycle> <mark> *<crc>'",
     ]
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`Captured`: what one boot printed and how it ended. It passes from what runs boots to what reads
-them.
+"""The output of a boot, as it passes from a target to the decoder.
 
-A simulator, the cache, QEMU and a board behind a serial port each give one for a boot. A log file
-is one, too: marks among its lines, or the apps themselves, say which boots are in it.
+A simulator, the cache, QEMU and a board each give a `Captured` per boot. A log file is one too:
+its boots are named by marks in the log, or by the apps.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,48 +16,48 @@ from tockmark.wire.uart_line import BOOT_MARKS, as_text
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a boot ended."""
+    """The ending of a boot."""
 
-    why: str | None = None  # what went wrong, in one line; None: the suite closed
-    cycles: Count = 0  # until then, by the target's own clock; 0 where it has none
-    panicked: bool = False  # the kernel did; where there is text only, an app may have printed it
-    # Nothing more came: the core sleeps for good, or a limit was reached. That is wrong in the
-    # suite; another app may just be done.
+    why: str | None = None  # what went wrong, in one line; None: the suite finished
+    cycles: Count = 0  # until the end, by the target's own clock; 0 if it has none
+    panicked: bool = False  # the kernel did; if only text tells, it may have been an app
+    # Nothing more happened: the core slept for good, or a limit was reached. That is an error in
+    # the suite, but another app may just have finished.
     idle: bool = False
-    killed: bool = False  # from outside, before it was over
-    host: str | None = None  # the machine that simulated it; None: this one, or it is a board
+    killed: bool = False  # from outside, before its end
+    host: str | None = None  # the machine that simulated it; None: this one, or a board
 
 
-BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
+BootKey = tuple[str, bool, Lang]  # name of the boot, i-cache setting, language of the apps
 
 
 class Captured(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The lines of one boot, as a log keeps them, or all lines of a log."""
+    """The lines of one boot, or of a whole log."""
 
     lines: Sequence[str]  # without newlines
-    boot: str | None = None  # as the catalogue calls it; None: it is a log
-    icache: bool | None = None  # None: a log says it
+    boot: str | None = None  # its name in the catalogue; None: a whole log
+    icache: bool | None = None  # None: the log tells
     app: str = ""  # the only app that reports
     lang: Lang | None = None  # of its apps; None: all apps are in C
-    image: str | None = None  # the id that its app says in `begin`
+    image: str | None = None  # the image id in the app's `begin`
     layout: int = 0
-    ending: Ending | None = None  # None: more may have come
+    ending: Ending | None = None  # None: more lines may have followed
 
     @property
     def key(self) -> BootKey:
-        """What tells the boot from the others of its layout."""
+        """The key of the boot in its layout."""
         return self.mark().name, self.mark().icache, self.lang or "c"
 
     def mark(self, ends: bool = False) -> BootMark:
-        """Return what a log has before the boot's lines, or behind them."""
+        """Return the mark before, or after, the boot in a log."""
         assert self.boot is not None
         assert self.icache is not None
         return BootMark(self.boot, self.icache, self.app, ends, self.lang)
 
 
 def log_lines(boots: Iterable[Captured]) -> list[str]:
-    """Return the lines of a log that holds all of these, each boot between its marks. A line of a
-    boot that looks like such a mark becomes text."""
+    """Return the lines of a log of these boots, each between its marks. A line of a boot that looks
+    like such a mark is escaped."""
     log: list[str] = []
     for captured in boots:
         if captured.boot is None:
@@ -71,18 +70,18 @@ def log_lines(boots: Iterable[Captured]) -> list[str]:
 
 
 def marked_boots(lines: Iterable[str]) -> Iterator[Captured]:
-    """Yield each boot of a log that lies between its mark and the end that fits it."""
+    """Yield the boots of a log that have a mark and an end mark that fits it."""
     begin: BootMark | None = None
-    inside: list[str] = []
+    boot_lines: list[str] = []
     for line in lines:
         mark = decode_boot_mark(line)
         if mark is None:
-            inside.append(line)
+            boot_lines.append(line)
         elif not mark.ends:
-            begin, inside = mark, []
+            begin, boot_lines = mark, []
         elif begin is not None:
             captured = Captured(
-                inside, begin.name, begin.icache, begin.app, begin.lang, ending=Ending()
+                boot_lines, begin.name, begin.icache, begin.app, begin.lang, ending=Ending()
             )
             if mark == captured.mark(ends=True):
                 yield captured

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The UART protocol (docs/contributing.md): lines to records, nothing guessed; and marks of a log.
+"""The UART protocol (docs/contributing.md): decode the lines of a log into records and marks.
 
-A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
-messages in between. A line that comes twice in a row counts once. A record is kept only when all
-its lines came in intact and the line after it did too, because only then is it certain that no
-continuation was lost; everything else becomes a `Problem` that says what was lost. Two kinds need
-no line after them: `end`, behind which none comes, and `data` that closes with a full stop.
+A line is `#tm <seq> <app> <text> *<crc>`, and kernel messages may come between lines. A line that
+is repeated at once counts once. A record is kept only if all its lines and the line after it are
+intact, since only then no continuation was lost. Everything else becomes a `Problem`. Two kinds of
+records need no line after them: `end`, since nothing follows it, and `data` that ends with a full
+stop.
 
-Marks say what no app can. A `BootMark` says which boot printed what follows. A `Mark` is of the
-simulator's own clock: the core's counters stand still while it sleeps, and an app cannot see when
-an interrupt rose. The simulator can: a log has `#sim <cycle> <name> *<crc>` between the UART's
-lines where the core came by an address that has a name, or where an interrupt rose or was taken.
-docs/contributing.md says how a row whose `bench` record has `clock=sim from=<name> to=<name>` gets
-its samples from them.
+Marks add what an app cannot print. A `BootMark` names the boot that printed the lines after it. A
+`Mark`, a line `#sim <cycle> <name> *<crc>`, is a time on the simulator's own clock. The core's
+counters stop while it sleeps, and an app cannot see when an interrupt rises. The simulator marks
+when the core reaches an address with a name, and when an interrupt rises or is taken.
+docs/contributing.md describes how a row gets its samples from marks, if its `bench` record has
+`clock=sim from=<name> to=<name>`.
 """
 
 import re
@@ -24,23 +24,23 @@ from operator import attrgetter
 
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 from tockmark.wire.uart_line import (
-    BY_SIMULATOR,
-    OWN,
+    ESCAPE,
+    LOG_MARKS,
     RESET,
+    SIM_MARK,
     START,
-    TEXT,
     UartLine,
     decode_line,
-    sealed,
+    with_checksum,
 )
 
-STARTS = (START, *OWN)  # a line with one that is none of ours is damaged
-CLOSED = "."  # the last word of a data record, which is whole then
-ARM = "arm"  # passed before each sample: what was marked before does not count
-FULL = "full"  # the simulator's last mark: it prints no more
-MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
+STARTS = (START, *LOG_MARKS)  # any other line with one of these is damaged
+CLOSED = "."  # the last word of a data record that is complete
+ARM = "arm"  # the mark before each sample; earlier marks do not count
+FULL = "full"  # the simulator's last mark, when it stops marking
+MAX_SAMPLES = 1_000_000  # of a series, so that a damaged or hostile count does not fill the memory
 
-_COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
+_COUNT = "[0-9]{1,10}"  # enough for 32 bits; int() fails for thousands of digits
 _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")
 BOOT_NAME = "[A-Za-z0-9_-]{1,40}"
 _BOOT = re.compile(
@@ -49,7 +49,7 @@ _BOOT = re.compile(
     r"\*(?P<crc>[0-9a-f]{4})"
 )
 _MARK = re.compile(r"#sim (?P<cycle>\d{1,20}) (?P<name>[a-z0-9_]+) \*(?P<crc>[0-9a-f]{4})")
-_PART = re.compile(  # of a record, and the space behind it
+_PART = re.compile(  # a word or pair of a record, and the space after it
     r"""(?:(?P<key>[a-z_][a-z0-9_]*)=(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))"""
     r"""|(?P<word>[^ ="]+))(?: |$)"""
 )
@@ -57,58 +57,60 @@ _PART = re.compile(  # of a record, and the space behind it
 
 @dataclass(frozen=True)
 class BootMark:
-    """Written by whoever captures a log, before what a boot prints: what was booted, and how; and
-    again behind it, as an end.
+    """A mark before and after the output of a boot: what was booted, and with which settings.
 
-    Checksum and end keep a boot from lending its cache setting to what another one printed.
+    Whoever captures a log writes it. The checksum and the second mark prevent that a boot's cache
+    setting is applied to the output of another boot.
     """
 
     name: str
     icache: bool
-    app: str  # the only one that reports in this boot
+    app: str  # the reporting app of this boot
     ends: bool = False
-    lang: Lang | None = None  # of its apps; said in every mark of a log unless all are in C
+    lang: Lang | None = None  # of its apps; in every mark of a log, unless all apps are in C
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
         lang = f"lang={self.lang} " if self.lang else ""
-        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} {lang}")
+        return with_checksum(
+            f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} {lang}"
+        )
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was lost, torn, altered or out of place, in words."""
+    """Something in a log that was lost, damaged or in the wrong place."""
 
     app: str | None
-    what: str
+    message: str
     line: int | None = None
 
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
-        return f"{where}{self.app}: {self.what}" if self.app else f"{where}{self.what}"
+        return f"{where}{self.app}: {self.message}" if self.app else f"{where}{self.message}"
 
 
 class Gap(Problem):
-    """A problem after which the app's data no longer belong to the bench record seen last."""
+    """A problem after which an app's data no longer belong to its last bench record."""
 
 
 class Cut(Gap):
-    """The log, or this boot of it, is over before the app's end."""
+    """The log or the boot ends before the app does."""
 
 
 class Back(Gap):
-    """The app's lines went back to a smaller number, and its begin is not among them."""
+    """The sequence number of an app went back without a `begin`."""
 
 
 class Restart(Gap):
-    """The app began a second time in the same log, as after a reset."""
+    """An app began again in the same log, for example after a reset."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One record: its kind (`begin`, `bench`, …), its plain words and its `key=value` pairs.
+    """A record: its kind (`begin`, `bench`, …), its words and its `key=value` pairs.
 
-    A parameter may have the name of one of the record's own keys, which come last.
+    The record's own keys come last; a parameter may have the same name.
     """
 
     app: str
@@ -120,19 +122,19 @@ class Record:
 
 @dataclass(frozen=True)
 class Mark:
-    """One mark: its line in the log, the simulator's cycle, and what was passed."""
+    """A mark of the simulator: its line in the log, the cycle, and its name."""
 
     line: int
     cycle: int
     name: str
 
     def encode(self) -> str:
-        """Return it as a log has it, without its newline."""
-        return sealed(f"{BY_SIMULATOR}{self.cycle} {self.name} ")
+        """Return the line of the mark, without its newline."""
+        return with_checksum(f"{SIM_MARK}{self.cycle} {self.name} ")
 
 
 def decode_mark(raw: str, line: int) -> Mark | None:
-    """Return the mark that a line of the log is, if it is one."""
+    """Return the simulator's mark in a line of a log, or None."""
     match = _MARK.fullmatch(raw.rstrip("\r\n"))
     mark = Mark(line, int(match["cycle"]), match["name"]) if match else None
     return mark if mark and mark.encode() == raw.rstrip("\r\n") else None
@@ -140,42 +142,42 @@ def decode_mark(raw: str, line: int) -> Mark | None:
 
 @dataclass
 class Marks:
-    """The marks of a boot in the order of the log. A row takes a look at its own only."""
+    """The simulator's marks of a boot, in the order of the log."""
 
-    every: list[Mark] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     since_reset: dict[str, Mark] = field(default_factory=dict)  # the first of each name
 
     def __len__(self) -> int:
-        return len(self.every)
+        return len(self.marks)
 
     def append(self, mark: Mark) -> None:
-        self.every.append(mark)
+        self.marks.append(mark)
         if mark.name == RESET or RESET in self.since_reset:
             self.since_reset.setdefault(mark.name, mark)
 
-    def of_row(self, start: str, end: str, before: int, line: int) -> list[Mark]:
-        """Return the marks of a row: they stand between the record before it, at line `before` of
-        the log, and its own; those of a start from reset stand anywhere before the row."""
+    def row_marks(self, start: str, end: str, before: int, line: int) -> list[Mark]:
+        """Return the marks of a row. They are between the record before it, at line `before`, and
+        its own, at `line`; for a row that starts at reset, anywhere before its record."""
         if start == RESET:
-            found = [
+            marks = [
                 self.since_reset[name] for name in (RESET, end, FULL) if name in self.since_reset
             ]
-            return sorted((mark for mark in found if mark.line < line), key=attrgetter("line"))
-        first = bisect_right(self.every, before, key=attrgetter("line"))
-        return self.every[first : bisect_left(self.every, line, key=attrgetter("line"))]
+            return sorted((mark for mark in marks if mark.line < line), key=attrgetter("line"))
+        first = bisect_right(self.marks, before, key=attrgetter("line"))
+        return self.marks[first : bisect_left(self.marks, line, key=attrgetter("line"))]
 
 
 def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
-    """Return `count` samples, in cycles. ValueError as of `intervals`."""
+    """Return `count` samples in cycles. Raises ValueError like `intervals`."""
     return [stop - begin for begin, stop in intervals(marks, start, end, count)]
 
 
 def intervals(marks: Sequence[Mark], start: str, end: str, count: int) -> list[tuple[int, int]]:
-    """Return the first and the last cycle of `count` samples: after each `arm` from the first
-    `start` to the next `end`.
+    """Return the first and the last cycle of `count` samples: after each mark `arm`, from the first
+    mark `start` to the next mark `end`.
 
-    From `reset` there is one, and no `arm`. ValueError if a sample lacks one of its marks, or there
-    are too few: then none of the row can be believed.
+    A start from `reset` is a single sample, without `arm`. ValueError if a sample lacks a mark, or
+    there are too few: then no sample of the row can be trusted.
     """
     samples: list[tuple[int, int]] = []
     started: int | None = None
@@ -208,11 +210,11 @@ def _missing(start: str, end: str, started: int | None) -> str:
     return f"mark {start if started is None else end}"
 
 
-Item = Record | Problem | BootMark | Mark  # what a log is made of
+Item = Record | Problem | BootMark | Mark  # in a log
 
 
 def decode_boot_mark(raw: str) -> BootMark | None:
-    """Return the intact boot mark that a line is, if it is one."""
+    """Return the intact boot mark in a line, or None."""
     match = _BOOT.fullmatch(raw.rstrip("\r\n"))
     if not match:
         return None
@@ -224,7 +226,7 @@ def decode_boot_mark(raw: str) -> BootMark | None:
 
 
 def parse_record(app: str, text: str, line: int) -> Record:
-    """Return the parts of one joined record; ValueError if it does not follow the grammar."""
+    """Parse the joined text of a record. ValueError if it does not follow the grammar."""
     kind, _, rest = text.partition(" ")
     words: list[str] = []
     pairs: list[tuple[str, str]] = []
@@ -244,9 +246,9 @@ def parse_record(app: str, text: str, line: int) -> Record:
     return Record(app, kind, tuple(words), tuple(pairs), line)
 
 
-@lru_cache(1 << 16)  # layouts of one kernel have many in common
+@lru_cache(1 << 16)  # the layouts of a kernel share many
 def expand(runs: str) -> tuple[int, ...]:
-    """Return the samples that `a`, `a*n` and `(a,b)*n` stand for."""
+    """Decode samples from the notations `a`, `a*n` and `(a,b)*n`."""
     samples: list[int] = []
     for word in runs.split(" "):
         match = _RUN.fullmatch(word)
@@ -263,11 +265,11 @@ def expand(runs: str) -> tuple[int, ...]:
 
 
 def compress(samples: Sequence[int]) -> str:
-    """Encode samples, by the shortest of these notations at each step; `expand` takes it back."""
+    """Encode samples in the shortest notation at each step. `expand` decodes them."""
     words: list[str] = []
     at = 0
     while at < len(samples):
-        best, size = 1, 1
+        best_count, size = 1, 1
         for period in range(1, 5):
             if samples[at] != samples[min(at + period, len(samples) - 1)]:
                 continue
@@ -275,65 +277,65 @@ def compress(samples: Sequence[int]) -> str:
             count = 1
             while samples[at + count * period : at + (count + 1) * period] == group:
                 count += 1
-            if count > 1 and count * period > best * size:
-                best, size = count, period
+            if count > 1 and count * period > best_count * size:
+                best_count, size = count, period
         group = samples[at : at + size]
         word = str(group[0]) if size == 1 else f"({','.join(map(str, group))})"
-        words.append(f"{word}*{best}" if best > 1 else word)
-        at += best * size
+        words.append(f"{word}*{best_count}" if best_count > 1 else word)
+        at += best_count * size
     return " ".join(words)
 
 
 @dataclass
 class _AppLines:
-    """What the decoder knows of one app: the next seq, and the record that is not yet closed."""
+    """The decoder's state for an app: the next sequence number, and the open record."""
 
     expected: int = 0
     parts: list[str] = field(default_factory=list)
     first_line: int = 0
-    torn: bool = False  # a gap has been named, and no record has begun since
+    has_gap: bool = False  # a gap was reported, and no record has begun since
     ended: bool = False
 
     @property
     def closed(self) -> bool:
-        """Whether the open record says that no more of it comes."""
+        """Whether the open record is complete without a further line."""
         return bool(self.parts) and (
             self.parts[0].startswith("data ") and self.parts[-1].split(" ")[-1] == CLOSED
         )
 
 
 class Decoder:
-    """Turns a stream of log lines into records, problems, and `Gap`s where something is lost."""
+    """Decodes the lines of a log into records, marks and problems; `Gap`s where lines were lost."""
 
     def __init__(self) -> None:
         self._apps: dict[str, _AppLines] = {}
         self._number = 0
-        self._before = ""  # the line before this one
+        self._previous = ""  # line
 
     def feed(self, raw: str) -> Iterator[Item]:
-        """Take one line of the log."""
+        """Decode one line of the log."""
         self._number += 1
         raw = raw.rstrip("\r\n")
-        before, self._before = self._before, raw
+        before, self._previous = self._previous, raw
         if raw == before:
             return
         line = decode_line(raw)
         if line is not None:
             yield from self._take(line)
-        elif raw.startswith(TEXT):
+        elif raw.startswith(ESCAPE):
             if START in raw:
-                yield self._torn(raw)
-        elif (seen := decode_mark(raw, self._number)) is not None:
-            yield seen
+                yield self._damaged_line(raw)
+        elif (own := decode_mark(raw, self._number)) is not None:
+            yield own
         elif (mark := decode_boot_mark(raw)) is not None:
             yield from self.close()
             self._apps = {}
             yield mark
         elif any(start in raw for start in STARTS):
-            yield self._torn(raw)
+            yield self._damaged_line(raw)
 
     def close(self) -> Iterator[Record | Problem]:
-        """The log is over: name what was cut off."""
+        """Report what is incomplete at the end of the log."""
         for app, state in self._apps.items():
             if state.parts:
                 yield Cut(app, f"cut off in or after '{_start(state.parts)}'", state.first_line)
@@ -341,14 +343,15 @@ class Decoder:
             if not state.ended:
                 yield Cut(app, "the log stops before its 'end'", None)
 
-    def _torn(self, raw: str) -> Problem:
-        return Problem(None, f"torn or altered: {raw.strip()[:70]!r}", self._number)
+    def _damaged_line(self, raw: str) -> Problem:
+        return Problem(None, f"damaged line: {raw.strip()[:70]!r}", self._number)
 
     def _take(self, line: UartLine) -> Iterator[Record | Problem]:
         state = self._apps.setdefault(line.app, _AppLines())
         if line.seq == 0 and line.text.startswith("begin "):
             if state.expected:
-                yield Restart(line.app, "began again; what came before is set aside", self._number)
+                message = "began again; its earlier records are ignored"
+                yield Restart(line.app, message, self._number)
             state = self._apps[line.app] = _AppLines()
         elif line.seq != state.expected:
             yield self._gap(line, state)
@@ -358,28 +361,28 @@ class Decoder:
         state.ended |= ends
         if text == line.text:
             yield from self._flush(line.app, state)
-            state.parts, state.first_line, state.torn = [text], self._number, False
+            state.parts, state.first_line, state.has_gap = [text], self._number, False
         elif state.parts:
             state.parts.append(text)
-        elif not state.torn:
-            yield Gap(line.app, "a continuation with nothing before it", self._number)
+        elif not state.has_gap:
+            yield Gap(line.app, "a continuation without its beginning", self._number)
         if ends or state.closed:
             yield from self._flush(line.app, state)
 
     def _gap(self, line: UartLine, state: _AppLines) -> Problem:
-        """Lines of an app are missing: the open record may lack its end, so it goes too."""
+        """Report lost lines of an app. The open record may lack its end, so drop it too."""
         if line.seq < state.expected:
-            what = f"line {line.seq} again or out of order, {state.expected} expected"
+            message = f"line {line.seq} is repeated or out of order, {state.expected} was expected"
         elif line.seq == state.expected + 1:
-            what = f"lost line {state.expected}"
+            message = f"lost line {state.expected}"
         else:
-            what = f"lost lines {state.expected} to {line.seq - 1}"
+            message = f"lost lines {state.expected} to {line.seq - 1}"
         if state.parts:
-            what += f"; with it '{_start(state.parts)}'"
+            message += f"; with it '{_start(state.parts)}'"
             state.parts = []
-        state.torn = True
+        state.has_gap = True
         kind = Back if line.seq < state.expected else Gap
-        return kind(line.app, what, self._number)
+        return kind(line.app, message, self._number)
 
     def _flush(self, app: str, state: _AppLines) -> Iterator[Record | Problem]:
         if not state.parts:
@@ -388,7 +391,7 @@ class Decoder:
         try:
             yield parse_record(app, text, state.first_line)
         except ValueError as error:
-            yield Gap(app, f"unreadable record: {error}", state.first_line)
+            yield Gap(app, f"invalid record: {error}", state.first_line)
 
 
 def _start(parts: list[str]) -> str:
@@ -396,7 +399,7 @@ def _start(parts: list[str]) -> str:
 
 
 def decode(lines: Iterable[str]) -> list[Item]:
-    """Return what all of a log is made of."""
+    """Decode a whole log."""
     decoder = Decoder()
     out: list[Item] = []
     for line in lines:

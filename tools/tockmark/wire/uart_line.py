@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One line of the UART: its form, its checksum, and what keeps text from passing as a mark.
+"""A line of the UART: its format, its checksum, and the escaping of text that looks like a mark.
 
-A checksum ends every line that has numbers in it. What an app prints is `#tm <seq> <app> <text>
-*<crc>`. Marks of a log have a form of their own: who captures a log writes `#boot` and `#end`, the
-simulator `#sim`. `as_text` keeps what apps print from passing as one of them.
+Every line with numbers ends with a checksum. Apps print `#tm <seq> <app> <text> *<crc>`. Marks have
+other formats: `#boot` and `#end` from the tool that captures a log, `#sim` from the simulator.
+`as_text` escapes lines of apps that look like a mark.
 """
 
 import binascii
@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
-START = "#tm "  # begins a line of an app
-BOOT_MARKS = ("#boot ", "#end ")  # begin marks of whoever captures a log
-BY_SIMULATOR = "#sim "  # begins a mark of the simulator's clock
-OWN = (*BOOT_MARKS, BY_SIMULATOR)  # begin marks of a log: no app writes one
-TEXT = "\\"  # stands before a line of an app that could pass as one
-RESET = "reset"  # the simulator's mark of where it began; the core comes by once
+LINE_LIMIT = 64  # bytes with the newline: a Tock console writes this many in one piece
+START = "#tm "  # of a line of an app
+BOOT_MARKS = ("#boot ", "#end ")  # written by the tool that captures a log
+SIM_MARK = "#sim "  # of a mark of the simulator's clock
+LOG_MARKS = (*BOOT_MARKS, SIM_MARK)  # in a log; apps cannot write them
+ESCAPE = "\\"  # precedes a line of an app that looks like a mark
+RESET = "reset"  # the simulator's mark at the start, once per boot
 
 _LINE = re.compile(
     r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
@@ -27,22 +27,22 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class UartLine:
-    """One intact protocol line."""
+    """An intact line of the protocol."""
 
     seq: int
     app: str
     text: str
 
     def encode(self) -> str:
-        """Return the line as it goes over the wire, without its newline."""
-        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
+        """Return the line without its newline."""
+        return with_checksum(f"#tm {self.seq} {self.app} {self.text} ")
 
 
 def decode_line(raw: str) -> UartLine | None:
-    """Return the intact protocol line that `raw` ends with, if there is one.
+    """Return the intact protocol line at the end of `raw`, or None.
 
-    A kernel message without a newline may stand before it on the same line; the CRC decides. The
-    spaces that fill up a line which another follows in the same write stand behind it.
+    A kernel message without a newline may precede it; the CRC decides. Spaces may follow it, if
+    the app filled up the line to write it together with the next one.
     """
     raw = raw.rstrip("\r\n").rstrip(" ")
     if not (raw.isascii() and raw.isprintable()):
@@ -59,24 +59,26 @@ def decode_line(raw: str) -> UartLine | None:
 
 
 def as_text(line: str) -> str:
-    """Return a line of the UART as a log keeps it: one that could pass as a mark, whole or torn, or
-    that begins as what follows does, has TEXT before it."""
-    is_odd = line.startswith(TEXT) or ("#" in line and any(own in line for own in OWN))
-    return f"{TEXT}{line}" if is_odd else line
+    """Return a line of the UART as a log keeps it, with ESCAPE before a line that looks like a
+    mark, even a damaged one, or that begins with ESCAPE."""
+    looks_like_mark = line.startswith(ESCAPE) or (
+        "#" in line and any(prefix in line for prefix in LOG_MARKS)
+    )
+    return f"{ESCAPE}{line}" if looks_like_mark else line
 
 
 def crc16(data: bytes) -> int:
-    """Return CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
+    """Return CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, not reflected."""
     return binascii.crc_hqx(data, 0xFFFF)
 
 
-def sealed(head: str) -> str:
-    """Return a line of the log: what it says, up to the space behind it, and its checksum."""
+def with_checksum(head: str) -> str:
+    """Return a line of the log: its text, which ends with a space, and its checksum."""
     return f"{head}*{crc16(head.encode('ascii')):04x}"
 
 
-def parses_whole(lines: Iterable[str]) -> bool:
-    """Return whether no line of an app is torn, lost or out of order."""
+def has_all_lines(lines: Iterable[str]) -> bool:
+    """Return whether all lines of the apps are intact, complete and in order."""
     expected: dict[str, int] = {}
     for raw in lines:
         line = decode_line(raw)
@@ -84,8 +86,8 @@ def parses_whole(lines: Iterable[str]) -> bool:
             if START in raw:
                 return False
             continue
-        again = line.seq == 0 and line.text.startswith("begin ")  # the app began anew
-        if line.seq != expected.get(line.app, 0) and not again:
+        restarts = line.seq == 0 and line.text.startswith("begin ")
+        if line.seq != expected.get(line.app, 0) and not restarts:
             return False
         expected[line.app] = line.seq + 1
     return True
