@@ -26,7 +26,7 @@ MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits de
 BY_CONTROL = "by control"
 NOISY = "it differs by more than noise with the cache on, though no kernel touches it"
 NAMED = 8  # rows that a warning lists
-FOLDED = 5  # the rank from which rows share a line
+FOLDED = 5  # rows of this rank and below share a line
 
 
 class Verdict(StrEnum):

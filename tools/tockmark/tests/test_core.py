@@ -61,7 +61,7 @@ OURS = "tockmark-baseline 0.1.0 abi2 cw310"
             False,
             "the core small has no PMP, so no kernel boots",
         ),
-        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Leave out --icache on"),
+        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Omit --icache on"),
         (Core("x", "none", 8, True), OURS, True, "has 8 PMP regions, .* needs 16.*kernel-pmp-8"),
         (Core("x", "none", 4, True), f"{OURS} pmp-8", False, "has 4 PMP regions, .* needs 8"),
     ],

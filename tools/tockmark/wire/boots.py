@@ -61,7 +61,7 @@ class App:
     open_row: StoredRow | None = None  # the row of the next data records
     lengths: dict[str, int] = field(default_factory=dict)  # samples per series of the open row
     stacks: dict[Key, int] = field(default_factory=dict)  # of rows whose bench record follows
-    extra: dict[Key, Extra] = field(default_factory=dict)  # likewise
+    extra: dict[Key, Extra] = field(default_factory=dict)  # of such rows
     last_line: int = 0  # of the log, where its previous record begins
     lang: Lang = "c"
 
@@ -81,7 +81,7 @@ class App:
         return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
 
     def store(self, row: StoredRow) -> None:
-        """Store a row, to which the next data records belong."""
+        """Store a row. The next data records belong to it."""
         self.open_row = self.rows_by_key[row.key] = row
 
 
@@ -299,8 +299,8 @@ def finish(measured: Measured) -> None:
 
 
 def _remove_uncertain_apps(measured: Measured) -> None:
-    """Remove uncertain apps, if apps name their boots: those whose boot is not known, and those
-    that lost lines and have no `end` to confirm that the boot is still the same."""
+    """Remove uncertain apps, if apps name their boots: apps without a known boot, and apps that
+    lost lines and have no `end` to confirm that the boot is still the same."""
     if not any(app.begin and "boot" in app.begin for _, app in measured.each()):
         return
     for boot, app in list(measured.each()):

@@ -34,7 +34,7 @@ from tockmark.wire.uart_line import (
     with_checksum,
 )
 
-STARTS = (START, *LOG_MARKS)  # a line with one that is none of ours is damaged
+STARTS = (START, *LOG_MARKS)  # any other line with one of these is damaged
 CLOSED = "."  # the last word of a data record that is complete
 ARM = "arm"  # the mark before each sample; earlier marks do not count
 FULL = "full"  # the simulator's last mark, when it stops marking
@@ -110,7 +110,7 @@ class Restart(Gap):
 class Record:
     """A record: its kind (`begin`, `bench`, …), its words and its `key=value` pairs.
 
-    A parameter may have the same name as one of the record's own keys, which come last.
+    The record's own keys come last; a parameter may have the same name.
     """
 
     app: str
