@@ -8,11 +8,10 @@
     run, cycles, further columns
     0, 7271, …
 
-These logs have no checksums, so only their form can be checked. The check is strict: samples count up
-from 0 without a gap, rows have the columns of their heading, and each value can be a time. Other
+These logs have no checksums, so only their form can be checked. The check is strict: samples count
+up from 0 without a gap, rows have the columns of their heading, and each value can be a time. Other
 lines are reported with their number, and the whole table is left out. docs/trust.md has the rules;
-study_log.toml maps the titles to benchmarks of the catalogue.
-"""
+study_log.toml maps the titles to benchmarks of the catalogue."""
 
 import re
 import tomllib
@@ -181,7 +180,9 @@ class Reader:
         elif self._continued is not None and not _FACT.fullmatch(text):
             if len(self._continued) < MOST_LINES:
                 self._continued.append(text)
-        elif self._continued is None and re.search(r"\d", text):  # not a fact like "Run length: 7936"
+        elif self._continued is None and re.search(
+            r"\d", text
+        ):  # not a fact like "Run length: 7936"
             self._out_of_place(text)
 
     def _begin(self, title: list[str] | None) -> None:
@@ -190,8 +191,8 @@ class Reader:
         self._title, self._about, self._test, self._continued = title, [], "", title
 
     def _out_of_place(self, text: str) -> None:
-        """Report a line with a number that is not known, unless it is a remark or is before the first
-        benchmark, where the kernel prints."""
+        """Report a line with a number that is not known, unless it is a remark or is before the
+        first benchmark, where the kernel prints."""
         if self._title is None and not self.tables:
             return
         if any(re.fullmatch(pattern, text) for pattern in self._remarks):
@@ -237,8 +238,8 @@ class Reader:
             self._sample(table, cells)
 
     def _table_with_params(self, table: StudyTable, params: list[str]) -> StudyTable:
-        """Return the table with these parameters in front of `run`: this table, or a new one with the
-        same heading."""
+        """Return the table with these parameters in front of `run`: this table, or a new one with
+        the same heading."""
         if params == table.params:
             return table
         if table.rows:
@@ -266,8 +267,8 @@ class Reader:
                 cold = ", the cold one" if table.rows == 0 else ""
                 table.without_cold += [column] * (table.rows == 0)
                 table.impossible.append(
-                    f"sample {table.rows}{cold}, is {value}: not a time, but a counter minus something"
-                    " that was never set; it is left out"
+                    f"sample {table.rows}{cold}, is {value}: not a time, but a counter minus"
+                    " something that was never set; it is left out"
                 )
         table.rows += 1
 
@@ -314,9 +315,9 @@ class Reader:
 
 
 def measured(text: str, log: str, own: bool = False) -> Measured:
-    """Return the rows of a log as one boot of one app, named after the log. `own`: the study took it.
-    Then its cache was off, and if it has no time.read it gets that of the study's time.log, so that
-    its figures are net."""
+    """Return the rows of a log as one boot of one app, named after the log. `own`: the study took
+    it. Then its cache was off, and if it has no time.read it gets that of the study's time.log, so
+    that its figures are net."""
     study_facts = facts()
     reader = Reader(study_facts)
     if text.count("\r\n") == text.count("\n"):  # some terminals write all line ends so
@@ -329,13 +330,13 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
     reader.finish()
     begin = {"apps": "1", "format": "log of the 2021 study"}
     app = App(log, begin)
-    boot = Booted(f"study-{log}", False if own else None, apps={log: app})
+    boot = MeasuredBoot(f"study-{log}", False if own else None, apps={log: app})
     parsed = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
             _add_table(table, app, entry_for_title(table.title, study_facts))
         except ValueError as error:
-            parsed.tell(None, str(error), table.line)
+            parsed.add_problem(None, str(error), table.line)
     if app.rows and not any(row.id == OVERHEAD for row in app.rows):
         if own:
             begin["overhead"] = "that of the study's time.log"
@@ -344,10 +345,10 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
             app.rows_by_key = {reading.key: reading, **app.rows_by_key}
         else:
             begin["overhead"] = "unknown"
-            parsed.tell(
+            parsed.add_problem(
                 None,
-                "the log does not have the cost of reading the counters, so no figure is net; add the"
-                " tables of timing_overhead, or give --study if the study of 2021 took the log",
+                "the log does not have the cost of reading the counters, so no figure is net; add"
+                " the tables of timing_overhead, or give --study if the study of 2021 took the log",
             )
     unknown_ids = [row.id for row in app.rows if row.id.startswith("study.")]
     if unknown_ids:
@@ -374,7 +375,7 @@ def _add_table(table: StudyTable, app: App, entry: TitleEntry) -> None:
             " it is left out: capture the log again"
         )
     new = StoredRow(entry.id, app.name, table.rows, entry.params, inner=_inner(table, entry))
-    row = app.found.get(new.key, new)
+    row = app.rows_by_key.get(new.key, new)
     if any(getattr(row, name) is not None for name in runs):
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
     without_cold |= set(row.without_cold)
@@ -387,8 +388,8 @@ def _add_table(table: StudyTable, app: App, entry: TitleEntry) -> None:
 
 
 def _inner(table: StudyTable, entry: TitleEntry) -> int:
-    """Return the operations per sample. If a column has the bytes that each sample loaded, these are
-    the loads of the median sample. ValueError if that column is missing."""
+    """Return the operations per sample. If a column has the bytes that each sample loaded, these
+    are the loads of the median sample. ValueError if that column is missing."""
     if entry.loaded is None:
         return entry.inner
     sizes = sorted(table.loaded.get(entry.loaded, ()))
@@ -420,17 +421,17 @@ STUDY = Context(
 def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
     """Read a log and return its result. `own`: the study took it. TockmarkError if it has no such
     tables, or if none of them can be used."""
-    text = read(log)
+    text = read_log(log)
     if not recognise(text):
         raise TockmarkError(
             f"{shown(log)} is not a log of the 2021 study",
             "use `tockmark board parse` for other logs",
         )
-    parsed = measured(text, showable(log.stem), own)
-    if not any(series_of(row) for _, app in parsed.each() for row in app.rows):
+    parsed = measured(text, printable_text(log.stem), own)
+    if not any(series_names(row) for _, app in parsed.each() for row in app.rows):
         why = f": {parsed.problems[0]}" if parsed.problems else ""
         raise TockmarkError(
-            f"nothing in {showable(log.stem)} can be used{showable(why)}",
+            f"nothing in {printable_text(log.stem)} can be used{printable_text(why)}",
             "see the format in docs/trust.md",
         )
     return build(parsed, catalogue, STUDY if own else None)

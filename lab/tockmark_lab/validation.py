@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rows of a validation: their verdicts, their table and their file. A validation compares expected
-with measured values, row by row.
-"""
+"""The rows of a validation: their verdicts, their table and their file. A validation compares
+expected with measured values, row by row."""
 
 import textwrap
 import tomllib
@@ -90,16 +89,12 @@ def load_unexplained() -> dict[str, KnownDeviation]:
     return deviations
 
 
-def judge_rows(
-    rows: list[ValidationRow], deviations: dict[str, KnownDeviation]
-) -> list[JudgedRow]:
+def judge_rows(rows: list[ValidationRow], deviations: dict[str, KnownDeviation]) -> list[JudgedRow]:
     """Judge rows. An entry excuses only its own row with its own measurement."""
     return [JudgedRow(row, *_judge(row, deviations.get(row.key))) for row in rows]
 
 
-def _judge(
-    row: ValidationRow, deviation: KnownDeviation | None
-) -> tuple[ValidationVerdict, str]:
+def _judge(row: ValidationRow, deviation: KnownDeviation | None) -> tuple[ValidationVerdict, str]:
     if row.inside and deviation is not None:
         return ValidationVerdict.WRONG, "within its bound, but listed in unexplained.toml"
     if row.inside:
@@ -125,8 +120,8 @@ def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
 
 
 def validation_text(judged: list[JudgedRow]) -> str:
-    """Format a table with a line for each group of rows that hold and for each row that does not, and
-    the reasons below it."""
+    """Format a table with a line for each group of rows that hold and for each row that does not,
+    and the reasons below it."""
     reasons: dict[str, int] = {}
     widths = {"expected": 13, "measured": 13, "verdict": 10}
     table = Table([TableColumn("", NAMES, 0, left=True), *figures(widths)], rule=LINE)

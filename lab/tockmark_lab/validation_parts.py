@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Bare programs compare the simulator with what others published or measured: `validate` runs them.
 
-A program is built with the cross-compiler, runs on a simulated machine, and sends its numbers through
-a mailbox. A job builds and runs one or a few programs when its rows are taken; a part of the
-validation consists of jobs. The programs and the expected values are data, in lab/validation/. The
-whole chip's RTL also runs boots of the suite, which are compared with its model.
-"""
+A program is built with the cross-compiler, runs on a simulated machine, and sends its numbers
+through a mailbox. A job builds and runs one or a few programs when its rows are taken; a part of
+the validation consists of jobs. The programs and the expected values are data, in lab/validation/.
+The whole chip's RTL also runs boots of the suite, which are compared with its model."""
 
 import csv
 import hashlib
@@ -109,7 +108,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs in parallel. Return their rows in the order of parts and jobs."""
-    with bars() as shown, side_by_side(os.cpu_count()) as pool:
+    with progress_bars() as shown, thread_pool(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]
@@ -128,9 +127,9 @@ def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path
     output_path = BUILD / output
     output_path.parent.mkdir(parents=True, exist_ok=True)
     command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(output_path)]
-    done = processes.run(command, todo=paths.by_make("setup"))
+    done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {output} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {output} failed: {done.error_text.strip()}")
     return output_path
 
 
@@ -145,9 +144,11 @@ def run(
     """Run a program from the address `boot` until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
-    done = processes.run(command, todo=paths.by_make("build"))
-    error_lines = done.complaint.strip().splitlines()
-    return BareRun(done.code, tuple(map(int, done.text.split())), error_lines[-1] if error_lines else "")
+    done = processes.run(command, todo=paths.make_command("build"))
+    error_lines = done.error_text.strip().splitlines()
+    return BareRun(
+        done.code, tuple(map(int, done.text.split())), error_lines[-1] if error_lines else ""
+    )
 
 
 def _vendor() -> Path:
@@ -230,8 +231,9 @@ COREMARK_BOUND = 0.05
 ITERATIONS = 10
 VAX_DHRYSTONES = 1757  # per second: one DMIPS
 
-# The flags of Ibex's own port (examples/sw/benchmarks/coremark/ibex/core_portme.mak), and the ISA that
-# its benchmarks README recommends for this configuration, rv32imcb, as far as GCC 12 supports it.
+# The flags of Ibex's own port (examples/sw/benchmarks/coremark/ibex/core_portme.mak), and the ISA
+# that its benchmarks README recommends for this configuration, rv32imcb, as far as GCC 12 supports
+# it.
 COREMARK_ISA = "rv32imc_zicsr_zba_zbb_zbc_zbs"
 COREMARK_FLAGS = (
     *("-static", "-mcmodel=medlow"),
@@ -247,8 +249,8 @@ DHRYSTONE_FLAGS = (
 
 
 def build_coremark(output: str, isa: str, script: str, iterations: int) -> Path:
-    """Build CoreMark for an ISA with a linker script: in SRAM (bare.ld), or in flash (flash.ld), where
-    the boot ROM enters it."""
+    """Build CoreMark for an ISA with a linker script: in SRAM (bare.ld), or in flash (flash.ld),
+    where the boot ROM enters it."""
     vendor = _vendor() / "eembc_coremark"
     names = ("list_join", "main", "matrix", "state", "util")
     return compile_program(
@@ -398,8 +400,8 @@ def study_names() -> list[str]:
 
 
 def study_cycles(offset: int) -> tuple[dict[str, int], str]:
-    """Run the program with its bodies at an offset. Return the net cycles of each measurement by name
-    (empty if the run failed), and the simulator's last line."""
+    """Run the program with its bodies at an offset. Return the net cycles of each measurement by
+    name (empty if the run failed), and the simulator's last line."""
     names = study_names()
     done = run("nexysvideo", build_study(offset))
     numbers = done.numbers if done.whole(len(names)) else ()
@@ -462,8 +464,11 @@ def _icache(icache: str) -> Job:
 
 
 def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
-    """Return the x after which a second line fits best; NONE if its slope does not differ clearly."""
-    both = {i: (fitted(y[:i], x[:i]), fitted(y[i:], x[i:])) for i in range(2, len(x) - 1)}
+    """Return the x after which a second line fits best; NONE if its slope does not differ
+    clearly."""
+    both = {
+        i: (least_squares(y[:i], x[:i]), least_squares(y[i:], x[i:])) for i in range(2, len(x) - 1)
+    }
     best = min(both, key=lambda i: sum(line.squares for line in both[i]))
     low, high = sorted(line.slopes[0] for line in both[best])
     return x[best - 1] if high > low * (1 + CLEARLY) else NONE
@@ -525,7 +530,7 @@ def build_rules(
     return _bare(output, sources, 1, f"-I{case_folder}", *program["options"])
 
 
-def wrong_cases(elf: Path, cases: Sequence[floor_cases.CheckedCase]) -> list[str]:
+def wrong_cases(elf: Path, cases: Sequence[trap_cases.CheckedCase]) -> list[str]:
     """Run what `build_rules` built. Return a line for each fault of the path."""
     done = run("cw310", elf)
     return list(trap_cases.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
@@ -542,12 +547,12 @@ def _driver(program: dict[str, Any]) -> list[Path]:
     source = LIMIT / program["driver"]
     output_path = BUILD / "limit" / f"{source.name}.o"
     output_path.parent.mkdir(parents=True, exist_ok=True)
-    command = [*floor_cases.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(output_path)]
+    command = [*trap_cases.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(output_path)]
     if source.suffix == ".rs":
         command.remove(f"-I{ASM}")
     done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
-        raise TockmarkError(f"building {source.name} failed: {done.complaint.strip()}")
+        raise TockmarkError(f"building {source.name} failed: {done.error_text.strip()}")
     return [output_path]
 
 
@@ -557,8 +562,8 @@ def _bare(output: str, sources: Sequence[Path], icache: int, *options: str) -> P
 
 
 def _limit(program: dict[str, Any]) -> Job:
-    """Run a program with the cache on and off. Its instructions are those with the cache on: with it
-    off, a counter read can be one too high."""
+    """Run a program with the cache on and off. Its instructions are those with the cache on: with
+    it off, a counter read can be one too high."""
     off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
     counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)
     measured = dict(enumerate(counts if off.code == 0 and on.code == 0 else ()))
@@ -657,10 +662,10 @@ def _study_on_chip(offset: int) -> Job:
 
 
 def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
-    """Run boots of the suite with the baseline kernel of version 1 on the chip and on its model. A row
-    is exact if all its samples are equal; with the cache on, all after the cold ones. The number of
-    earlier lookups, and so the way that is filled first, depends on the UART, because a byte takes no
-    whole number of cycles on the chip."""
+    """Run boots of the suite with the baseline kernel of version 1 on the chip and on its model. A
+    row is exact if all its samples are equal; with the cache on, all after the cold ones. The
+    number of earlier lookups, and so the way that is filled first, depends on the UART, because a
+    byte takes no whole number of cycles on the chip."""
     output_path = BUILD / "chip" / f"{only or 'suite'}-{icache}"
     output_path.parent.mkdir(parents=True, exist_ok=True)
     chip, model = (_run_suite(board, only, icache, output_path) for board in CHIP_BOARDS)

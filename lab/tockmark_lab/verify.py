@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `verify`: does a stored result contain what its kernel, apps and simulator give?
 
-First it searches the result for contradictions. Then it simulates boots of the result again (all, or
-some that a seed draws), never from the cache, and compares what they give with the result, byte for
-byte. With another kernel, other apps or another simulator it compares nothing: it ends with an error
-that names the difference.
-"""
+First it searches the result for contradictions. Then it simulates boots of the result again (all,
+or some that a seed draws), never from the cache, and compares what they give with the result, byte
+for byte. With another kernel, other apps or another simulator it compares nothing: it ends with an
+error that names the difference."""
 
 import hashlib
 from collections import defaultdict
@@ -119,17 +118,21 @@ def verify(
     )
     differences: list[str] = []
     rows = 0
-    for samples, some in _by_samples(result, catalogue, drawn).items():
-        suites = _suites(result, catalogue, some)
-        which = {((boot_key.boot, boot_key.icache, boot_key.lang), boot_key.layout) for boot_key in some}
-        ran = run.run(replace(options, suites=suites, samples=samples, some=which))
+    for samples, keys in _by_samples(result, catalogue, drawn).items():
+        suites = _suites(result, catalogue, keys)
+        which = {
+            ((boot_key.boot, boot_key.icache, boot_key.lang), boot_key.layout) for boot_key in keys
+        }
+        ran = run.run(replace(options, suites=suites, samples=samples, selected=which))
         if ran.interrupted:
             raise TockmarkError("interrupted: nothing was verified", code=INTERRUPTED)
-        results_by_layout, _ = by_layout(ran, replace(options, suites=suites), Selection(catalogue))
-        for job in (job for of_layout in ran.jobs for job in of_layout):
+        results_of_layouts, _ = results_by_layout(
+            ran, replace(options, suites=suites), Selection(catalogue)
+        )
+        for job in (job for layout_jobs in ran.jobs for job in layout_jobs):
             key = BootKey(*job.key, job.layout)
             _check_apps(result, job)
-            compared, problems = _compare(result, results_by_layout[job.layout], key, job)
+            compared, problems = _compare(result, results_of_layouts[job.layout], key, job)
             rows += compared
             differences += [f"{key}: {problem}" for problem in problems]
     return Verified(seed, drawn, len(every), rows, tuple(differences))
@@ -158,8 +161,8 @@ def _layouts(result: Result, kernels: Sequence[KernelElf]) -> tuple[RunLayout, .
 
 
 def _board(result: Result, board: BoardProfile) -> BoardProfile:
-    """Return the board as it was configured for the result. TockmarkError if its simulator, or another
-    property, differs."""
+    """Return the board as it was configured for the result. TockmarkError if its simulator, or
+    another property, differs."""
     then = result.provenance.board
     if then.uart_cycles_per_byte:
         core = then.core.name if then.core else None
@@ -229,8 +232,11 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]) -> t
         own, further = [], []
         for name in names:
             if name not in boots:
-                raise TockmarkError(f"the catalogue has no boot {name}", "verify it with the checkout that measured it")
-            boot = catalogue.of_only(boots[name], _only(result, name, lang))
+                raise TockmarkError(
+                    f"the catalogue has no boot {name}",
+                    "verify it with the checkout that measured it",
+                )
+            boot = catalogue.with_only(boots[name], _only(result, name, lang))
             own.append(boot)
             further.append(_further(boot, catalogue))
         if names:
@@ -242,7 +248,7 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]) -> t
 def _only(result: Result, boot: str, lang: Lang) -> int:
     """Return the benchmarks that an app was told to run, a bit for each of its group; 0: all."""
     selections = {
-        apps.said.get("only", "0")
+        apps.record.get("only", "0")
         for apps in result.provenance.apps
         if boot in apps.boots and apps.lang == lang
     } or {"0"}
@@ -259,8 +265,8 @@ def _further(boot: Boot, catalogue: Catalogue) -> Boot:
 
 def _check_apps(result: Result, job: Job) -> None:
     """Raise TockmarkError if the apps of a boot are not those of the result."""
-    if job.note is not None:
-        raise TockmarkError(f"{job.name} cannot be simulated: {job.note}")
+    if job.problem is not None:
+        raise TockmarkError(f"{job.name} cannot be simulated: {job.problem}")
     then = _run_of(result, job)
     if job.layout or then is None or job.image is None:
         return
@@ -326,7 +332,11 @@ def _difference(row: Row, again: Row | None, layout: int) -> str | None:
     if not layout:
         for side, values in ((row, stored_values), (again, new_values)):
             values |= {name: getattr(side, name) for name in (*BOOT_FACTS, "event_samples")}
-    different = [name for name in {**stored_values, **new_values} if stored_values.get(name) != new_values.get(name)]
+    different = [
+        name
+        for name in {**stored_values, **new_values}
+        if stored_values.get(name) != new_values.get(name)
+    ]
     return f"{different[0].replace('_samples', 's')} differ" if different else None
 
 
