@@ -16,7 +16,16 @@ from typing import NamedTuple
 from msgspec import structs
 
 from tockmark.base.documents import DIGITS, MAX_COUNT
-from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, CounterName, Key, Lang, Params, language
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    LANGS,
+    PERF,
+    CounterName,
+    Key,
+    Lang,
+    Params,
+    parse_language,
+)
 from tockmark.wire.captured import Captured, log_lines
 from tockmark.wire.records import (
     BOOT_NAME,
@@ -305,7 +314,7 @@ def _set_languages(measured: Measured) -> None:
     """Set the language of each app, from its `begin`, the mark of its boot, or the whole log.
     Remove apps whose language is not certain."""
     stated: dict[int, Lang] = {
-        id(app): language(app.begin["lang"])
+        id(app): parse_language(app.begin["lang"])
         for _, app in measured.each()
         if app.begin and "lang" in app.begin
     }
@@ -426,7 +435,7 @@ def _begin(app: App, record: Record) -> None:
         raise ValueError(f"this tool reads proto=1, not proto={begin.get('proto', '')}")
     _count(begin.get("apps", ""), "apps")
     _count(begin.get("only", "1"), "only")
-    language(begin.get("lang", "c"))
+    parse_language(begin.get("lang", "c"))
     app.begin = begin
 
 

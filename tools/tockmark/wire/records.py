@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 
-from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
+from tockmark.suite.catalogue import ICACHE, LANGS, Lang, parse_language
 from tockmark.wire.uart_line import (
     ESCAPE,
     LOG_MARKS,
@@ -219,7 +219,7 @@ def decode_boot_mark(raw: str) -> BootMark | None:
     if not match:
         return None
     ends = match["what"] == "end"
-    lang = language(match["lang"]) if match["lang"] else None
+    lang = parse_language(match["lang"]) if match["lang"] else None
     icache = match["icache"] == ICACHE[True]
     mark = BootMark(match["name"], icache, match["app"], ends, lang)
     return mark if mark.encode() == match[0] else None
