@@ -19,7 +19,7 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
 
-# How a commit's kernel is made, for the shell.
+# The shell command that makes the kernel of a commit.
 PLAIN = f"cat {paths.ROOT / 'build' / 'cargo' / variants.IMAGE}"
 BROKEN, NO_KERNEL = "false", "echo no ELF"
 AUTHOR = {
@@ -33,7 +33,7 @@ ROW = "syscall.command"
 
 @dataclass
 class Output:
-    """How a call of the tool ended."""
+    """The outcome of a call of the tool."""
 
     code: int
     out: str
@@ -42,10 +42,10 @@ class Output:
 
 @dataclass
 class User:
-    """A repository in which each commit says by a file how its kernel is made."""
+    """A repository in which a file of each commit selects its kernel."""
 
     tree: Path
-    count: Path  # a line for each build
+    count: Path  # one line per build
     commits: list[str] = field(default_factory=list)
 
     def commit(self, *ways: str) -> None:
@@ -66,7 +66,7 @@ class User:
         ).stdout
 
     def bisect(self, *options: str, limit: str = "+2 %", row: str = ROW) -> Output:
-        """From the first commit to the last."""
+        """Run bisect from the first commit to the last."""
         words = ["bisect", str(self.tree), self.commits[0], self.commits[-1], "--no-patch"]
         words += ["--row", row, "--limit", limit, "--elf", "kernel.elf"]
         words += ["--build", BUILD.format(self.count), *options]
@@ -89,7 +89,7 @@ class User:
 
 @pytest.fixture(scope="module")
 def dear(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A way to a kernel whose system calls take more instructions."""
+    """Return the path of a kernel whose system calls take more instructions."""
     return f"cat {variants.build(tmp_path_factory.mktemp('costly'), variants.COSTLY)}"
 
 
@@ -97,10 +97,10 @@ def dear(tmp_path_factory: pytest.TempPathFactory) -> str:
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    found = User(tmp_path / "tock", tmp_path / "count")
-    found.tree.mkdir()
-    found.git("init", "--quiet")
-    return found
+    user_ = User(tmp_path / "tock", tmp_path / "count")
+    user_.tree.mkdir()
+    user_.git("init", "--quiet")
+    return user_
 
 
 def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
@@ -108,44 +108,46 @@ def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
 ) -> None:
     user.commit(PLAIN, PLAIN, dear, BROKEN, dear)
     files = user.files()
-    said = user.bisect()
-    assert said.code == 0, said
-    found, figures = said.out.splitlines()[-2:]
-    assert found == f"The first bad commit is {user.named(2)}"
+    done = user.bisect()
+    assert done.code == 0, done
+    commit, figures = done.out.splitlines()[-2:]
+    assert commit == f"The first bad commit is {user.named(2)}"
     assert figures.startswith(f"  {ROW}: ")
     assert f"; {user.commits[1][:9]}, its parent, has " in figures
     assert f", +{variants.MORE} (+" in figures
-    assert user.builds == 4  # one lies behind what is bad already
-    assert user.bisect().out == said.out
+    assert user.builds == 4  # one commit is after a bad one
+    assert user.bisect().out == done.out
     assert user.builds == 4
     assert user.files() == files
     other = user.bisect("--fresh", "--json")
-    told = json.loads(other.out)
-    assert told["first_bad"] == [user.commits[2]]
-    assert [one["commit"] for one in told["commits"]] == [user.commits[n] for n in (0, 1, 2, 4)]
+    document = json.loads(other.out)
+    assert document["first_bad"] == [user.commits[2]]
+    assert [entry["commit"] for entry in document["commits"]] == [
+        user.commits[n] for n in (0, 1, 2, 4)
+    ]
     assert user.builds == 8
 
 
-def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User, dear: str) -> None:
+def test_commits_without_figures_are_skipped_and_listed_as_suspects(user: User, dear: str) -> None:
     user.commit(PLAIN, PLAIN, BROKEN, NO_KERNEL, dear, dear)
-    said = user.bisect()
-    assert said.code == 1, said
-    lines = said.out.splitlines()
+    done = user.bisect()
+    assert done.code == 1, done
+    lines = done.out.splitlines()
     assert "failed" in lines[lines.index(f"skipped  {user.named(2)}") + 1]
     assert "kernel.elf" in lines[lines.index(f"skipped  {user.named(3)}") + 1]
     assert lines[-3:] == [f"  {user.named(number)}" for number in (2, 3, 4)]
 
 
-def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> None:
+def test_an_unusable_good_or_bad_commit_is_one_line(user: User, dear: str) -> None:
     user.commit(PLAIN, dear)
-    said = user.bisect(limit=f"+{variants.MORE}")
-    assert said.code == 2
+    done = user.bisect(limit=f"+{variants.MORE}")
+    assert done.code == 2
     assert (
-        f"{user.commits[1][:9]} is within +{variants.MORE} of {user.commits[0][:9]}" in said.error
+        f"{user.commits[1][:9]} is within +{variants.MORE} of {user.commits[0][:9]}" in done.error
     )
     user.commit(BROKEN)
-    said = user.bisect()
-    assert (said.code, "it is broken" in said.error) == (2, True)
+    done = user.bisect()
+    assert (done.code, "it is broken" in done.error) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +159,10 @@ def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> N
         ("+2", "syscal.command", "names no row"),
     ],
 )
-def test_nothing_is_built_for_what_cannot_be_meant(
+def test_nothing_is_built_for_a_bad_limit_or_row(
     user: User, limit: str, row: str, error: str
 ) -> None:
     user.commit(PLAIN, PLAIN)
-    said = user.bisect(limit=limit, row=row)
-    assert (said.code, error in said.error) == (2, True), said
+    done = user.bisect(limit=limit, row=row)
+    assert (done.code, error in done.error) == (2, True), done
     assert not user.count.exists()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The workflow of docs/measure-your-change.md follows the published schema of GitHub's workflows,
-and what it calls the tool with is there."""
+and uses verbs and options that exist."""
 
 import os
 import re
@@ -20,7 +20,7 @@ WORKFLOW = PAGE.split("```yaml\n")[1].split("```")[0]
 
 
 def refused(workflow: str, folder: Path) -> str:
-    """Why the schema refuses a workflow; nothing if it does not."""
+    """Return why the schema refuses a workflow, or an empty text."""
     path = folder / "tockmark.yml"
     path.write_text(workflow, encoding="utf-8")
     schema = ["--builtin-schema", "vendor.github-workflows", str(path)]
@@ -35,7 +35,7 @@ def test_the_workflow_follows_the_published_schema(tmp_path: Path) -> None:
     assert refused(WORKFLOW, tmp_path) == ""
 
 
-def test_it_calls_the_tool_by_verbs_and_options_that_there_are() -> None:
+def test_its_verbs_and_options_exist() -> None:
     joined = WORKFLOW.replace("\\\n", " ")
     calls = re.findall(r"tool/bin/tockmark (\w+) ([^\n]*)", joined)
     assert [verb for verb, _ in calls] == ["judge", "export", "export"]
@@ -47,21 +47,21 @@ def test_it_calls_the_tool_by_verbs_and_options_that_there_are() -> None:
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", shown), (verb, option)
 
 
-def test_nothing_that_a_pull_request_names_is_pasted_into_a_script() -> None:
-    """An expression in a script would be run as its text is; in the environment it stays text."""
+def test_no_script_contains_an_expression() -> None:
+    """An expression could insert code from a pull request; in the environment it stays text."""
     scripts = re.findall(r"run: (?:\|\n(?:\s{10,}.*\n)+|.*\n)", WORKFLOW)
     assert len(scripts) == 5
     assert not [script for script in scripts if "${{" in script]
 
 
 def script(name: str) -> str:
-    """What a step runs, as it stands in the page."""
+    """Return the script of a step of the workflow."""
     step = WORKFLOW.split(f"- name: {name}\n")[1].split("      - ")[0].split("  comment:")[0]
-    said = step.split("run: ")[1]
-    return textwrap.dedent(said.removeprefix("|\n")) if said.startswith("|") else said
+    script_ = step.split("run: ")[1]
+    return textwrap.dedent(script_.removeprefix("|\n")) if script_.startswith("|") else script_
 
 
-# In the place of the tool: it says how it was called, writes what judge does, and ends as asked.
+# Replaces the tool: it logs its arguments, writes the comment of judge, and exits as told.
 STAND_IN = """#!/bin/sh
 echo "$@" >> calls
 case $1 in judge) echo told > comment.md; exit "$ENDS";; ci) echo '{}';; esac
@@ -70,7 +70,7 @@ case $1 in judge) echo told > comment.md; exit "$ENDS";; ci) echo '{}';; esac
 
 @pytest.mark.parametrize("ends", [0, 1, 2, 3])
 def test_its_steps_run_one_after_another(ends: int, tmp_path: Path) -> None:
-    """Of the job that judges: a commit with its parent, and a stand-in for the tool."""
+    """Run the job that judges, on a commit with its parent and a stand-in for the tool."""
     tool = tmp_path / "tool" / "bin" / "tockmark"
     tool.parent.mkdir(parents=True)
     tool.write_text(STAND_IN)
@@ -79,8 +79,8 @@ def test_its_steps_run_one_after_another(ends: int, tmp_path: Path) -> None:
     (tmp_path / "tock").mkdir()
     for command in (["init", "-q"], *[["commit", "-q", "--allow-empty", "-m", n] for n in "ab"]):
         subprocess.run([*git, *command], cwd=tmp_path / "tock", check=True)
-    said = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "ENDS": str(ends)}
-    own = os.environ | said | {"BASE": "HEAD~1", "HEAD": "HEAD", "BUILD": "make it"}
+    files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "ENDS": str(ends)}
+    own = os.environ | files | {"BASE": "HEAD~1", "HEAD": "HEAD", "BUILD": "make it"}
 
     def run(name: str, **more: str) -> int:
         command = ["bash", "-e", "-c", script(name)]

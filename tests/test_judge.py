@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb judge on variants of the baseline kernel: another layout of the same source and NOPs
-that nobody comes to are silent, instructions that come or go are found, and what cannot be judged
-is one line.
+"""The verb judge on variants of the baseline kernel: another layout of the same source finds
+nothing, added instructions are found, and errors are one line.
 
 Builds what `make profile` makes, and each variant once: half a minute.
 """
@@ -50,7 +49,7 @@ AUTHOR = {
 
 @dataclass
 class Output:
-    """How a call of the tool ended."""
+    """The outcome of a call of the tool."""
 
     code: int
     out: str
@@ -59,7 +58,7 @@ class Output:
 
     @property
     def first_line(self) -> str:
-        """Return the first line that it prints."""
+        """The first line of the output."""
         return self.out.splitlines()[0]
 
 
@@ -86,80 +85,84 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, variants.COSTLY)
 
 
-def test_another_layout_of_the_same_source_is_silent(
+def test_another_layout_of_the_same_source_finds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = kernel_links()
     monkeypatch.setattr(report, "BOOTS", report.BOOTS[1:])  # the next test traces both
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
-    said = judge(tmp_path, *sides)
-    assert said.code == 0, said
-    assert said.first_line.startswith("Pass: nothing ")
-    assert "symbol " not in said.out
-    assert "stack   the kernel's " in said.out
+    done = judge(tmp_path, *sides)
+    assert done.code == 0, done
+    assert done.first_line.startswith("Pass: nothing ")
+    assert "symbol " not in done.out
+    assert "stack   the kernel's " in done.out
     result = file.load(tmp_path / "base.json")
     assert result.provenance.kernel.file == "0.elf"
 
 
-def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -> None:
+def test_more_expensive_system_calls_are_found_with_their_function(
+    costly: Path, tmp_path: Path
+) -> None:
     comment = tmp_path / "comment.md"
     sides = ["--base", KERNEL, "--head", costly, "--markdown", comment]
-    said = judge(tmp_path / "out", *sides)
-    assert said.code == 3, said
-    assert said.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
-    assert f"+{variants.MORE} instructions" in said.out.split("\nwhere   ")[1]
-    assert "exception" in said.out.split("\nwhere   ")[1]  # the function that they stand in
+    done = judge(tmp_path / "out", *sides)
+    assert done.code == 3, done
+    assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
+    assert f"+{variants.MORE} instructions" in done.out.split("\nwhere   ")[1]
+    assert "exception" in done.out.split("\nwhere   ")[1]  # the function that has them
     (row,) = (
-        one for one in said.out.splitlines() if one.startswith("time.read ") and " off " in one
+        line for line in done.out.splitlines() if line.startswith("time.read ") and " off " in line
     )
     assert re.search(rf"\(\+\d.*\) worse !! +\+{variants.MORE}!!  exception$", row)
-    told = f"### ❌ tockmark: Regression: +{variants.MORE} instructions on all "
-    assert comment.read_text().startswith(told)
+    heading = f"### ❌ tockmark: Regression: +{variants.MORE} instructions on all "
+    assert comment.read_text().startswith(heading)
     other = judge(tmp_path / "out", "--base", costly, "--head", KERNEL, "--json", *QUICK)
     assert other.code == 0, other
-    told = json.loads(other.out)
-    assert told["limit"] == "none"
-    assert told["told"].startswith(f"-{variants.MORE} instructions on all ")
-    flash = told["sizes"]["whole"]["flash"]
-    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # what is aligned behind them
+    heading = json.loads(other.out)
+    assert heading["limit"] == "none"
+    assert heading["told"].startswith(f"-{variants.MORE} instructions on all ")
+    flash = heading["sizes"]["whole"]["flash"]
+    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # alignment of the following code
 
 
-def test_four_instructions_more_are_told_with_estimate_and_range(
+def test_four_more_instructions_are_shown_with_estimate_and_range(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     head = built(tmp_path_factory, FEW)
     sides = ["--base", KERNEL, "--head", head, "--markdown", tmp_path / "comment.md", *QUICK]
-    said = judge(tmp_path / "out", *sides, only="time,syscall.command")
-    assert said.code == 3, said  # by instructions: 4 of 118
-    assert said.first_line.startswith("Regression: +4 instructions on all ")
-    told = json.loads(judge(tmp_path / "out", *sides, "--json", only="time,syscall.command").out)
-    rows = {one["row"]: one for one in told["rows"]}
+    done = judge(tmp_path / "out", *sides, only="time,syscall.command")
+    assert done.code == 3, done  # by instructions: 4 of 118
+    assert done.first_line.startswith("Regression: +4 instructions on all ")
+    document = json.loads(
+        judge(tmp_path / "out", *sides, "--json", only="time,syscall.command").out
+    )
+    rows = {row["row"]: row for row in document["rows"]}
     row = rows["syscall.command icache=off"]
     assert row["low"] < 0 < row["estimate"] < row["high"]
     assert (row["verdict"], row["instructions"]["moved"]) == ("unsure", 4)
     assert row["estimate"] == pytest.approx(row["after"] / row["before"] - 1)
     shown = f"{row['before']:.0f} → {row['after']:.0f}"
     span = f"({100 * row['low']:+.1f} … {100 * row['high']:+.1f})"
-    for text in (said.out, (tmp_path / "comment.md").read_text()):
-        (line,) = (one for one in text.splitlines() if "syscall.command" in one and "→" in one)
+    for text in (done.out, (tmp_path / "comment.md").read_text()):
+        (line,) = (
+            line_ for line_ in text.splitlines() if "syscall.command" in line_ and "→" in line_
+        )
         assert all(part in line for part in (shown, span, "unsure", "+4"))
 
 
-def test_a_panic_is_one_line_and_the_rest_is_kept(
+def test_a_panic_is_one_line_and_other_boots_are_kept(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     head = built(tmp_path_factory, PANICKING)
-    said = judge(tmp_path, "--base", KERNEL, "--head", head)
-    assert (said.code, said.out) == (2, "")
-    assert said.error.startswith(f"head: {head} panicked in time")
+    done = judge(tmp_path, "--base", KERNEL, "--head", head)
+    assert (done.code, done.out) == (2, "")
+    assert done.error.startswith(f"head: {head} panicked in time")
     assert "planted" in (tmp_path / "head.log").read_text()
     assert file.load(tmp_path / "base.json").table
 
 
-def test_what_was_simulated_is_taken_when_it_is_judged_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stored_boots_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
     assert "boots, 0 of them" in judge(tmp_path / "out", *sides).out
@@ -167,19 +170,19 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
     assert again.count("2 boots, 2 of them") == 2
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tockmark", "judge", "--only", "time,console", "--jobs", "1"]
     command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
     own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
     own |= {"PYTHONPATH": str(paths.ROOT / "tools")}
-    told = tmp_path / "told"
-    with told.open("w") as out:
+    log = tmp_path / "told"
+    with log.open("w") as out:
         running = subprocess.Popen([*command, "-o", str(tmp_path / "out")], env=own, stderr=out)
         while running.poll() is None and not any((tmp_path / "cache").glob(STORED)):
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
         assert running.wait() == 130
-    assert told.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
+    assert log.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
     assert (tmp_path / "out" / "base.log").exists()
     again = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
     taken = re.search(r"base: 4 boots, (\d) of them simulated before", again.stdout)
@@ -197,12 +200,10 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         (["--base", KERNEL, "--head", KERNEL, "--board", "cw310"], "judge"),
     ],
 )
-def test_what_cannot_be_judged_is_one_line(
-    options: list[str | Path], error: str, tmp_path: Path
-) -> None:
-    said = judge(tmp_path, *options)
-    assert (said.code, said.out) == (2, "")
-    assert error in said.error
+def test_errors_are_one_line(options: list[str | Path], error: str, tmp_path: Path) -> None:
+    done = judge(tmp_path, *options)
+    assert (done.code, done.out) == (2, "")
+    assert error in done.error
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,18 +230,18 @@ def test_commits_are_built_and_judged(
     assert (unknown.code, unknown.out) == (2, "")
     assert "--build" in unknown.error
     build = ["--build", 'cp "$(cat kernel)" k.elf']
-    said = judge(tmp_path / "out", tree, "plain", "dear", *options, *build)
-    assert said.code == 3, said
-    assert said.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
-    assert "base    " in said.out
-    assert " the dear one" in said.out
-    monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
+    done = judge(tmp_path / "out", tree, "plain", "dear", *options, *build)
+    assert done.code == 3, done
+    assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
+    assert "base    " in done.out
+    assert " the dear one" in done.out
+    monkeypatch.chdir(tree)  # from here on, neither checkout nor command is given
     again = judge(tmp_path / "out", "plain", "dear", *options)
-    assert again.out.splitlines()[:3] == said.out.splitlines()[:3]
-    known = builds.load_build_command(tree)
-    assert known is not None
-    assert (known.command, known.elf) == (build[1], "")
-    assert known.seconds > 0
+    assert again.out.splitlines()[:3] == done.out.splitlines()[:3]
+    stored = builds.load_build_command(tree)
+    assert stored is not None
+    assert (stored.command, stored.elf) == (build[1], "")
+    assert stored.seconds > 0
     broken = judge(tmp_path / "other", "plain", "broken", *options)
     assert (broken.code, broken.out) == (2, "")
     assert "failed with code 1" in broken.error

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The rule on committed results of several links of Tock 2.2 and of small
-changes of it: links of one source are not told apart, and changes are.
+changes of it: links of one source do not differ, and changes are found.
 
     cost   33 instructions more in every system call
     save   redundant writes of the PMP are gone
@@ -33,8 +33,8 @@ from tockmark.tests.links import (
 SILENT = ("lay1", "lay2")
 
 
-def test_links_of_one_source_are_not_told_apart() -> None:
-    """The spread is that of the links that are in neither half."""
+def test_links_of_one_source_do_not_differ() -> None:
+    """The spread is from the links in neither half."""
     figures = alarms = 0
     for base, new, rest in halves(pool("tock-2.2"), SIDE, PAIRS):
         assert judged(base, new, rest).limit < Limit.HARD
@@ -44,8 +44,8 @@ def test_links_of_one_source_are_not_told_apart() -> None:
     assert alarms <= figures / 100
 
 
-def test_no_row_that_is_surely_faster_is_a_finding() -> None:
-    """From Tock 2.2 to master most rows have more instructions, and many of these less time."""
+def test_no_row_that_is_certainly_faster_is_a_finding() -> None:
+    """From Tock 2.2 to master most rows have more instructions, and many of them fewer cycles."""
     base, new = (file.load(RESULTS / f"opt/tock-{name}-z.json") for name in ("2.2", "master"))
     more = [row for row in judged(base, new, committed_spread(base)).moved if row.moved > 0]
     faster = [row for row in more if row.verdict is Verdict.BETTER]
@@ -63,38 +63,38 @@ def test_no_row_that_is_surely_faster_is_a_finding() -> None:
         ("lay2", Limit.NONE, set()),
     ],
 )
-def test_what_a_change_is_found_as(name: str, limit: Limit, words: set[str]) -> None:
-    """Four links a side, of the unchanged kernel any four."""
+def test_each_change_has_its_limit_and_verdicts(name: str, limit: Limit, words: set[str]) -> None:
+    """Four links per side; any four of the unchanged kernel."""
     new = pool(name)
     assert layouts(new) == SIDE
     for base, _, rest in tried(SIDE)[:6]:
-        found = judged(base, new, rest)
-        assert found.limit is limit, [row.row.name for row in found.moved[:3]]
-        counts = [row.moved for row in found.moved]
-        said = {"more"} if max(counts, default=0) > 1 else set()
-        said |= {"fewer"} if min(counts, default=0) < -1 else set()
-        said |= {str(row.verdict) for row in found.rows_with(*MOVED)}
-        assert words <= said
-        assert bool(words) is bool(said)
+        judgement = judged(base, new, rest)
+        assert judgement.limit is limit, [row.row.name for row in judgement.moved[:3]]
+        counts = [row.moved for row in judgement.moved]
+        words_seen = {"more"} if max(counts, default=0) > 1 else set()
+        words_seen |= {"fewer"} if min(counts, default=0) < -1 else set()
+        words_seen |= {str(row.verdict) for row in judgement.rows_with(*MOVED)}
+        assert words <= words_seen
+        assert bool(words) is bool(words_seen)
 
 
-def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
-    """Neither shuffled nor shifted, nor with code that is not run. The spread is that of all 16
-    links, these among them: there is no other source for one link."""
-    known = spread_over_links(pool("tock-2.2"), "all links")
+def test_one_link_per_side_never_fails_a_change_of_layout() -> None:
+    """Links are shuffled, shifted or have code that is not run. The spread is from all 16 links,
+    which include these."""
+    spread = spread_over_links(pool("tock-2.2"), "all links")
     alike = [
         at(result, [place])
         for result in map(pool, ("tock-2.2", "shifts", *SILENT))
         for place in range(layouts(result))
     ]
     for base, new in random.Random(12).sample(list(permutations(alike, 2)), PAIRS):
-        found = judged(base, new, known)
-        assert found.exit_code in (0, 1), [row.row.name for row in found.moved[:3]]
+        judgement = judged(base, new, spread)
+        assert judgement.exit_code in (0, 1), [row.row.name for row in judgement.moved[:3]]
 
 
-def test_one_link_a_side_tells_a_dearer_system_call() -> None:
-    known = spread_over_links(pool("tock-2.2"), "all links")
+def test_one_link_per_side_finds_a_more_expensive_system_call() -> None:
+    spread = spread_over_links(pool("tock-2.2"), "all links")
     for place in range(layouts(pool("tock-2.2"))):
         base = at(pool("tock-2.2"), [place])
-        assert judged(base, at(pool("cost"), [place % SIDE]), known).exit_code == 3
-        assert judged(base, at(pool("save"), [place % SIDE]), known).exit_code in (0, 1)
+        assert judged(base, at(pool("cost"), [place % SIDE]), spread).exit_code == 3
+        assert judged(base, at(pool("save"), [place % SIDE]), spread).exit_code in (0, 1)

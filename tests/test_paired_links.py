@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`judge` of two commits whose kernels are linked in pairs: the baseline kernel, and the same with
-NOPs planted in one call. Every function begins at the same address on both sides, all bytes but
-those of the changed function are the same, and so are the cycles of rows that do not come by it.
+"""The verb judge on two commits with paired links: the baseline kernel, and the same with NOPs
+planted in one call. Every function begins at the same address on both sides, only the bytes of the
+changed function differ, and rows that do not execute it keep their cycles.
 
 Builds both kernels, and runs a few rows: half a minute.
 """
@@ -69,7 +69,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is built is kept for all tests here, and nowhere else."""
+    """Share the builds among the tests of this file only."""
     kept = tmp_path_factory.getbasetemp() / "kept"
     for name in ("COMMITS", "PAIRS"):
         monkeypatch.setattr(paths, name, kept / name)
@@ -77,11 +77,11 @@ def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def functions(elf: Elf) -> dict[str, int]:
-    """Where the functions begin, without the hashes in their names."""
-    return {one.name: one.address for one in elf.symbols if one.kind == IS_FUNCTION}
+    """Return the addresses of functions, by name without the hash."""
+    return {symbol.name: symbol.address for symbol in elf.symbols if symbol.kind == IS_FUNCTION}
 
 
-def test_all_functions_begin_at_one_address_and_differ_where_the_change_is(
+def test_all_functions_begin_at_the_same_address_and_only_changed_code_differs(
     tree: Path, tmp_path: Path
 ) -> None:
     with build_sides(tree, ["HEAD~1", "HEAD"], Recipe(CARGO + HANDED, ELF)) as both:
@@ -98,18 +98,18 @@ def test_all_functions_begin_at_one_address_and_differ_where_the_change_is(
             orders.add(tuple(sorted(functions(base), key=functions(base).__getitem__)))
             (start,) = (at for name, at in functions(base).items() if CALL in name)
             behind = min(at for at in functions(base).values() if at > start)
-            for (place, one), (other_place, other) in zip(
+            for (place, slot), (other_place, other_slot) in zip(
                 base.segments, head.segments, strict=True
             ):
                 assert place == other_place
-                assert len(one) == len(other)
+                assert len(slot) == len(other_slot)
                 unlike = [
                     place + n
-                    for n, pair in enumerate(zip(one, other, strict=True))
+                    for n, pair in enumerate(zip(slot, other_slot, strict=True))
                     if pair[0] != pair[1]
                 ]
                 assert all(start <= at < behind for at in unlike)
-            assert not any(one.name.startswith(".tockmark") for one in base.symbols)
+            assert not any(symbol.name.startswith(".tockmark") for symbol in base.symbols)
         assert len(orders) == 3
         plain = [read_elf(path) for path in pairs.plain]
         assert functions(plain[0]) != functions(plain[1])
@@ -124,10 +124,10 @@ def judge(tree: Path, folder: Path, build: str) -> tuple[int, dict[str, object]]
     return done.exit_code, json.loads(done.stdout)
 
 
-def test_the_planted_cost_comes_out_to_the_cycle(tree: Path, tmp_path: Path) -> None:
-    code, said = judge(tree, tmp_path, CARGO + HANDED)
+def test_the_planted_cost_is_found_to_the_cycle(tree: Path, tmp_path: Path) -> None:
+    code, document = judge(tree, tmp_path, CARGO + HANDED)
     assert code == 3
-    rows: list[dict[str, Any]] = said["rows"]  # type: ignore[assignment]
+    rows: list[dict[str, Any]] = document["rows"]  # type: ignore[assignment]
     moved = [row for row in rows if row["instructions"] and row["instructions"]["moved"]]
     assert moved
     for row in moved:
@@ -137,5 +137,5 @@ def test_the_planted_cost_comes_out_to_the_cycle(tree: Path, tmp_path: Path) -> 
         assert NOPS <= row["after"] - row["before"] <= NOPS + 4
     others = [row for row in rows if row["id"] != "syscall.allow_rw"]
     assert {row["verdict"] for row in others} <= {"same", "unsure", "not judged"}
-    notes = " ".join(said["notes"])  # type: ignore[arg-type]
+    notes = " ".join(document["notes"])  # type: ignore[arg-type]
     assert "same address" in notes

@@ -156,23 +156,23 @@ def test_a_missing_row_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # Paths that do less than they must: the replaced text and its replacement.
 BROKEN = {
-    "takes a fault for a call": (READING, "slli a0, a4, 2", "addi a0, a4, 6"),
-    "does not ask for the cause": (READING, "csrr a1, mcause", "slli a1, a4, 2"),
-    "takes each driver for Perf": (READING, "beq  a0, a1, 3f", "beqz zero, 3f"),
-    "takes each number for a reading": (READING, "bne  a1, a4, 1f", "bnez zero, 1f"),
-    "hands on another number": (READING, "1:  addi a1, a1, TM_PERF_BOTH - TOCK_COMMAND", "1:"),
-    "hands on another driver": (READING, "4:  li   a0, TM_PERF", "4:"),
-    "hands on another address": (READING, "addi a1, a1, -4", "nop"),
+    "treats a fault as a call": (READING, "slli a0, a4, 2", "addi a0, a4, 6"),
+    "does not check the cause": (READING, "csrr a1, mcause", "slli a1, a4, 2"),
+    "treats each driver as Perf": (READING, "beq  a0, a1, 3f", "beqz zero, 3f"),
+    "treats each number as a counter read": (READING, "bne  a1, a4, 1f", "bnez zero, 1f"),
+    "passes on another number": (READING, "1:  addi a1, a1, TM_PERF_BOTH - TOCK_COMMAND", "1:"),
+    "passes on another driver": (READING, "4:  li   a0, TM_PERF", "4:"),
+    "passes on another address": (READING, "addi a1, a1, -4", "nop"),
     "changes t0": (READING, "li   a0, TOCK_SUCCESS_U32_U32", "li a0, 130; li t0, 0"),
     "changes a4": (READING, "slli a0, a4, 2", "slli a4, a4, 2; mv a0, a4"),
     "gives the wrong counter": (READING, "csrr a2, minstret", "csrr a2, mcycle"),
     "gives a counter's last value": (READING, "csrr a1, mcycle", "csrr a1, mscratch"),
-    "goes on at the ecall": (UPCALLS, "csrw mepc, a7", "csrw mepc, ra"),
-    "leaves the upcall": (UPCALLS, "sw   zero, PENDING(a5)", "nop"),
-    "takes any yield for yield-wait": (UPCALLS, "addi a4, a0, -TOCK_YIELD_WAIT", "li a4, 0"),
-    "delivers what does not wait": (UPCALLS, "beqz a6, 2b", "nop"),
-    "saves ra nowhere": (IN_C, "csrw mscratch, ra", "nop"),
-    "takes each class for a command": (IN_C, "addi ra, a4, -TOCK_COMMAND", "li ra, 0"),
+    "returns to the ecall": (UPCALLS, "csrw mepc, a7", "csrw mepc, ra"),
+    "keeps the upcall": (UPCALLS, "sw   zero, PENDING(a5)", "nop"),
+    "treats any yield as yield-wait": (UPCALLS, "addi a4, a0, -TOCK_YIELD_WAIT", "li a4, 0"),
+    "delivers an upcall that does not wait": (UPCALLS, "beqz a6, 2b", "nop"),
+    "does not save ra": (IN_C, "csrw mscratch, ra", "nop"),
+    "treats each class as a command": (IN_C, "addi ra, a4, -TOCK_COMMAND", "li ra, 0"),
 }
 
 

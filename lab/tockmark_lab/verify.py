@@ -17,7 +17,7 @@ from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
 from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Boot, Catalogue, Lang, lang_suffix
+from tockmark.suite.catalogue import HARNESS_ROWS, ICACHE, LANGS, Boot, Catalogue, Lang, lang_suffix
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
@@ -260,7 +260,7 @@ def _only(result: Result, boot: str, lang: Lang) -> int:
 def _further(boot: Boot, catalogue: Catalogue) -> Boot:
     """Return a boot as later layouts run it: without rows that touch the apps only."""
     ids = {id_ for id_ in boot.measures if catalogue.benchmarks[id_].touches != "app"}
-    return catalogue.narrowed(boot, ids) if ids - OF_BOOT else boot
+    return catalogue.narrowed(boot, ids) if ids - HARNESS_ROWS else boot
 
 
 def _check_apps(result: Result, job: Job) -> None:

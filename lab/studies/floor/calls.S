@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What system calls cost (docs/findings.md): the suite's own sampler and bodies in user mode, on one of the
-// bare kernels of paths.inc and kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
-// are, and of the others net of it, in the order of limit.toml. Each runs TIMES in a row, and the last
-// counts. What is run in one program fits into half of the cache: so nothing of it is ever replaced.
-//   PATH       whose path is the kernel's: READING, UPCALL, COMPILED (paths.inc) or CALLING (kernel.inc)
-//   CLOSES     whether the user's memory is closed meanwhile
-//   SWITCHES, ADDRESSES  the one with two processes, in place of PATH: see SWITCHING
+// Measures system calls (README.md): the suite's sampler and bodies in user mode, on a bare kernel of
+// paths.inc or kernel.inc. The mailbox gets cycles and instructions in the order of limit.toml: of the
+// empty body as measured, and of the others net of it. Each body runs TIMES in a row, and the last run
+// counts. A program fits into half of the cache, so no line of it is ever replaced.
+//   PATH       the kernel's path: READING, UPCALL, COMPILED (paths.inc) or CALLING (kernel.inc)
+//   CLOSES     close the user's memory during the call
+//   SWITCHES, ADDRESSES  the kernel with two processes, instead of PATH: see SWITCHING
 #define READING 1
 #define UPCALL 2
 #define COMPILED 3
@@ -47,7 +47,7 @@ _start:
     mv   s2, s5
     mv   s3, s7
 #ifdef SWITCHES
-    SAMPLE there_and_back, 2 // by whom the upcall was asked for
+    SAMPLE there_and_back, 2 // the process that requested the upcall
 #else
 #if PATH != UPCALL
     SAMPLE tm_syscall_command, TOCK_SUCCESS_U32_U32
@@ -60,8 +60,8 @@ _start:
     sw   zero, 4(t0)
 1:  j    1b
 
-// Takes the sample of the body a1, with the argument a2, TIMES; prints the last, less the null control.
-// The body is to return s11.
+// Samples the body a1 with the argument a2, TIMES times; prints the last sample minus the null control. The
+// body must return s11.
     .balign 8
 run:
     mv   s9, ra
@@ -71,7 +71,7 @@ run:
     li   s0, TIMES
 again:
     csrw pmpcfg0, s10
-    li   t0, STACK - 128 // for the kernel, when it comes
+    li   t0, STACK - 128 // for the kernel's traps
     csrw mscratch, t0
     li   t0, 0x1800      // to user mode
     csrc mstatus, t0
@@ -106,7 +106,7 @@ left:                    // from the kernel, by exit
 exit:                    // in the kernel
     addi t0, a4, -TOCK_EXIT
     beqz t0, left
-stop:                    // what is not to happen
+stop:                    // must not happen
     li   t0, MAILBOX
     li   t1, 2
     sw   t1, 4(t0)

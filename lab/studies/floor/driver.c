@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The driver Perf as a compiled procedure of paths.inc's COMPILED_PATH; driver.rs is its twin in
-// Rust. It may change a0 to a3 only: the compiler is told that it has no other register
+// Rust. It may change only a0 to a3: the compiler's options reserve all other registers
 // (lab/tockmark_lab/trap_cases.py).
 #include <stdint.h>
 
@@ -11,7 +11,7 @@ struct waiting {
 };
 #define WAITING ((volatile struct waiting *)0x10000040) // PENDING in kernel.inc
 
-// Behind the ecall, with the results; the path put ra into mscratch.
+// Return to after the ecall, with the results; the path put ra into mscratch.
 static inline __attribute__((always_inline)) _Noreturn void leave(uint32_t first, uint32_t second,
                                                                   uint32_t third) {
     register uint32_t a0 __asm__("a0") = first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The driver Perf as a compiled procedure of paths.inc's COMPILED_PATH; driver.c is its twin in C.
-//! It may change a0 to a3 only: LLVM is told that all others are reserved
+//! It may change only a0 to a3: LLVM's options reserve all other registers
 //! (lab/tockmark_lab/trap_cases.py).
 #![no_std]
 
@@ -22,9 +22,9 @@ struct Waiting {
 }
 const WAITING: *mut Waiting = 0x1000_0040 as *mut Waiting; // PENDING in kernel.inc
 
-/// Goes on behind the ecall, with the results; the path put ra into mscratch.
+/// Returns to after the ecall, with the results; the path put ra into mscratch.
 fn leave(first: u32, second: u32, third: u32) -> ! {
-    // Safety: it is the end of the trap, and nothing of Rust's is left behind.
+    // Safety: this ends the trap, and no Rust value is live.
     unsafe {
         asm!(
             "csrr ra, mepc",
@@ -54,7 +54,7 @@ fn instructions() -> u32 {
 /// Answers a command.
 ///
 /// # Safety
-/// Only a trap of user mode may come here, with ra in mscratch.
+/// Only a trap of user mode may jump here, with ra in mscratch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn command(driver: u32, number: u32, argument: u32) -> ! {
     if driver != PERF {
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn command(driver: u32, number: u32, argument: u32) -> ! {
     if number != UPCALL {
         leave(FAILURE, NOSUPPORT, 0);
     }
-    // Safety: the kernel's own RAM, and nobody else runs.
+    // Safety: the kernel's own RAM, and nothing else runs.
     unsafe {
         (&raw mut (*WAITING).arguments[2]).write_volatile(argument);
         (&raw mut (*WAITING).arguments[0]).write_volatile(cycles());

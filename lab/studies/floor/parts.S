@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the parts of a system call cost (docs/findings.md), each between two readings of the counters,
-// in machine mode. The mailbox gets cycles and instructions of each, net of the first, in the order of
-// limit.toml. Each runs TIMES in a row, and the last counts.
+// Measures the parts of a system call (README.md), each between two counter reads in machine mode. The
+// mailbox gets cycles and instructions of each, net of the first, in the order of limit.toml. Each part
+// runs TIMES in a row, and the last run counts.
 #include "kernel.inc"
 
 .macro BEGIN
@@ -10,7 +10,7 @@
     csrr s4, mcycle
 .endm
 
-.macro END // a refill or a store ends in the NOPs, which the null control has, too
+.macro END // a refill or a store ends in the NOPs, which the null control also has
     .option push
     .option norvc
     nop
@@ -41,7 +41,7 @@ _start:
     li   s2, 0
     li   s3, 0
 
-    PASSES // the null control itself, as it is
+    PASSES // the null control itself
     BEGIN
     END
     PRINT
@@ -84,7 +84,7 @@ _start:
 1:  END
     PRINT
 
-    PASSES // behind the ecall
+    PASSES // after the ecall
     BEGIN
     csrr t0, mepc
     addi t0, t0, 4
@@ -95,7 +95,7 @@ _start:
     li   a4, TOCK_COMMAND
     li   a0, TM_PERF
     li   a1, TM_PERF_BOTH
-    PASSES // class, driver and number by comparing
+    PASSES // class, driver and number by comparison
     BEGIN
     addi t0, a4, -TOCK_COMMAND
     bnez t0, 1f
@@ -109,7 +109,7 @@ _start:
     la   t0, 1f
     li   t1, RAM
     sw   t0, 4 * TOCK_COMMAND(t1)
-    PASSES // the class alone, by a table in RAM
+    PASSES // only the class, by a table in RAM
     BEGIN
     li   t0, 7
     bgeu a4, t0, 1f
@@ -192,7 +192,7 @@ _start:
     END
     PRINT
 
-    PASSES // one word for all of four entries, and so for two processes
+    PASSES // one word for four entries, and so for two processes
     BEGIN
     lw   t2, CONFIG(a5)
     csrw pmpcfg0, t2
@@ -202,7 +202,7 @@ _start:
     sw   zero, 4(gp)
 1:  j    1b
 
-// Prints s5 and s7, less s4 and s6, less the null control.
+// Prints s5 and s7, minus s4 and s6, minus the null control.
     .balign 8
 print:
     sub  s5, s5, s4
@@ -217,7 +217,7 @@ print:
 procedure:
     ret
 
-// Where the ecall arrives; goes on at s8.
+// The trap entry of the ecall; continues at s8.
     .balign 256
 arrive:
     END

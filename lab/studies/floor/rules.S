@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What a path has to do, as a program that it must pass (docs/findings.md): traps of user mode with registers
-// that a table gives, and all that came of each, for lab/tockmark_lab/trap_cases.py to judge. The path is
-// chosen as in calls.S. A case ends with the next trap that is no call; the mailbox then gets mcause, mepc,
-// x1 to x31, the waiting upcall (four words), and for both counters what they were before and behind.
+// Tests what a path must do (README.md): traps of user mode with registers from a table, and the outcome of
+// each, which lab/tockmark_lab/trap_cases.py judges. The path is chosen as in calls.S. A case ends with the
+// next trap that is not a call. Then the mailbox gets mcause, mepc, x1 to x31, the waiting upcall (four
+// words), and both counters before and after.
 #define READING 1
 #define UPCALL 2
 #define COMPILED 3
 #include "paths.inc"
 
-.equ CASE,     0x600 // in the kernel's RAM: the case that runs
+.equ CASE,     0x600 // in the kernel's RAM: the current case
 .equ BEFORE,   0x604 // mcycle and minstret
 .equ OF_CASE,  160   // bytes: pc, x1 to x31, PENDING, ARGUMENT, FUNCTION, USERDATA, mscratch, mtval
 
@@ -108,7 +108,7 @@ stop:
 #endif
     REST
 
-// What user mode does: a call at each place of a flash word, and each kind of fault.
+// User mode: a call at each position of a flash word, and each type of fault.
 .macro CALL name
     .globl \name
 \name:
@@ -138,7 +138,7 @@ stores:
     sw   zero, 0(zero)
 
     .balign 8
-regions: // all of flash; of RAM what user mode has
+regions: // all of flash, and user mode's part of RAM
     .word FLASH >> 2, (FLASH + FLASH_SIZE) >> 2, USER >> 2, USER_END >> 2
 
     .balign 8

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Is there a shorter way to tell Perf's reading from all other traps? (docs/findings.md, "What is
+// Is there a shorter way to distinguish Perf's command from all other traps? (README.md, "What is
 // proved")
 //
-// A way is a number of instructions that compute and of branches that leave the path. It is right
-// if it stays for a0 = Perf, a1 = 3, a4 = 2, mcause = 8 and for nothing else. We list all ways of a
-// length, and throw one out with the first trap that it takes wrongly. That is a proof where none
-// is left, whatever the traps were that we tried. Here no way has to keep a register, and constants
-// are free to be any that can help: so nothing is left out that a kernel could do with these
-// instructions.
+// A way is a number of computing instructions and of branches that leave the path. It is right if
+// it stays on the path for a0 = Perf, a1 = 3, a4 = 2, mcause = 8 and leaves it for everything else.
+// We list all ways of a length and reject each at the first trap that it handles wrongly. If none
+// is left, that is a proof, for any choice of traps. A way need not keep any register here, and
+// constants may have any useful value, so the search covers everything that a kernel could do with
+// these instructions.
 //
 //   search COMPUTING BRANCHES [few|fewest]
-// looks at all ways with so many instructions that compute and at most so many branches, and prints
-// how many ways there were to compute, and each that is left. `few`: immediates from -8 to 8 and a
-// quarter of the shifts; `fewest`: from -3 to 3. With 4 that compute it looks at one branch only.
+// searches all ways with COMPUTING computing instructions and at most BRANCHES branches. It prints
+// the number of ways to compute, and each way that is left. `few`: immediates from -8 to 8 and a
+// quarter of the shifts; `fewest`: from -3 to 3. With 4 computing instructions it tries only one
+// branch.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -36,7 +37,7 @@ struct Trap {
 
 constexpr Trap kGood = {kPerf, 3, 2, 8};
 
-// Traps that must not be taken. The first tier throws out most.
+// Traps that must leave the path. The first tier rejects most ways.
 std::vector<Trap> wrong_traps() {
     std::vector<Trap> all = {
         {kPerf + 1, 3, 2, 8}, {kPerf - 1, 3, 2, 8}, {kPerf, 4, 2, 8}, {kPerf, 2, 2, 8},
@@ -61,7 +62,7 @@ std::vector<Trap> wrong_traps() {
     return all;
 }
 
-// A last, long look at what is left. A fault may come with anything in a4, a call with a class of a
+// A last, long check of the remaining ways. A fault may have any value in a4, a call a class of one
 // byte.
 std::vector<Trap> many_traps() {
     std::vector<Trap> all;
@@ -121,7 +122,7 @@ template <class U, class S> inline U compute(Op op, U a, U b) {
     }
 }
 
-// One instruction: of two registers, of one and an immediate, or the loading of a constant.
+// An instruction with two registers, with one and an immediate, or that loads a constant.
 struct Instruction {
     Op op;
     int one, other; // other < 0: the immediate
@@ -145,8 +146,9 @@ std::vector<Trap> tries, last_look;
 uint64_t ways = 0, left = 0;
 int computing, branches;
 
-// Traps at which a comparison leaves the path, where it stays in the good case. What is equal there
-// has to be equal: no other comparison leaves more often. Else the two orders, signed and not.
+// A comparison that stays on the path in the good case, and the traps at which it leaves. If both
+// values are equal in the good case, "equal" leaves most often; otherwise the two orders, signed
+// and unsigned.
 struct Comparison {
     int one, other, kind; // 0: equal, 1: less, 2: less, unsigned
 };
@@ -233,7 +235,7 @@ std::vector<Comparison> among(int count) {
     return found;
 }
 
-// The first tier's traps at which a comparison leaves the path, a bit each.
+// The first tier's traps at which a comparison leaves the path, one bit each.
 inline unsigned first_tier(const Comparison &c) {
     Lanes at = leaves(c, 0);
     unsigned bits = 0;
@@ -242,7 +244,7 @@ inline unsigned first_tier(const Comparison &c) {
     return bits;
 }
 
-// All comparisons, those of the values before the last one first.
+// All comparisons; first the comparisons of values before the last one.
 std::vector<Comparison> asked;
 std::vector<unsigned> asked_bits;
 size_t asked_before;
@@ -262,8 +264,8 @@ void prepare(int count) {
 
 void fill(int depth, int from, int to);
 
-// Looks for so many more comparisons that between them leave at all traps: one has to at the first
-// left.
+// Searches for this many more comparisons that together leave at all traps. One of them must leave
+// at the first remaining trap.
 void cover(std::vector<Comparison> &taken, unsigned gone, int more) {
     if (gone == 0xff) {
         if (computing)
@@ -336,7 +338,8 @@ void with_one_branch(int count, unsigned unused) {
 
 void choose(int depth, unsigned unused);
 
-// What an instruction gives at the traps of some tiers. Of the last one mostly the first is enough.
+// The values of an instruction at the traps of some tiers. For the last instruction, the first tier
+// is mostly enough.
 void fill(int depth, int from, int to) {
     const Instruction &in = chosen[depth];
     Value &into = values[kLeaves + depth];
@@ -364,7 +367,7 @@ void go_on(int depth, unsigned unused, const Instruction &in) {
         if (in.other >= 0)
             unused &= ~(1u << in.other);
     }
-    // What is worth nothing new at any trap that we try is as if it were not there.
+    // Skip an instruction that gives no new value at any trap.
     for (int old = 0; depth + 1 < computing && old < count; old++)
         if (values[old].good == to.good &&
             !std::memcmp(&values[old].wrong, &to.wrong, sizeof to.wrong))
@@ -373,7 +376,7 @@ void go_on(int depth, unsigned unused, const Instruction &in) {
     choose(depth + 1, unused);
 }
 
-// Whether this order of two instructions that do not need each other is the one that we take.
+// Whether two independent instructions are in the order that we try.
 bool in_order(int depth, const Instruction &in) {
     if (depth == 0 || in.one == kLeaves + depth - 1 || in.other == kLeaves + depth - 1)
         return true;
@@ -386,8 +389,8 @@ bool in_order(int depth, const Instruction &in) {
 
 void choose(int depth, unsigned unused) {
     int count = kLeaves + depth;
-    // What is computed has to be used, and so do the four that a trap brings: an instruction of two
-    // registers leaves one less, and each branch asks for two.
+    // Computed values must be used, and so must the trap's four values: an instruction with two
+    // registers leaves one value less, and each branch uses two.
     int open = __builtin_popcount(unused), more = computing - depth;
     if (open - more > 2 * branches)
         return;

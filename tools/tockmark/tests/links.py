@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Committed results of several links of a kernel, judged by each other."""
+"""Committed results of several links of a kernel, compared with each other."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ SIDE = 4  # links
 KNOWN = load()
 LIMITS = load_limits(None, KNOWN)
 
-TRIES = 20  # pairs that each of them is tried on
+TRIES = 20  # pairs on which each change is tried
 
 
 @cache
 def pool(name: str) -> Result:
-    """A committed result of several links."""
+    """Return a committed result of several links."""
     return file.load(FOLDER / f"{name}.json")
 
 
@@ -36,12 +36,12 @@ def at(result: Result, links: Sequence[int]) -> Result:
 
 
 def layouts(result: Result) -> int:
-    """How many it has."""
+    """Return the number of layouts of a result."""
     return max(len(row.cycles.nets) for row in result.rows if row.cycles)
 
 
 def halves(result: Result, side: int, many: int) -> Iterator[tuple[Result, Result, Spread]]:
-    """Random disjoint sets of links, and the spread of the links that are in neither."""
+    """Yield random disjoint sets of links, and the spread of the remaining links."""
     draw = random.Random(12)
     for _ in range(many):
         order = draw.sample(range(layouts(result)), layouts(result))
@@ -49,19 +49,19 @@ def halves(result: Result, side: int, many: int) -> Iterator[tuple[Result, Resul
         yield at(result, order[:side]), at(result, order[side : 2 * side]), rest
 
 
-@cache  # each change is tried on the same
+@cache  # every change is tried on the same pairs
 def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
-    """Return the pairs of links that changes are tried on."""
+    """Return the pairs of links on which changes are tried."""
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
-def judged(base: Result, new: Result, known: Spread) -> Judgement:
-    """By the default limits. The shifted links have fewer rows."""
-    compared = compare(base, new, "new", KNOWN, NO_MARGINS, known, strict=True)
+def judged(base: Result, new: Result, spread: Spread) -> Judgement:
+    """Judge by the default limits. The shifted links have fewer rows."""
+    compared = compare(base, new, "new", KNOWN, NO_MARGINS, spread, strict=True)
     return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 
 
-def moved(base: Result, new: Result, known: Spread) -> tuple[int, int]:
-    """Of how many rows the cycles or instructions moved, and how many are judged."""
-    rows = judged(base, new, known).rows_with(*JUDGED)
+def moved(base: Result, new: Result, spread: Spread) -> tuple[int, int]:
+    """Return the number of judged rows, and of those that changed."""
+    rows = judged(base, new, spread).rows_with(*JUDGED)
     return len(rows), sum(bool(row.moved) or row.verdict in MOVED for row in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Comparisons: the four verdicts, and what no comparison may do."""
+"""Comparisons: the four verdicts, and properties of every comparison."""
 
 import json
 import math
@@ -43,19 +43,21 @@ def verdicts(comparison: Comparison) -> dict[str, Verdict]:
 
 
 def row_verdict(comparison: Comparison, id_: str) -> RowVerdict:
-    """What is said of the one row of this benchmark."""
+    """Return the verdict on the row of this benchmark."""
     (row,) = (row for row in judge_comparison(comparison).rows if row.row.id == id_)
     return row
 
 
 def shown(base: Result, new: Result, *compared: Comparison) -> str:
-    """The text of comparisons of `new` with the base."""
+    """Return the text of comparisons of `new` with the base."""
     named = [("a", base), *(("b", new) for _ in compared)]
-    return comparison.compare_text(named, [(one, judge_comparison(one)) for one in compared])
+    return comparison.compare_text(
+        named, [(result, judge_comparison(result)) for result in compared]
+    )
 
 
-def pair(one: list[int], two: list[int], catalogue: Catalogue, board: Board) -> Comparison:
-    both = [made(catalogue, {"a.x": samples}, board=board) for samples in (one, two)]
+def pair(base: list[int], new: list[int], catalogue: Catalogue, board: Board) -> Comparison:
+    both = [made(catalogue, {"a.x": samples}, board=board) for samples in (base, new)]
     return compare(both[0], both[1], "b", catalogue, Margins(), CALM)
 
 
@@ -67,22 +69,22 @@ def pair(one: list[int], two: list[int], catalogue: Catalogue, board: Board) -> 
         (10_172, Verdict.SAME),
         (10_269, Verdict.SAME),
         (10_270, Verdict.WORSE),
-        (10_069, Verdict.BETTER),  # 9900 is 1.01 % below 10000, seen from itself
+        (10_069, Verdict.BETTER),  # 10,000 is 1.01 % more than 9900
         (10_071, Verdict.SAME),
     ],
 )
-def test_what_does_not_spread_is_compared_exactly(
+def test_rows_without_spread_are_compared_exactly(
     new: int, verdict: Verdict, catalogue: Catalogue
 ) -> None:
-    """10,000 net cycles against others, within 1 %."""
-    found = pair(steady(10_169), steady(new), catalogue, SIMULATED)
-    row = row_verdict(found, "a.x")
+    """10,000 net cycles compared with others, within 1 %."""
+    pair_ = pair(steady(10_169), steady(new), catalogue, SIMULATED)
+    row = row_verdict(pair_, "a.x")
     assert row.verdict is verdict
     assert row.estimate == pytest.approx((new - 169) / 10_000 - 1)
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "verdict"),
+    ("base", "new", "verdict"),
     [
         pytest.param(noisy(9000, 20), noisy(9005, 20), Verdict.SAME, id="same"),
         pytest.param(noisy(9000, 5), noisy(9100, 5), Verdict.SAME, id="1.1 % of 5"),
@@ -91,10 +93,10 @@ def test_what_does_not_spread_is_compared_exactly(
     ],
 )
 def test_noisy_rows_have_an_interval(
-    one: list[int], two: list[int], verdict: Verdict, catalogue: Catalogue
+    base: list[int], new: list[int], verdict: Verdict, catalogue: Catalogue
 ) -> None:
-    found = pair(one, two, catalogue, ON_BOARD)
-    row = row_verdict(found, "a.x")
+    pair_ = pair(base, new, catalogue, ON_BOARD)
+    row = row_verdict(pair_, "a.x")
     assert row.verdict is verdict
     assert row.estimate is not None
     assert row.range is not None
@@ -111,14 +113,16 @@ within = settings(
 
 
 @within
-@given(one=series, two=series, simulator=st.booleans())
+@given(base=series, new=series, simulator=st.booleans())
 def test_swapping_changes_no_verdict(
-    one: list[int], two: list[int], simulator: bool, catalogue: Catalogue
+    base: list[int], new: list[int], simulator: bool, catalogue: Catalogue
 ) -> None:
     board = SIMULATED if simulator else ON_BOARD
-    there, back = pair(one, two, catalogue, board), pair(two, one, catalogue, board)
+    there, back = pair(base, new, catalogue, board), pair(new, base, catalogue, board)
     mirror = {Verdict.WORSE: Verdict.BETTER, Verdict.BETTER: Verdict.WORSE}
-    assert {row: mirror.get(one, one) for row, one in verdicts(there).items()} == verdicts(back)
+    assert {
+        row: mirror.get(verdict, verdict) for row, verdict in verdicts(there).items()
+    } == verdicts(back)
     for a, b in zip(there.pairs, back.pairs, strict=True):
         if a.cycles.ratio is not None and b.cycles.ratio is not None:
             assert a.cycles.ratio * b.cycles.ratio == pytest.approx(1)
@@ -130,12 +134,12 @@ def test_swapping_changes_no_verdict(
 def test_a_result_is_equivalent_to_itself(
     samples: list[int], simulator: bool, catalogue: Catalogue
 ) -> None:
-    found = pair(samples, samples, catalogue, SIMULATED if simulator else ON_BOARD)
-    assert set(verdicts(found).values()) == {Verdict.SAME}
-    assert not found.factors
+    pair_ = pair(samples, samples, catalogue, SIMULATED if simulator else ON_BOARD)
+    assert set(verdicts(pair_).values()) == {Verdict.SAME}
+    assert not pair_.factors
 
 
-ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that are not of the kernel
+ROWS = {  # two kernel benchmarks, one of them a sweep; two that do not touch the kernel
     "syscall.command": 1000,
     "syscall.allow_ro size=0": 1000,
     "syscall.allow_ro size=64": 2000,
@@ -147,7 +151,7 @@ ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that a
 
 
 def of_suite(times: dict[str, int], **more: Any) -> Result:
-    """The rows above, some of them dearer."""
+    """Return a result of these rows, some with more cycles."""
     return made(
         load(),
         {label: steady(round(net * times.get(label, 1)) + 169) for label, net in ROWS.items()},
@@ -155,52 +159,58 @@ def of_suite(times: dict[str, int], **more: Any) -> Result:
     )
 
 
-def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
-    """Each benchmark weighs as one: a sweep too, and with both cache settings."""
-    dearer = {"syscall.command": 8, "syscall.allow_ro size=64": 2, "syscall.allow_ro size=4096": 4}
+def test_the_geometric_mean_is_over_rows_that_touch_the_kernel() -> None:
+    """Each benchmark counts once, also a sweep and one with both cache settings."""
+    more_cycles = {
+        "syscall.command": 8,
+        "syscall.allow_ro size=64": 2,
+        "syscall.allow_ro size=4096": 4,
+    }
     others = {"loop.empty": 100, "a.stranger": 100}
-    one, two = (of_suite(times, icache=(True, False)) for times in ({}, dearer | others))
-    found, back = (
-        compare(*both, "b", load(), Margins(), CALM) for both in ((one, two), (two, one))
+    base, new = (of_suite(times, icache=(True, False)) for times in ({}, more_cycles | others))
+    there, back = (
+        compare(*both, "b", load(), Margins(), CALM) for both in ((base, new), (new, base))
     )
-    assert found.mean is not None
-    assert found.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
-    assert found.mean.benchmarks == 2  # memop is 0 by 0: no ratio
-    assert verdict_of(found.mean.change, found.margin) is Verdict.WORSE
+    assert there.mean is not None
+    assert there.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
+    assert there.mean.benchmarks == 2  # memop is 0 by 0: no ratio
+    assert verdict_of(there.mean.change, there.margin) is Verdict.WORSE
     assert back.mean is not None
-    assert found.mean.ratio * back.mean.ratio == pytest.approx(1)
-    assert verdicts(found)["syscall.memop icache=on"] is Verdict.SAME
-    text = shown(one, two, found)
+    assert there.mean.ratio * back.mean.ratio == pytest.approx(1)
+    assert verdicts(there)["syscall.memop icache=on"] is Verdict.SAME
+    text = shown(base, new, there)
     assert "over 2 benchmarks" in text
-    assert found.mean.ratio == pytest.approx(
-        kernel_mean(one.column(True, "c"), two.column(True, "c"), load())
+    assert there.mean.ratio == pytest.approx(
+        kernel_mean(base.column(True, "c"), new.column(True, "c"), load())
     )
 
 
-def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
+def test_rows_of_different_parts_of_a_group_are_compared_only_with_the_cache_off(
     catalogue: Catalogue,
 ) -> None:
-    one, two, other = (
-        with_provenance(made(catalogue, {"a.x": steady(170)}, icache=(True, False)), said=said)
-        for said in ({"lang": "c"}, {"lang": "c", "only": "2"}, {"lang": "c", "only": "3"})
+    whole, two, other = (
+        with_provenance(
+            made(catalogue, {"a.x": steady(170)}, icache=(True, False)), said=provenance
+        )
+        for provenance in ({"lang": "c"}, {"lang": "c", "only": "2"}, {"lang": "c", "only": "3"})
     )
-    for base, new in ((one, two), (two, one), (two, other)):
-        found = compare(base, new, "b", catalogue, Margins(), CALM)
-        assert [lone.name for lone in found.gone] == ["a.x icache=on"]
-        assert "--only" in found.gone[0].why
-        assert "a.x icache=off" in verdicts(found)
-        assert "time.read icache=on" in verdicts(found)
-    for same in (one, two):
+    for base, new in ((whole, two), (two, whole), (two, other)):
+        pair_ = compare(base, new, "b", catalogue, Margins(), CALM)
+        assert [lone.name for lone in pair_.gone] == ["a.x icache=on"]
+        assert "--only" in pair_.gone[0].why
+        assert "a.x icache=off" in verdicts(pair_)
+        assert "time.read icache=on" in verdicts(pair_)
+    for same in (whole, two):
         assert not compare(same, same, "b", catalogue, Margins(), CALM).gone
 
 
 def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
+    base = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
-    found = compare(one, two, "b", catalogue, Margins(), CALM)
-    assert [lone.name for lone in found.gone] == ["a.y icache=on"]
-    assert [row.name for row in found.added] == ["a.z n=2 icache=on"]
-    text = shown(one, two, found)
+    pair_ = compare(base, two, "b", catalogue, Margins(), CALM)
+    assert [lone.name for lone in pair_.gone] == ["a.y icache=on"]
+    assert [row.name for row in pair_.added] == ["a.z n=2 icache=on"]
+    text = shown(base, two, pair_)
     assert "gone (1): a.y" in text
     assert "a.z n=2" in text
 
@@ -217,12 +227,12 @@ def test_other_machines_are_refused(
     name: str, board: dict[str, object], catalogue: Catalogue
 ) -> None:
     other = msgspec.structs.replace(SIMULATED, **board)
-    one, two = made(catalogue, {}), made(catalogue, {}, board=other)
+    base, two = made(catalogue, {}), made(catalogue, {}, board=other)
     with pytest.raises(
         TockmarkError, match=f"b cannot be compared: {name} is .* on one side, .*--force"
     ):
-        compare(one, two, "b", catalogue, Margins(), CALM)
-    forced = compare(one, two, "b", catalogue, Margins(), CALM, force=True)
+        compare(base, two, "b", catalogue, Margins(), CALM)
+    forced = compare(base, two, "b", catalogue, Margins(), CALM, force=True)
     assert [factor.name for factor in forced.factors] == [name]
 
 
@@ -230,19 +240,19 @@ def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalo
     assert load_margins("2 %", catalogue) == Margins(0.02)
     path = tmp_path / "m.toml"
     path.write_text('default = "3 %"\n[rows]\n"a.*" = "50%"\n"a.y" = "0 %"\n')
-    one = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
+    base = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
     two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1172)})
-    there = [(row.id, row.params) for row in one.rows]
-    found = compare(one, two, "b", catalogue, load_margins(str(path), catalogue, there), CALM)
-    assert verdicts(found)["a.x icache=on"] is Verdict.SAME
-    assert verdicts(found)["a.y icache=on"] is Verdict.WORSE
-    assert found.margin == 0.03
+    there = [(row.id, row.params) for row in base.rows]
+    pair_ = compare(base, two, "b", catalogue, load_margins(str(path), catalogue, there), CALM)
+    assert verdicts(pair_)["a.x icache=on"] is Verdict.SAME
+    assert verdicts(pair_)["a.y icache=on"] is Verdict.WORSE
+    assert pair_.margin == 0.03
     with pytest.raises(TockmarkError, match=r"m.toml .*'a\.\*'"):
         load_margins(str(path), catalogue)
 
 
 @pytest.mark.parametrize("text", ["1", "-1 %", "%", "nan %", "inf%", "one %"])
-def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_bad_margin_is_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(TockmarkError, match="Give one like 1%"):
         load_margins(text, catalogue)
     with pytest.raises(ValueError, match=r"percentage|could not convert"):
@@ -261,25 +271,27 @@ def saved(tmp_path: Path, **named: Result) -> list[str]:
     return [str(tmp_path / f"{name}.json") for name in named]
 
 
-def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"a.y": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
+def test_the_table_fits_and_shows_the_verdict(catalogue: Catalogue) -> None:
+    base = made(catalogue, {"a.y": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
     two = made(catalogue, {"a.y": noisy(9900, 50), "a.x": steady(1179)}, board=ON_BOARD)
-    first = compare(one, two, "b", catalogue, Margins(), CALM)
-    text = shown(one, two, first)
+    first = compare(base, two, "b", catalogue, Margins(), CALM)
+    text = shown(base, two, first)
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.y "))
     assert line.split()[-1] == "worse"
-    second = compare(one, one, "c", catalogue, Margins(), CALM)
-    text = shown(one, two, first, second)
+    second = compare(base, base, "c", catalogue, Margins(), CALM)
+    text = shown(base, two, first, second)
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.x "))
     assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "=", "1000", "0", "%", "="]
 
 
-def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verb_compares_and_exits(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
-    one = made(catalogue, {"a.x": steady(1169)})
-    a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
+    base = made(catalogue, {"a.x": steady(1169)})
+    a, b = saved(tmp_path, a=base, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke
     done = run(app, ["compare", a, b, "--json"])
     assert done.exit_code == 0, done.output

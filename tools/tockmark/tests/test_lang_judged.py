@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging results of two languages: each is held against its own, unless the language is the very
+"""Judging results of two languages: each is compared with its own, unless the language is the very
 factor to compare.
 """
 
@@ -30,7 +30,7 @@ SWEEP = [f"mem.copy_memcpy size={size}" for size in (1024, 2048, 4096, 8192, 163
 
 
 def costing(times: float) -> dict[str, list[int]]:
-    """Rows of the suite: of the kernel, of a body in assembly, and one that a compiler makes."""
+    """Return rows of the suite: kernel, a body in assembly, and a compiled body."""
     rows = {
         COMMAND: steady(round(1000 * times)),
         "call.void": steady(500),
@@ -40,7 +40,7 @@ def costing(times: float) -> dict[str, list[int]]:
 
 
 def languages(c: float, rust: float) -> Result:
-    """A result of both, at these prices; whole as far as it goes."""
+    """Return a complete result of both languages, with these factors on the cycles."""
     return replace(of_both(KNOWN, costing(c), costing(rust)), missing=())
 
 
@@ -65,53 +65,53 @@ def pairs_of(
 
 def test_each_language_is_compared_with_its_own(both: Result) -> None:
     new = languages(1, 1.95)
-    found = compared(both, new)
-    assert pairs_of(found, COMMAND) == [
+    pairs_ = compared(both, new)
+    assert pairs_of(pairs_, COMMAND) == [
         *((f"{COMMAND} icache={on}", 1000, 1000, Verdict.SAME) for on in ("on", "off")),
         *((f"{COMMAND} icache={on} lang=rust", 1300, 1950, Verdict.WORSE) for on in ("on", "off")),
     ]
-    assert {lang: mean.ratio for lang, mean in found.means.items()} == {
+    assert {lang: mean.ratio for lang, mean in pairs_.means.items()} == {
         "c": pytest.approx(1),
         "rust": pytest.approx(1.5),
     }
-    assert found.mean is found.means["c"]
-    text = comparison.compare_text([("a", both), ("b", new)], [(found, judge_comparison(found))])
+    assert pairs_.mean is pairs_.means["c"]
+    text = comparison.compare_text([("a", both), ("b", new)], [(pairs_, judge_comparison(pairs_))])
     assert "Processor" in text
     assert "1.5000" in " ".join(text.split())
-    made_json = comparison.compare_json("a", [(found, judge_comparison(found))])
-    (told,) = json.loads(json.dumps(made_json))["comparisons"]
-    assert told["geometric_mean"]["c"]["ratio"] == pytest.approx(1)
-    assert told["geometric_mean"]["rust"]["ratio"] == pytest.approx(1.5)
+    made_json = comparison.compare_json("a", [(pairs_, judge_comparison(pairs_))])
+    (document,) = json.loads(json.dumps(made_json))["comparisons"]
+    assert document["geometric_mean"]["c"]["ratio"] == pytest.approx(1)
+    assert document["geometric_mean"]["rust"]["ratio"] == pytest.approx(1.5)
 
 
 def test_two_languages_of_one_result_pair(both: Result) -> None:
     c, rust = both.of_lang("c"), both.of_lang("rust")
-    found = compared(c, rust)
-    assert pairs_of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.WORSE)
-    assert (found.gone, found.added) == ([], [])
-    assert [(f.name, f.base, f.new) for f in found.factors] == [
+    pairs_ = compared(c, rust)
+    assert pairs_of(pairs_, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.WORSE)
+    assert (pairs_.gone, pairs_.added) == ([], [])
+    assert [(f.name, f.base, f.new) for f in pairs_.factors] == [
         ("compiler", CC["c"], CC["rust"]),
         ("language", "c", "rust"),
     ]
-    assert found.mean is not None
+    assert pairs_.mean is not None
     ratio = kernel_mean(c.column(True, "c"), rust.column(True, "rust"), KNOWN)
-    assert found.mean.ratio == pytest.approx(ratio)
+    assert pairs_.mean.ratio == pytest.approx(ratio)
     assert pairs.factors_of(both)["language"] == "c, rust"
 
 
 def test_limits_find_the_language_that_got_worse(both: Result) -> None:
     worse = languages(1, 1.95)
-    found = judged(both, worse, KNOWN)
-    assert found.exit_code == REGRESSION
-    rows = {row.row.name for row in found.rows if row.limit}
+    judgement = judged(both, worse, KNOWN)
+    assert judgement.exit_code == REGRESSION
+    rows = {row.row.name for row in judgement.rows if row.limit}
     assert rows == {f"{COMMAND} icache={on} lang=rust" for on in ("on", "off")}
-    told = comparison.judged_text("a", [(compared(both, worse), found)], 100, every=False)
-    assert f"{COMMAND} Rust" in told
+    text = comparison.judged_text("a", [(compared(both, worse), judgement)], 100, every=False)
+    assert f"{COMMAND} Rust" in text
     assert judged(both, both, KNOWN).exit_code == OK
 
 
 @pytest.mark.parametrize("form", export.FORMS)
-def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
+def test_exports_distinguish_the_languages(form: str, both: Result) -> None:
     text = export.export(both, KNOWN, form)
     names = {
         "csv": [f"{COMMAND},,on,{lang}," for lang in ("c", "rust")],
@@ -121,7 +121,9 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
     assert [text.count(name) for name in names.get(form, others)] == [1, 1]
 
 
-def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verb_compares_by_language(
+    tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
@@ -132,13 +134,13 @@ def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch)
     assert f"A = {path}, C, the baseline" in done.output
     assert f"B = {path}, Rust" in done.output
     assert "differs: language  c -> rust" in done.output
-    told = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
-    rows = [row for row in told["comparisons"][0]["rows"] if row["id"] == COMMAND]
+    document = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
+    rows = [row for row in document["comparisons"][0]["rows"] if row["id"] == COMMAND]
     assert [row["estimate"] for row in rows] == [pytest.approx(0.3)] * 2
     for words, says in (
         (["--by", "abi", str(path)], "there is no by 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),
-        (["--by", "lang", str(alone)], "rows only in C"),
+        (["--by", "lang", str(alone)], "only in C"),
         ([str(path)], "or --by lang"),
     ):
         failed = run(app, ["compare", *words])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging by limits: exit codes for what got worse by how much, and what noise may not do."""
+"""Judging by limits: exit codes by the size of the growth, and noise that must not fail."""
 
 import json
 from dataclasses import replace
@@ -43,15 +43,15 @@ def noisy(net: float, sd: float, n: int = 200) -> list[int]:
 
 
 def grown(catalogue: Catalogue, old: int, new: int, **instret: int) -> Judgement:
-    one = made(catalogue, {"a.x": steady(old)}, instret={"a.x": instret.get("before", 184)})
+    base = made(catalogue, {"a.x": steady(old)}, instret={"a.x": instret.get("before", 184)})
     two = made(catalogue, {"a.x": steady(new)}, instret={"a.x": instret.get("after", 184)})
-    return judged(one, two, catalogue)
+    return judged(base, two, catalogue)
 
 
-def findings(found: Judgement) -> list[tuple[str, str]]:
-    """The rows that are beyond a limit, and why they are gone."""
+def findings(judgement: Judgement) -> list[tuple[str, str]]:
+    """Return the rows that are beyond a limit, and why they are gone."""
     beyond = [
-        row for row in found.rows if row.limit or (row.instructions and row.instructions.limit)
+        row for row in judgement.rows if row.limit or (row.instructions and row.instructions.limit)
     ]
     return [(row.row.name, row.why) for row in beyond]
 
@@ -72,14 +72,14 @@ def findings(found: Judgement) -> list[tuple[str, str]]:
         (0, 4, Verdict.WORSE, Limit.HARD),
     ],
 )
-def test_default_limits(
+def test_the_default_limits(
     old: int, new: int, verdict: Verdict, limit: Limit, catalogue: Catalogue
 ) -> None:
-    found = grown(catalogue, old, new)
-    assert (found.limit, found.exit_code) == (limit, 3 * (limit is Limit.HARD))
-    (row,) = (row for row in found.rows if row.row.id == "a.x")
+    judgement = grown(catalogue, old, new)
+    assert (judgement.limit, judgement.exit_code) == (limit, 3 * (limit is Limit.HARD))
+    (row,) = (row for row in judgement.rows if row.row.id == "a.x")
     assert (row.verdict, row.limit) == (verdict, limit)
-    assert findings(found) == [("a.x icache=on", "")] * bool(limit)
+    assert findings(judgement) == [("a.x icache=on", "")] * bool(limit)
 
 
 LIMITS = """
@@ -111,14 +111,14 @@ cycles = {}
         ("a.x", 1000, 9000, False, Limit.NONE),  # no limit at all
     ],
 )
-def test_limits_of_a_file(
+def test_limits_come_from_a_file(
     label: str, old: int, new: int, icache: bool, limit: Limit, catalogue: Catalogue, tmp_path: Path
 ) -> None:
     (tmp_path / "l.toml").write_text(LIMITS)
-    one, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
+    base, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
     there: list[tuple[str, Params]] = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
     rules = load_limits(tmp_path / "l.toml", catalogue, there)
-    assert judged(one, two, catalogue, limits=rules).limit is limit
+    assert judged(base, two, catalogue, limits=rules).limit is limit
     with pytest.raises(TockmarkError, match=r"l.toml .*'a\.y'"):
         load_limits(tmp_path / "l.toml", catalogue)
 
@@ -147,55 +147,57 @@ def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue)
         load_limits(tmp_path / "none.toml", catalogue)
 
 
-def test_a_row_of_another_part_of_its_group_does_not_pass(catalogue: Catalogue) -> None:
+def test_a_row_whose_boot_ran_other_rows_does_not_pass(catalogue: Catalogue) -> None:
     whole, part = (
-        with_provenance(made(catalogue, {"a.x": steady(50)}), said=said)
-        for said in ({"lang": "c"}, {"lang": "c", "only": "2"})
+        with_provenance(made(catalogue, {"a.x": steady(50)}), said=provenance)
+        for provenance in ({"lang": "c"}, {"lang": "c", "only": "2"})
     )
-    found = judged(whole, part, catalogue)
-    assert found.exit_code == 3
-    ((name, why),) = findings(found)
+    judgement = judged(whole, part, catalogue)
+    assert judgement.exit_code == 3
+    ((name, why),) = findings(judgement)
     assert (name, "--only" in why) == ("a.x icache=on", True)
     assert judged(part, part, catalogue).exit_code == 0
     allowed = Selection(catalogue, ("a.x",))
-    found = judged(whole, part, catalogue, allowed=allowed)
-    assert found.exit_code == 0
+    judgement = judged(whole, part, catalogue, allowed=allowed)
+    assert judgement.exit_code == 0
 
 
 def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
     rows = {"loop.empty": steady(3000), "a.x": steady(50)}
     whole = made(catalogue, rows)
     some = made(catalogue, {"a.x": steady(50)})
-    found = judged(whole, some, catalogue)
-    assert (found.exit_code, findings(found)[0][1]) == (3, "it is not there")
+    judgement = judged(whole, some, catalogue)
+    assert (judgement.exit_code, findings(judgement)[0][1]) == (3, "it is not there")
     allowed = Selection(catalogue, ("loop",))
-    found = judged(whole, some, catalogue, allowed=allowed)
-    assert (found.exit_code, findings(found)) == (0, [])
-    assert [row.row.id for row in found.rows_with(Verdict.GONE)] == ["loop.empty"]
+    judgement = judged(whole, some, catalogue, allowed=allowed)
+    assert (judgement.exit_code, findings(judgement)) == (0, [])
+    assert [row.row.id for row in judgement.rows_with(Verdict.GONE)] == ["loop.empty"]
     gone = (Absent("loop.empty", "time", {}, True, "memop returned NOMEM"),)
     failed = replace(some, missing=(), failed=gone)
-    found = judged(whole, failed, catalogue)
-    assert found.exit_code == 3
-    assert findings(found)[0][1] == "failed: memop returned NOMEM"
+    judgement = judged(whole, failed, catalogue)
+    assert judgement.exit_code == 3
+    assert findings(judgement)[0][1] == "failed: memop returned NOMEM"
     skipped = replace(some, missing=(), skipped=gone)
-    found = judged(whole, skipped, catalogue)
-    assert (found.exit_code, found.limit) == (3, Limit.HARD)
+    judgement = judged(whole, skipped, catalogue)
+    assert (judgement.exit_code, judgement.limit) == (3, Limit.HARD)
     missing = replace(some, missing=(Absent("loop.empty", "time", {}, True),))
-    found = judged(whole, missing, catalogue)
-    assert (found.exit_code, findings(found)[0][1]) == (3, "missing")
+    judgement = judged(whole, missing, catalogue)
+    assert (judgement.exit_code, findings(judgement)[0][1]) == (3, "missing")
     negative = made(catalogue, {**rows, "a.x": steady(-9)})
-    found = judged(whole, negative, catalogue)
-    assert (found.exit_code, findings(found)[0][1]) == (3, "net cycles is -9, below zero")
+    judgement = judged(whole, negative, catalogue)
+    assert (judgement.exit_code, findings(judgement)[0][1]) == (3, "net cycles is -9, below zero")
 
 
 @pytest.mark.parametrize("kind", ["failed", "missing"])
-def test_a_row_that_no_base_has_must_be_there_too(kind: str, catalogue: Catalogue) -> None:
-    """The new result is incomplete, whatever the bases are."""
+def test_a_missing_row_that_the_base_lacks_makes_the_result_incomplete(
+    kind: str, catalogue: Catalogue
+) -> None:
+    """The new result is incomplete, regardless of the base."""
     base = made(catalogue, {"a.x": steady(50)})
     gone = (Absent("b.new", "time", {}, True, "no" if kind == "failed" else None),)
-    found = judged(base, replace(base, **{kind: gone}), catalogue)  # type: ignore[arg-type]
-    assert (found.exit_code, findings(found)) == (1, [])
-    (warning,) = found.warnings
+    judgement = judged(base, replace(base, **{kind: gone}), catalogue)  # type: ignore[arg-type]
+    assert (judgement.exit_code, findings(judgement)) == (1, [])
+    (warning,) = judgement.warnings
     assert f"the new result is incomplete: {kind}: time: b.new" in warning
 
 
@@ -218,7 +220,9 @@ def test_noise_does_not_fail(catalogue: Catalogue) -> None:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(old=st.integers(0, 10**6), new=st.integers(0, 10**6), more=st.integers(0, 10**5))
-def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue: Catalogue) -> None:
+def test_more_cycles_never_get_a_better_verdict(
+    old: int, new: int, more: int, catalogue: Catalogue
+) -> None:
     limits = [grown(catalogue, old, cycles).limit for cycles in (new, new + more)]
     assert limits == sorted(limits)
     assert grown(catalogue, old, old).exit_code == 0
@@ -261,41 +265,41 @@ def test_the_verb_and_its_exit_codes(
     assert run("base.json", "soft.json")[0] == 0
     code, text = run("base.json", "hard.json", "--markdown", "out.md")
     assert code == 3
-    told = "Regression: cycles worse on 1 row (+20.0 %); 2 rows, 1 link a side"
-    assert text.startswith(f"{told}\n")
+    first = "Regression: cycles worse on 1 row (+20.0 %); 2 rows, 1 link a side"
+    assert text.startswith(f"{first}\n")
     assert "eyond the hard limit: 1 row in cycles" in text
     assert max(map(len, text.splitlines())) <= 100 + len(str(tmp_path))
     page = (tmp_path / "out.md").read_text()
-    assert page.startswith(f"### ❌ tockmark: {told}\n")
+    assert page.startswith(f"### ❌ tockmark: {first}\n")
     assert "| `a.x` | on | 1000 → 1200 | +20.0 % |  | worse &#33;&#33; | 0 |" in page
     assert run("base.json", "other.json")[0] == 2
     assert run("base.json", "other.json", "--force")[0] == 0
     assert run("base.json", "none.json")[0] == 2
     assert run("base.json")[0] == 2
     code, text = run("base.json", "soft.json", "--json")
-    (told,) = json.loads(text)["comparisons"]
-    assert told["exit_code"] == code == 0
-    assert told["limit"] == "soft"
+    (first,) = json.loads(text)["comparisons"]
+    assert first["exit_code"] == code == 0
+    assert first["limit"] == "soft"
     _, text = run("hard.json", "base.json")
     assert text.startswith("Pass: cycles better on 1 row (-16.7 %)")
 
 
-def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
-    """Whoever opens a pull request names kernels, rows and files."""
+def test_names_are_escaped_in_markdown(catalogue: Catalogue) -> None:
+    """The author of a pull request chooses the names of kernels, rows and files."""
     hostile = "[click](http://evil.example) @octocat <img src=x>"
-    one, two = (made(catalogue, {"a.x": steady(net), "a.y": steady(net)}) for net in (1000, 1200))
+    base, new = (made(catalogue, {"a.x": steady(net), "a.y": steady(net)}) for net in (1000, 1200))
     names = {"a.y": f"a.{hostile}"}
-    one, two = (
+    base, new = (
         replace(side, rows=tuple(structs.replace(r, id=names.get(r.id, r.id)) for r in side.rows))
-        for side in (one, two)
+        for side in (base, new)
     )
-    compared = compare(one, two, f"{hostile}`", catalogue, NO_MARGINS, CALM, strict=True)
+    compared = compare(base, new, f"{hostile}`", catalogue, NO_MARGINS, CALM, strict=True)
     compared.factors.append(Factor("kernel", hostile, "`x`|#1"))
-    found = judge_comparison(compared, load_limits(None, catalogue))
-    found = replace(found, warnings=(hostile,), notes=(hostile,))
-    page = comparison.judged_markdown(hostile, [(compared, found)])
+    judgement = judge_comparison(compared, load_limits(None, catalogue))
+    judgement = replace(judgement, warnings=(hostile,), notes=(hostile,))
+    page = comparison.judged_markdown(hostile, [(compared, judgement)])
     assert not set(page.replace("### ", "")) & set("[]@!\\*~")
     assert "http:" not in page
     assert "<img" not in page
     assert page.count("&#60;img") == 7
-    assert page.count("`") == 6  # of the row a.x
+    assert page.count("`") == 6  # around the row a.x

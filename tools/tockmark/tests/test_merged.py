@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The merged changes of Tock that docs/method.md and the example of docs/measure-your-change.md
-show: pages quote the judgement that their committed results give.
+"""The merged changes of Tock in docs/method.md and docs/measure-your-change.md: the pages quote the
+judgement of their committed results.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ EXAMPLE = paths.ROOT / "docs" / "measure-your-change.md"
 
 @dataclass(frozen=True)
 class Measured:
-    """A side of which all that will ever be measured is in one result."""
+    """A side whose only result is stored."""
 
     name: str
     result: Result
@@ -38,31 +38,31 @@ def judged(number: int) -> Report:
     base, head = (
         Measured(side, load(results / f"pr-{number}-{side}.json")) for side in ("base", "head")
     )
-    found = engine.judge(base, head, WANTED, LIMITS, paired=True)
-    return Report(found, ("base", "head"), results, Sizes({}, {}))
+    run = engine.judge(base, head, WANTED, LIMITS, paired=True)
+    return Report(run, ("base", "head"), results, Sizes({}, {}))
 
 
 @pytest.mark.parametrize(("number", "code"), [(5044, 0), (4717, 3), (4923, 0)])
-def test_the_page_says_what_was_judged(number: int, code: int) -> None:
+def test_the_page_quotes_the_judgement(number: int, code: int) -> None:
     report = judged(number)
     assert report.exit_code == code
-    told = first_line(report.judgement)
+    first = first_line(report.judgement)
     (line,) = (
-        one
-        for one in PAGE.read_text(encoding="utf-8").splitlines()
-        if one.startswith(f"| #{number} ")
+        row
+        for row in PAGE.read_text(encoding="utf-8").splitlines()
+        if row.startswith(f"| #{number} ")
     )
-    assert line.startswith(f'| #{number} | exit {code}: "{told}"')
+    assert line.startswith(f'| #{number} | exit {code}: "{first}"')
 
 
-def test_the_example_is_the_answer() -> None:
-    """But for what profiles say, which no result has."""
-    said = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
-    lines = [line.removeprefix("    ") for line in said.partition("\n    …")[0].splitlines()]
+def test_the_example_is_the_output() -> None:
+    """The functions are from profiles, which results do not have."""
+    example = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
+    lines = [line.removeprefix("    ") for line in example.partition("\n    …")[0].splitlines()]
     judgement = judged(4717).judgement
-    told = [*text.wrap(first_line(judgement)), "", *table_lines(judgement, text.LINE)]
-    heads = 5  # lines, of which two have a column more
-    assert lines[:3] == told[:3]
+    printed = [*text.wrap(first_line(judgement)), "", *table_lines(judgement, text.LINE)]
+    heads = 5  # lines; two of them have one more column
+    assert lines[:3] == printed[:3]
     assert len(lines) > heads + 8
     shown = [line.removesuffix("  memset, …") for line in lines[heads:]]
-    assert shown == told[heads : len(lines)]
+    assert shown == printed[heads : len(lines)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Samples that vary by themselves, as a board's do: what the rule makes of drawn ones, of logs, and
-of results that have too few. docs/method.md has the figures of more draws."""
+"""Samples that vary, as a board's do: verdicts on drawn samples, on logs, and on results with too
+few samples. docs/method.md has the figures of more draws."""
 
 import numpy as np
 import pytest
@@ -23,77 +23,77 @@ NOISE = np.random.default_rng(5)
 
 
 def noisy(net: int, n: int) -> list[int]:
-    return [net + 250, *(net + 169 + int(one) for one in NOISE.normal(0, 30, n - 1))]
+    return [net + 250, *(net + 169 + int(noise) for noise in NOISE.normal(0, 30, n - 1))]
 
 
 def on_board(catalogue: Catalogue, n: int, net: int = 3000) -> Result:
     return made(catalogue, {"a.x": noisy(net, n), "b.y": equal(900)}, board=ON_BOARD)
 
 
-def test_samples_that_are_too_few_have_no_verdict(catalogue: Catalogue) -> None:
+def test_rows_with_too_few_samples_have_no_verdict(catalogue: Catalogue) -> None:
     """The reason names the number that is enough."""
     for n, few in ((8, True), (9, False)):
-        one, two = on_board(catalogue, n), on_board(catalogue, n, 6000)
-        found = judged(one, two, catalogue, CALM_LINKS)
-        rows = {row.row.id: row for row in found.rows}
+        base, new = on_board(catalogue, n), on_board(catalogue, n, 6000)
+        judgement = judged(base, new, catalogue, CALM_LINKS)
+        rows = {row.row.id: row for row in judgement.rows}
         if few:
             assert rows["a.x"].verdict is Verdict.NOT_JUDGED
             assert "at least 9" in rows["a.x"].why
-            assert found.warnings == (f"not judged: 1 row (a.x icache=on): {rows['a.x'].why}",)
-            assert found.exit_code == INCOMPLETE
+            assert judgement.warnings == (f"not judged: 1 row (a.x icache=on): {rows['a.x'].why}",)
+            assert judgement.exit_code == INCOMPLETE
         else:
             assert rows["a.x"].verdict is Verdict.WORSE
-            assert found.exit_code == REGRESSION
+            assert judgement.exit_code == REGRESSION
 
 
-def test_where_no_row_has_enough_the_result_is_refused(catalogue: Catalogue) -> None:
+def test_a_result_without_enough_samples_in_any_row_is_refused(catalogue: Catalogue) -> None:
     read = noisy(0, 5)
-    one, two = (made(catalogue, {"a.x": equal(900)}, board=ON_BOARD, read=read) for _ in range(2))
+    base, new = (made(catalogue, {"a.x": equal(900)}, board=ON_BOARD, read=read) for _ in range(2))
     with pytest.raises(TockmarkError, match=r"too few"):
-        compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
+        compare(base, new, "b", catalogue, Margins(), CALM_LINKS)
 
 
-def test_the_more_rows_vary_the_surer_each_has_to_be(catalogue: Catalogue) -> None:
+def test_intervals_widen_with_the_number_of_rows_that_vary(catalogue: Catalogue) -> None:
     samples = {f"a.x n={number}": noisy(3000, 60) for number in range(40)}
     widths = []
     for rows in (dict([next(iter(samples.items()))]), samples):
-        one, two = (
+        base, new = (
             made(catalogue, {label: part[way:31 + way] for label, part in rows.items()},
                  board=ON_BOARD)
             for way in (0, 29)
         )  # fmt: skip
-        found = compare(one, two, "b", catalogue, Margins(), CALM_LINKS)
-        first = next(pair.cycles for pair in found.pairs if pair.row.id == "a.x")
+        comparison = compare(base, new, "b", catalogue, Margins(), CALM_LINKS)
+        first = next(pair.cycles for pair in comparison.pairs if pair.row.id == "a.x")
         widths.append(first.high - first.low)
     assert widths[0] < widths[1]
 
 
-def test_a_simulators_result_stands_beside_a_boards(catalogue: Catalogue) -> None:
-    """Of which the samples vary; limits want --force, as ever."""
+def test_a_simulated_result_can_be_compared_with_a_boards(catalogue: Catalogue) -> None:
+    """The board's samples vary. Limits need --force."""
     sim = made(catalogue, {"a.x": equal(3000)}, board=SIMULATED)
     for net, code in ((3000, OK), (3300, REGRESSION)):
         board = made(catalogue, {"a.x": noisy(net, 60)}, board=ON_BOARD)
         with pytest.raises(TockmarkError, match="--force"):
             judged(sim, board, catalogue, CALM_LINKS)
-        found = judged(sim, board, catalogue, CALM_LINKS, force=True)
-        assert found.exit_code == code
+        judgement = judged(sim, board, catalogue, CALM_LINKS, force=True)
+        assert judgement.exit_code == code
 
 
 @pytest.mark.parametrize("links", [4, 5])
-def test_on_a_board_of_which_no_spread_is_known_five_links_of_the_base_are_the_least(
+def test_a_board_without_known_spread_needs_five_links_of_the_base(
     links: int, catalogue: Catalogue
 ) -> None:
-    """They show how a row spreads over links, beside one link of what is new."""
+    """They show the spread of a row over links; the new side has one link."""
     kit = Board("nrf52840dk", "nrf52840", 64_000_000, "hardware")
 
     def result(name: str, net: int) -> Result:
         kernel = Kernel(name, f"{name}.elf", name * 64)
         return made(catalogue, {"a.x": noisy(net, 100)}, board=kit, kernel=kernel, icache=(False,))
 
-    base = of_links([result(str(one), 3000 + 10 * one) for one in range(links)])
-    known = committed_spread(base)
-    assert "cw310" in known.title
+    base = of_links([result(str(link), 3000 + 10 * link) for link in range(links)])
+    spread = committed_spread(base)
+    assert "cw310" in spread.title
     for net, code in ((3020, OK), (4200, REGRESSION if links == 5 else OK)):
-        found = judged(base, result("b", net), catalogue, known)
-        assert found.exit_code == code
-        assert not found.warnings
+        judgement = judged(base, result("b", net), catalogue, spread)
+        assert judgement.exit_code == code
+        assert not judgement.warnings

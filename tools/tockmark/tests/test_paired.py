@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Links in pairs: sections are matched by name and content, and every shared one comes to lie at
-the same address on both sides, whatever the linker's relaxation does."""
+"""Paired links: sections are matched by name and content, and every shared section gets the same
+address on both sides, despite the linker's relaxation."""
 
 import math
 import random
@@ -33,7 +33,7 @@ ORIGIN = 0x2000_0000
 
 
 @pytest.mark.parametrize(
-    ("name", "known_as"),
+    ("name", "plain_name"),
     [
         (".text._ZN6kernel4main17h0123456789abcdefE", ".text._ZN6kernel4mainE"),
         (".text._ZN6kernel4main17h0123456789abcdefE.llvm.77", ".text._ZN6kernel4mainE"),
@@ -45,8 +45,8 @@ ORIGIN = 0x2000_0000
         (".text.kernel_main", ".text.kernel_main"),
     ],
 )
-def test_names_lose_what_compilers_number(name: str, known_as: str) -> None:
-    assert without_numbers(name) == known_as
+def test_compiler_numbers_are_removed_from_names(name: str, plain_name: str) -> None:
+    assert without_numbers(name) == plain_name
 
 
 def section(
@@ -62,7 +62,7 @@ def matched(base: Sequence[InputSection], head: Sequence[InputSection]) -> set[t
     return {(old.mark, new.mark) for old, new in match(base, head)}
 
 
-def test_sections_of_one_name_are_matched_by_content_first() -> None:
+def test_sections_with_equal_names_are_matched_by_content_first() -> None:
     base = [section(f"b{n}", data=bytes([n])) for n in (1, 2, 3)]
     head = [section(f"h{n}", data=bytes([n])) for n in (9, 3, 1)]
     assert matched(base, head) == {("b1", "h1"), ("b3", "h3"), ("b2", "h9")}
@@ -71,8 +71,8 @@ def test_sections_of_one_name_are_matched_by_content_first() -> None:
 
 @dataclass
 class Stand:
-    """Links as a linker does that lays sections out one after the other: a call takes 4 bytes less
-    where what it calls is near, and the section is aligned at its end."""
+    """A linker that places sections one after the other. A call to a near section takes 4 bytes
+    less, and a section is aligned at its end."""
 
     parts: list[InputSection]
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -83,14 +83,14 @@ class Stand:
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
         self.links += 1
-        known = {one.mark: one for one in self.parts}
+        part_by_mark = {part.mark: part for part in self.parts}
         shorter: set[str] = set()
         for _ in range(3):
             places, at = {}, ORIGIN
             for mark in order:
-                at += -at % known[mark].align
+                at += -at % part_by_mark[mark].align
                 places[mark] = at
-                at += known[mark].size + room.get(mark, 0) - 4 * (mark in shorter)
+                at += part_by_mark[mark].size + room.get(mark, 0) - 4 * (mark in shorter)
             shorter = {
                 caller
                 for caller, callee in self.calls.items()
@@ -107,13 +107,13 @@ def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
         section(f"{MARK}{letter}{name}", f".text.{name}", rng.randbytes(size))
         for name, size in sizes.items()
     ]
-    names = [one.mark for one in parts]
+    names = [part.mark for part in parts]
     return Stand(parts, {caller: rng.choice(names) for caller in names[::2]})
 
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Elf, Elf]]:
-    """The kernels that would be written."""
+    """Return the list of kernels that would be written."""
     kept: list[tuple[Elf, Elf]] = []
     monkeypatch.setattr(engine, "without_marks", lambda elf: elf)
     monkeypatch.setattr(engine, "replace_whole", lambda files: kept.append(tuple(files.values())))
@@ -121,7 +121,7 @@ def unwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Elf, Elf]]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_that_both_have_begins_at_one_address(
+def test_shared_sections_begin_at_the_same_address(
     seed: int, unwritten: list[tuple[Elf, Elf]]
 ) -> None:
     draw = random.Random(seed)
@@ -140,7 +140,8 @@ def test_all_that_both_have_begins_at_one_address(
         pair = links.pair(number, (Path("b"), Path("h")))
         assert pair.moved == ()
         base, head = (
-            {one.name[len(MARK) + 1 :]: one.address for one in elf.symbols} for elf in unwritten[-1]
+            {symbol.name[len(MARK) + 1 :]: symbol.address for symbol in elf.symbols}
+            for elf in unwritten[-1]
         )
         assert {name: base[name] for name in base.keys() & head.keys()} == {
             name: head[name] for name in base.keys() & head.keys()
@@ -151,19 +152,19 @@ def test_all_that_both_have_begins_at_one_address(
         assert (list(base) == list(first)) is (number == 0)
         for name in base.keys() & head.keys():
             residues.setdefault(name, set()).add((base[name] - first[name]) % 8)
-    # The first in the order has no room before it.
-    assert sum(found == {0, 2, 4, 6} for found in residues.values()) >= len(residues) - 4
+    # The first section in the order has no room before it.
+    assert sum(positions == {0, 2, 4, 6} for positions in residues.values()) >= len(residues) - 4
 
 
-# What paired links are worth
+# The spread of paired links
 
 
 def row_of(name: str, icache: bool = False) -> Row:
-    found = made(load(), {name: steady(9)}, instret={name: 100}, icache=(icache,)).rows
-    return next(row for row in found if not row.is_overhead)
+    rows = made(load(), {name: steady(9)}, instret={name: 100}, icache=(icache,)).rows
+    return next(row for row in rows if not row.is_overhead)
 
 
-def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
+def test_the_interval_of_pairs_shrinks_with_their_number_to_a_point_if_equal() -> None:
     spread = paired_spread(Spread(), load())
     off = spread.row_deviation(row_of("syscall.command"))
     assert off is not None
@@ -172,8 +173,8 @@ def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> Non
     halves = []
     for pairs in (1, 2, 4, 8):
         bases = tuple(1000.0 + 50 * n for n in range(pairs))
-        found = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
-        assert found.ratio == pytest.approx(1.01)
-        halves.append(math.log(found.high / found.low) / 2)
+        change_ = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
+        assert change_.ratio == pytest.approx(1.01)
+        halves.append(math.log(change_.high / change_.low) / 2)
     assert all(later < before / 1.35 for before, later in pairwise(halves))
-    assert halves[2] == pytest.approx(0, abs=1e-12)  # four agree to the cycle, at all places
+    assert halves[2] == pytest.approx(0, abs=1e-12)  # four equal pairs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The search for the first bad commit, against going through all of them."""
+"""The search for the first bad commit, compared with a linear search."""
 
 import itertools
 import math
@@ -7,19 +7,19 @@ import math
 from tockmark.judge.bisect import first_bad
 
 
-def plainly(verdicts: tuple[bool | None, ...]) -> range:
-    """The first that is bad, and before it those of which it cannot be told."""
+def linear_search(verdicts: tuple[bool | None, ...]) -> range:
+    """Return the first bad commit, with the unknown ones directly before it."""
     end = next(n for n, verdict in enumerate(verdicts) if verdict)
     last = max(n for n in range(end) if verdicts[n] is False)
     return range(last + 1, end + 1)
 
 
-def test_it_finds_what_going_through_all_finds_and_asks_of_none_twice() -> None:
+def test_it_agrees_with_a_linear_search_and_asks_about_no_commit_twice() -> None:
     for count in range(2, 9):
         for turn in range(1, count):
-            told = [number >= turn for number in range(count)]
+            truth = [number >= turn for number in range(count)]
             for hidden in itertools.product([True, False], repeat=count - 2):
-                inner = [None if h else t for h, t in zip(hidden, told[1:-1], strict=True)]
+                inner = [None if h else t for h, t in zip(hidden, truth[1:-1], strict=True)]
                 verdicts = (False, *inner, True)
                 asked: list[int] = []
 
@@ -29,12 +29,12 @@ def test_it_finds_what_going_through_all_finds_and_asks_of_none_twice() -> None:
                     asked.append(number)
                     return of[number]
 
-                assert first_bad(count, is_bad) == plainly(verdicts)
+                assert first_bad(count, is_bad) == linear_search(verdicts)
                 assert len(asked) == len(set(asked))
                 assert {0, count - 1}.isdisjoint(asked)
 
 
-def test_it_takes_as_few_steps_as_halving_does() -> None:
+def test_it_takes_as_few_steps_as_bisection() -> None:
     for turn in (1, 300, 999):
         asked: list[int] = []
 
@@ -46,7 +46,7 @@ def test_it_takes_as_few_steps_as_halving_does() -> None:
         assert len(asked) <= math.ceil(math.log2(1000))
 
 
-def test_a_run_of_what_cannot_be_told_is_left_behind() -> None:
+def test_a_range_of_unknown_commits_is_skipped_quickly() -> None:
     asked: list[int] = []
 
     def is_bad(number: int) -> bool | None:

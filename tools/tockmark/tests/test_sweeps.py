@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Sweeps: slopes, intercepts and bends of lines that are known."""
+"""Sweeps: slopes, intercepts and bends of given lines."""
 
 import json
 from pathlib import Path
@@ -24,25 +24,25 @@ def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
     return made(catalogue, rows)
 
 
-def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
-    (found,) = sweeps.sweeps(
+def test_a_line_is_checked_at_the_size_that_is_left_out(catalogue: Catalogue) -> None:
+    (sweep,) = sweeps.sweeps(
         result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
     )
-    assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
-    assert (found.line.slope, found.line.intercept) == pytest.approx((3, 40))
-    assert (found.line.held_out, found.line.held_out_error) == pytest.approx((4, 0))
-    assert found.bend is None
+    assert (sweep.label, sweep.parameter, sweep.sizes) == ("a.x", "size", 5)
+    assert (sweep.line.slope, sweep.line.intercept) == pytest.approx((3, 40))
+    assert (sweep.line.held_out, sweep.line.held_out_error) == pytest.approx((4, 0))
+    assert sweep.bend is None
 
 
 def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
-    (found,) = sweeps.sweeps(result_of(catalogue, x=nops), catalogue)
-    assert found.bend == 4
-    assert found.slopes == pytest.approx((512, 812))
-    assert found.line.residual_sd > 100
+    (sweep,) = sweeps.sweeps(result_of(catalogue, x=nops), catalogue)
+    assert sweep.bend == 4
+    assert sweep.slopes == pytest.approx((512, 812))
+    assert sweep.line.residual_sd > 100
 
 
-def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_the_verb_fits_lines(tmp_path: Path, catalogue: Catalogue) -> None:
     result = result_of(catalogue, x={s: 40 + 3 * s for s in range(8)})
     (tmp_path / "r.json").write_text(file.text(result))
     done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json")])
@@ -51,16 +51,16 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert max(map(len, done.output.splitlines())) <= 100
     done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--json"])
     assert json.loads(done.output)[0]["line"]["slope"] == pytest.approx(3)
-    one = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
-    (tmp_path / "r.json").write_text(file.text(one))
+    nops = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
+    (tmp_path / "r.json").write_text(file.text(nops))
     for only, code in (("a.x", 0), ("a.x:n=3", 2), ("a.y", 2)):
         done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--only", only])
         assert exit_code(done) == code
 
 
-def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
-    """Below, a copy's ends count: here as much as if a byte cost nothing."""
+def test_sweeps_over_bytes_are_fitted_from_one_kib_up() -> None:
+    """Below that, the ends of a copy count: here as if a byte cost nothing."""
     nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
-    (found,) = sweeps.sweeps(made(load(), rows), load())
-    assert (found.sizes, found.line.slope, found.line.intercept) == (4, 1, 76)
+    (sweep,) = sweeps.sweeps(made(load(), rows), load())
+    assert (sweep.sizes, sweep.line.slope, sweep.line.intercept) == (4, 1, 76)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rule: what the layout may do, and what it may not be blamed for."""
+"""The rule: which differences layout explains, and which it does not."""
 
 import math
 
@@ -19,30 +19,30 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import judged, made, of_links, steady
 
 ONE_PERCENT = Deviation(0.01, 15)
-MANY = 10**6  # degrees of freedom: as good as known
+MANY = 10**6  # degrees of freedom: practically exact
 
 
 @pytest.mark.parametrize(("z", "free"), [(3.5, 7), (3.5, 15), (3.5, 100), (2, 4)])
-def test_students_t_is_that_of_scipy(z: float, free: int) -> None:
+def test_students_t_agrees_with_scipy(z: float, free: int) -> None:
     expected = reference.t.isf(reference.norm.sf(z), free)
     assert student(z, free) == pytest.approx(expected, rel=0.02)
     assert student(z, 0) == math.inf
 
 
-def test_more_links_tell() -> None:
+def test_more_links_narrow_the_interval() -> None:
     widths = []
     for links in (1, 4, 16):
         base, new = (Value((net,) * links, links) for net in (1000, 1040))
-        found = change(base, new, Deviation(0.01, MANY))
-        widths.append(math.log(found.high / found.low))
+        change_ = change(base, new, Deviation(0.01, MANY))
+        widths.append(math.log(change_.high / change_.low))
     assert widths == pytest.approx([2 * Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3)
-    assert verdict_of(found, 0.01) is Verdict.WORSE
-    assert verdict_of(found, 0.04) is Verdict.UNSURE
-    assert verdict_of(found, 0.06) is Verdict.SAME
+    assert verdict_of(change_, 0.01) is Verdict.WORSE
+    assert verdict_of(change_, 0.04) is Verdict.UNSURE
+    assert verdict_of(change_, 0.06) is Verdict.SAME
 
 
-def test_what_both_sides_show_counts_if_it_is_more() -> None:
-    """Of four links each, that differ by far more than was known."""
+def test_the_shown_spread_counts_if_it_is_wider() -> None:
+    """Four links per side differ by far more than the known spread."""
     base, new = Value((900, 1000, 1100, 1000), 4), Value((1000, 1100, 1200, 1100), 4)
     assert verdict_of(change(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
     calm = Value((1000,) * 4, 4), Value((1100,) * 4, 4)
@@ -59,12 +59,12 @@ def test_what_both_sides_show_counts_if_it_is_more() -> None:
     ],
 )
 def test_instructions_need_no_links(new: tuple[int, ...], expected: Verdict) -> None:
-    """A stray one or two are none, whatever share of the row they are."""
+    """One or two instructions never count, however short the row is."""
     margin = 0.025
     assert verdict_of(change_of_count(Value((100,)), Value(new)), margin) is expected
 
 
-MIRROR = {one: one for one in Verdict} | {
+MIRROR = {verdict: verdict for verdict in Verdict} | {
     Verdict.WORSE: Verdict.BETTER,
     Verdict.BETTER: Verdict.WORSE,
 }
@@ -73,9 +73,9 @@ nets = st.lists(st.integers(-5, 10**6), min_size=1, max_size=5).map(tuple)
 
 @given(nets, nets, st.floats(0, 0.2), st.floats(0.001, 0.5), st.integers(0, 50))
 def test_swapping_changes_no_verdict(
-    one: tuple[int, ...], two: tuple[int, ...], s: float, margin: float, error: int
+    first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, error: int
 ) -> None:
-    a, b = Value(one, len(one), error), Value(two, len(two), error)
+    a, b = Value(first, len(first), error), Value(second, len(second), error)
     there, back = change(a, b, Deviation(s, 15)), change(b, a, Deviation(s, 15))
     assert MIRROR[verdict_of(there, margin)] is verdict_of(back, margin)
     assert verdict_of(change(a, a, None), margin) is Verdict.SAME
@@ -84,65 +84,65 @@ def test_swapping_changes_no_verdict(
 
 
 @given(nets, nets, st.floats(0, 0.2), st.floats(0.001, 0.5), st.floats(1, 3))
-def test_a_wider_margin_moves_nothing(
-    one: tuple[int, ...], two: tuple[int, ...], s: float, margin: float, wider: float
+def test_a_wider_margin_adds_no_finding(
+    first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, wider: float
 ) -> None:
-    found = change(Value(one, len(one)), Value(two, len(two)), Deviation(s, 15))
-    if verdict_of(found, margin) not in MOVED:
-        assert verdict_of(found, margin * wider) not in MOVED
+    change_ = change(Value(first, len(first)), Value(second, len(second)), Deviation(s, 15))
+    if verdict_of(change_, margin) not in MOVED:
+        assert verdict_of(change_, margin * wider) not in MOVED
 
 
-def ids(found: Judgement) -> list[str]:
-    """The rows whose cycles are beyond a limit, or that are no row any more."""
-    return [row.row.id for row in found.rows if row.limit]
+def ids(judgement: Judgement) -> list[str]:
+    """Return the rows whose cycles are beyond a limit, or that are gone."""
+    return [row.row.id for row in judgement.rows if row.limit]
 
 
 def test_slopes_of_the_apps_set_the_noise(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = made(catalogue, {"loop.empty": steady(1000), "a.x": steady(1000)})
+    base = made(catalogue, {"loop.empty": steady(1000), "a.x": steady(1000)})
     two = made(catalogue, {"loop.empty": steady(1009), "a.x": steady(1025)})
-    assert judged(one, two, catalogue).limit is Limit.HARD
+    assert judged(base, two, catalogue).limit is Limit.HARD
     monkeypatch.setattr(Series, "is_slope", True)
-    assert judged(one, two, catalogue).limit is Limit.SOFT
-    # More is no noise: it hides nothing, and does not pass.
+    assert judged(base, two, catalogue).limit is Limit.SOFT
+    # A larger difference is not noise: it widens no interval, and does not pass.
     three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
-    found = judged(one, three, catalogue)
-    assert found.exit_code == 3
-    assert ids(found) == ["loop.empty", "a.x"]
+    judgement = judged(base, three, catalogue)
+    assert judgement.exit_code == 3
+    assert ids(judgement) == ["loop.empty", "a.x"]
 
 
 def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None:
     runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
-    found = spread_over_links(of_links(runs), "here")
+    spread = spread_over_links(of_links(runs), "here")
     (row,) = (row for row in runs[0].rows if row.id == "a.x")
     logs = [math.log(net / 1000) for net in (990, 1000, 1010, 1000)]
-    deviation = found.row_deviation(row)
+    deviation = spread.row_deviation(row)
     assert deviation is not None
     assert deviation.value == pytest.approx(math.sqrt(sum(x * x for x in logs) / 3), rel=1e-3)
-    assert (deviation.free, found.title) == (3, "here, 4 links")
+    assert (deviation.free, spread.title) == (3, "here, 4 links")
     assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 
-def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: Catalogue) -> None:
+def test_more_instructions_are_no_finding_if_cycles_certainly_fell(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(1000)}, instret={"a.x": 100})
     for net, limit in ((1000, Limit.HARD), (950, Limit.NONE), (1010, Limit.HARD)):
         new = made(catalogue, {"a.x": steady(net)}, instret={"a.x": 133})
-        found = judged(base, new, catalogue)
-        assert found.limit is limit
-        assert [row.moved for row in found.moved] == [33]
+        judgement = judged(base, new, catalogue)
+        assert judgement.limit is limit
+        assert [row.moved for row in judgement.moved] == [33]
 
 
-def test_links_are_told_apart_as_seldom_as_is_said() -> None:
-    """Of links of normal logarithms, which new links are judged by: about as the known ones."""
+def test_false_alarms_are_as_rare_as_calibrated() -> None:
+    """Links have normal logarithms; new links give about as many alarms as the known ones."""
     draw = np.random.default_rng(7)
     rows: dict[AnyKey, Floats] = {
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
     }
-    known = Spread("made", 16, rows)
-    assert 2 <= known.z(True, 4) <= known.z(True, 1) < 4
-    assert known.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
-    wide = student(known.z(True, 1), 15) * math.sqrt(2)
+    spread = Spread("made", 16, rows)
+    assert 2 <= spread.z(True, 4) <= spread.z(True, 1) < 4
+    assert spread.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
+    wide = student(spread.z(True, 1), 15) * math.sqrt(2)
     s = np.array([logs.std(ddof=1) for logs in rows.values()])
     new = draw.normal(0, 0.01, (1000, 2, 60))
     beyond = np.abs(new[:, 0] - new[:, 1]) - math.log(1.01) > wide * s

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds the apps of the ladder, not yet linked, into build/apps/ladder-c-abi2: of each way (old.c, new.c)
-# a server, a leader and a rival, for kernels with four slots and with eight; and an instance, of which there may be many, one that runs longer, and what
-# stands beside these. Run from the top of the repository, when apps/build.mk has run:
+# Builds the ladder's apps, not yet linked, into build/apps/ladder-c-abi2: for each IPC (old.c, new.c) a
+# server, a leader and a rival, for kernels with four slots and with eight; two instances (short and long),
+# and the app with an alarm. Run from the top of the repository, after apps/build.mk:
 #     make -f lab/studies/ladder/apps/build.mk
 
 include apps/code.mk
@@ -29,7 +29,7 @@ APPS := $(foreach group,$(GROUPS),$(ROLES:%=$(group)_%))
 .PHONY: all
 all: $(APPS:%=$(OUT)/%.o) $(INSTANCES:%=$(OUT)/%.o) $(OUT)/waker.o $(OUT)/libtockmark.a $(OUT)/app.ld
 
-# What the apps take from the catalogue.
+# The catalogue's rows, as headers.
 $(OUT)/ladder_rows.h: lab/studies/ladder/catalogue.toml apps/generate.py
 	@mkdir -p $(@D)
 	@python3 apps/generate.py $< $@
@@ -60,5 +60,5 @@ $(OUT)/libtockmark.a: build/apps/c-abi2/libtockmark.a
 
 -include $(shell find $(OUT)/parts -name '*.d' 2>/dev/null)
 
-# Else make would take them for intermediate.
+# Otherwise make would delete them as intermediate.
 .SECONDARY:

@@ -21,7 +21,7 @@ static inline void quarter(uint32_t *s, uint32_t a, uint32_t b, uint32_t c, uint
     s[c] += s[d], s[b] = turned(s[b] ^ s[c], 7);
 }
 
-/* The block of this number. */
+/* Compute the block with this number. */
 static void block(uint32_t *out, uint32_t number) {
     for (uint32_t i = 0; i < WORDS; i++)
         out[i] = start[i] + (i == COUNTER) * number;

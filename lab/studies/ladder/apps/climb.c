@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What leader and rivals do alike: see ladder.h. */
+/* The code that leader and rivals share: see ladder.h. */
 #include "chacha.h"
 #include "way.h"
 
-static uint32_t stream[SIZE_MAX_WORDS]; /* what the cipher adds to a message */
+static uint32_t stream[SIZE_MAX_WORDS]; /* the cipher's key stream */
 static volatile bool rang;
 
 static void on_alarm(uint32_t now, uint32_t due, uint32_t zero, void *userdata) {
@@ -11,7 +11,7 @@ static void on_alarm(uint32_t now, uint32_t due, uint32_t zero, void *userdata) 
     rang = true;
 }
 
-/* Sleep until this tick. False if it had passed. */
+/* Sleep until this tick. Returns false if it has passed. */
 static bool sleep_until(uint32_t tick) {
     uint32_t left = tick - tm_alarm_now();
     if (!left || left > 1U << 31)
@@ -34,7 +34,7 @@ bool climb_begin(void) {
     return true;
 }
 
-/* No two words of all messages of a rung are alike, but by chance. */
+/* All words of all messages of a rung differ, except by chance. */
 static uint32_t plain(uint32_t i, uint32_t which) { return 0x9e3779b9 * (i + 1) ^ which << 20; }
 
 static void fill(uint32_t size, uint32_t which) {
@@ -72,7 +72,7 @@ bool climb(const struct rung *rung, struct note notes[EACH], const char **failed
             return false;
         }
         notes[n].due = n * rung->period * rung->tick;
-        notes[n].asked.first -= late * rung->tick; /* it waited behind its client's last one */
+        notes[n].asked.first -= late * rung->tick; /* it waited for its client's last request */
         notes[n].ready = take_reading(0);
     }
     return true;

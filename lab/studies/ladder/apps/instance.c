@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One of several instances of a small program: ChaCha20 over 4096 bytes, RUNS times, each held
- * against the known answer. It says when it began, had its first answer, and its last, by the
- * core's counter. */
+/* An instance of a small program: ChaCha20 over 4096 bytes, RUNS times, each answer checked. It
+ * prints the core's cycle counter at its start, at its first answer and at its last. */
 #include "chacha.h"
 #include "reading.h"
 
@@ -22,7 +21,7 @@ static void say(const char *what) {
     tm_console_write(line, (uint32_t)length);
 }
 
-/* Twice over the same words gives them back; their first are the RFC's (2.3.2). */
+/* Encrypting twice restores the words; the first words are the RFC's (2.3.2). */
 static bool is_right(uint32_t run) {
     static const uint32_t known[] = {0xe4e7f110, 0x15593bd1, 0x1fdd0f50, 0xc47120a3};
     uint32_t wrong = 0;

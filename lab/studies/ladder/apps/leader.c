@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The apps ladder and ladder2, eight and eight2: what several clients get of one server, and how
- * long they wait. This is the first client; ladder.h says how the others and the server play
- * together.
+ * The apps ladder and ladder2, eight and eight2: how long several clients of one server wait. This
+ * is the first client; ladder.h describes the protocol with the other clients and the server.
  *
- * A sample is one request of any client, in the order in which they were answered: how long it
- * waited, which is from when it was asked until it was answered, less the server's work on it. The
- * readings themselves are told in a record of their own.
+ * A sample is one request of any client, in the order of the answers: its wait, which is the time
+ * from request to answer minus the server's work. The counter values are in a record of their own.
  */
 #include "records.h"
 #include "sampling.h"
@@ -22,7 +20,7 @@ struct served {
     struct note note;
 };
 static struct served all[CLIENTS_MAX * EACH];
-static uint32_t next; /* of them, to be a sample */
+static uint32_t next; /* index of the next sample */
 
 static bool ask(struct tm_run *run, enum kind kind, uint32_t size) {
     struct reading asked, answered;
@@ -40,7 +38,7 @@ static bool begin(struct tm_run *run) {
     return begun;
 }
 
-/* Ask for a client's notes, and for what the server counted. */
+/* Ask the server for a client's notes and for its own counts. */
 static bool collect(struct tm_run *run, uint32_t client, struct count *count) {
     request->words[0] = client;
     if (!ask(run, COLLECT, sizeof *count + EACH * sizeof(struct note)))
@@ -49,7 +47,7 @@ static bool collect(struct tm_run *run, uint32_t client, struct count *count) {
     return true;
 }
 
-/* All notes are there, and the server counted what the clients asked. */
+/* All notes are there, and the server's counts match the clients' requests. */
 static bool await(struct tm_run *run) {
     struct count count = {0};
     uint32_t waits = 0;
@@ -65,8 +63,7 @@ static bool await(struct tm_run *run) {
     return true;
 }
 
-/* Put a client's notes among those of the clients before it, in the order in which requests were
- * answered. */
+/* Merge a client's notes with the notes of earlier clients, in the order of the answers. */
 static void sort(uint32_t client, const struct note *notes) {
     for (uint32_t i = 0; i < EACH; i++) {
         uint32_t at = client * EACH + i;
@@ -78,8 +75,8 @@ static void sort(uint32_t client, const struct note *notes) {
     }
 }
 
-/* Cycles of a tick of the alarm. The core must not sleep meanwhile: then its counter stands still.
- */
+/* Return the cycles of a tick of the alarm. The core must not sleep meanwhile: its counter would
+ * stop. */
 static uint32_t tick(void) {
     static uint32_t known;
     uint32_t from = tm_alarm_now(), first = from, cycles = 0;
@@ -130,7 +127,7 @@ static bool take(struct tm_run *run, uint32_t period) {
 static bool setup_closed(struct tm_run *run) { return take(run, 0); }
 
 #ifndef TM_EIGHT
-/* So that three clients keep the server busy half of the time, more or less. */
+/* With this period, three clients keep the server busy about half of the time. */
 static bool setup_open(struct tm_run *run) { return take(run, 9600 * (8 + run->value[1] / 40)); }
 #endif
 
@@ -143,7 +140,7 @@ static bool sample(struct tm_run *run) {
     return true;
 }
 
-/* Cycles from the first request on. */
+/* Cycles since the first request. */
 static void add_times(const char *name, const struct reading *times, uint32_t from) {
     static uint32_t series[CLIENTS_MAX * EACH];
     for (uint32_t i = 0; i < clients() * EACH; i++)

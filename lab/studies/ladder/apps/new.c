@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The way by the new IPC: see way.h. */
+/* The new IPC: see way.h. */
 #include "relay.h"
 #include "way.h"
 
@@ -22,7 +22,7 @@ struct tock_return way_find(void) {
     return found;
 }
 
-/* What goes out has so many bytes, and so has what comes in; the kernel is told when it changes. */
+/* Set the size of outgoing and incoming messages; the kernel is called only if it changes. */
 static struct tock_return allow(struct message *from, struct message *to, uint32_t bytes) {
     static uint32_t allowed;
     struct tock_return done = {TOCK_SUCCESS, {0, 0, 0}};
@@ -67,7 +67,7 @@ int way_serve(void (*handle)(struct message *message, struct reading taken)) {
             handle(&in, taken);
         done = allow(&in, 0, got.word[0]);
         if (!tock_failed(done))
-            tm_relay_respond(); /* who asked may be gone */
+            tm_relay_respond(); /* the client may have ended */
     }
     return (int)done.word[0];
 }

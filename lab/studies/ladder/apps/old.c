@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The way by the old IPC: see way.h. */
+/* The old IPC: see way.h. */
 #include "way.h"
 
 static struct message shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A client beside the leader (ladder.h). It prints nothing, and runs for ever. */
+/* A further client next to the leader (ladder.h). It prints nothing and runs for ever. */
 #include "way.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool ask(enum kind kind, uint32_t size) {
     return !tock_failed(way_ask(&asked, &answered)) && answer->good;
 }
 
-/* Sleep until there is another rung than the last. */
+/* Sleep until there is a new rung. */
 static bool join(struct rung *rung) {
     uint32_t last = rung->number;
     while (rung->number == last) {
@@ -26,7 +26,7 @@ static bool join(struct rung *rung) {
     return true;
 }
 
-/* Notes that are not there tell the leader that something went wrong. */
+/* Missing notes show the leader that something failed. */
 static bool deposit(void) {
     memcpy(request->words, notes, sizeof notes);
     return ask(DEPOSIT, sizeof notes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The server of the ladder (ladder.h). It prints nothing, and runs for ever. */
+/* The server of the ladder (ladder.h). It prints nothing and runs for ever. */
 #include "chacha.h"
 #include "way.h"
 

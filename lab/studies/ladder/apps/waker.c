@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * An app beside instances (instance.c): its alarm is due at multiples of 96,000 cycles, and it
- * notes how many ticks late it was awake, be it that the alarm came late or was set late. When the
- * core has slept for most of a period, the instances are done: then it says which latenesses it
- * met, in cycles, and how often, and what a tick is.
+ * An app that runs next to instances (instance.c). Its alarm is due at multiples of 96,000 cycles,
+ * and it notes how many ticks late it woke, whether the alarm came late or was set late. When the
+ * core has slept for most of a period, the instances are done. Then it prints each lateness in
+ * cycles, how often it occurred, and the length of a tick.
  */
 #include "alarm.h"
 #include "peer.h"
@@ -27,7 +27,7 @@ static void on_alarm(uint32_t now, uint32_t due, uint32_t zero, void *userdata) 
 
 static uint32_t cycles(void) { return take_reading(0).first; }
 
-/* False if there is no place for one more. */
+/* Returns false if the table is full. */
 static bool note(uint32_t ticks) {
     uint32_t i = 0;
     while (i < kinds && late[i].ticks != ticks)

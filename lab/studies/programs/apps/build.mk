@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds whole programs as apps that are not linked yet: one object a program (c/*.c, src/bin/*.rs), with what it is made of, and beside them the libtockmark.a of the apps.
-# Foreign sources come from packages: IBEX is the folder of Ibex's, Cargo says where a crate's are. Run
-# from the top of the repository, when apps/build.mk has run:
+# Builds whole programs as unlinked apps: one object per program (c/*.c, src/bin/*.rs), and libtockmark.a.
+# Third-party sources come from packages: IBEX is the folder of Ibex's sources, Cargo finds the crates'.
+# Run from the top of the repository, after apps/build.mk:
 #     make -f lab/studies/programs/apps/build.mk IBEX=…/vendor
 #     make -f lab/studies/programs/apps/build.mk IBEX=…/vendor ONLY="aes towers"
-# They go to build/apps/programs-c-abi2 and programs-rust-abi2; those behind -csr are the very same
-# objects with the library that reads the core's counters in machine mode, as bare programs do.
+# Output: build/apps/programs-c-abi2 and programs-rust-abi2; the folders ending in -csr have the same objects
+# with the library that reads the core's counters in machine mode, for bare programs.
 
 include apps/code.mk
 
@@ -29,10 +29,10 @@ endif
 OWN_FLAGS := -std=gnu11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -MMD -MP
 INCLUDE := -I$(C) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(COMPILER)"'
 STRICT := -Wall -Wextra -Werror
-# Foreign code is taken as it is.
+# Third-party code is compiled unchanged, without warnings.
 FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/common -I$(IBEX)/riscv-test-env
 
-# The app pad, and others so many KiB longer.
+# The app pad, and versions that are this many KiB longer.
 PADS := pad_16 pad_64 pad_128 pad_256
 ALL_C := $(patsubst $(SOURCE)/c/%.c,%,$(wildcard $(SOURCE)/c/*.c)) $(PADS)
 ALL_RUST := $(patsubst $(SOURCE)/src/bin/%.rs,%,$(wildcard $(SOURCE)/src/bin/*.rs))
@@ -45,7 +45,7 @@ all: $(BARE) $(if $(filter crypto,$(NAMES_C)),$(CRYPTO)) $(foreach folder,$(C) $
 	$(foreach folder,$(RUST) $(RUST)-csr,$(NAMES_RUST:%=$(folder)/%.o) $(folder)/ticker.o) \
 	$(FOLDERS:%=%/libtockmark.a) $(FOLDERS:%=%/app.ld)
 
-# What of a program is foreign: sources, and what they are compiled with besides.
+# A program's third-party sources, and their extra options.
 PARTS_lms := $(foreach one,list_join main matrix state util,$(COREMARK)/core_$(one).c)
 FLAGS_lms := -Dmain=lms_main -DTOTAL_DATA_SIZE=2000 -DPERFORMANCE_RUN=1 -DITERATIONS=1
 PARTS_dhrystone := $(TESTS)/dhrystone/dhrystone.c $(TESTS)/dhrystone/dhrystone_main.c
@@ -67,8 +67,8 @@ PARTS_mlkem := $(wildcard $(PQCLEAN)/*.c) $(INTERNALS)/cfiles/fips202.c
 FLAGS_mlkem := -I$(PQCLEAN) -I$(INTERNALS)/include -I$(PQCLEAN_ALL)/common
 endif
 
-# What does the crypto, in one object that the kernel is linked with, too: nothing of it is named outside,
-# nor does it call anything outside.
+# The crypto as one object, which the kernel also links: it exports only its entry point and calls nothing
+# outside.
 $(CRYPTO): $(CARGO_OUT)/$(TARGET)/release/cipher $(C)/parts/crypto/work.o $(foreach one,$(PARTS_mlkem),$(C)/parts/mlkem/$(basename $(notdir $(one))).o)
 	$(LD) -m elf32lriscv -r --gc-sections -u tm_crypto $^ -o $@.all
 	riscv64-unknown-elf-objcopy --strip-debug --remove-section '.llvm*' --remove-section '*.eh_frame' \
@@ -79,7 +79,7 @@ $(C)/parts/crypto/work.o: $(SOURCE)/crypto/work.c $(SOURCE)/build.mk | $(C)/part
 -include $(C)/parts/crypto/work.d
 $(CRYPTO_USERS:%=$(C)/%.o): $(CRYPTO)
 
-# Foreign code depends on itself and on our port of it alone: what else it includes has another path in each setup.
+# Third-party code depends only on itself and on our port: its other includes have a different path in each setup.
 PORT := $(wildcard $(SOURCE)/port/*.h)
 part = $(C)/parts/$(1)/$(basename $(notdir $(2))).o
 define foreign
@@ -97,7 +97,7 @@ $(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),
 endef
 $(foreach one,$(NAMES_C),$(eval $(call program,$(one))))
 
-# What the apps take from the catalogue.
+# The catalogue's rows, as headers.
 $(C)/programs_rows.h: $(CATALOGUE) apps/generate.py
 	@mkdir -p $(@D)
 	@python3 apps/generate.py $< $@
@@ -107,7 +107,7 @@ $(C)/parts/program.o: $(SOURCE)/program.c $(SOURCE)/build.mk | $(C)/programs_row
 	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) -c $< -o $@
 -include $(C)/parts/program.d
 
-# Rust: as apps/rust/build.mk has it.
+# Rust: as in apps/rust/build.mk.
 RUSTC := $(wordlist 1,2,$(shell rustc --version))
 LEVEL := 3
 cargo: export TM_CC := $(RUSTC) -Copt-level=$(LEVEL) -Clto=fat -Ccodegen-units=1 $(TARGET)
@@ -129,7 +129,7 @@ $(RUST)/ticker.o: $(C)/ticker.o
 	@mkdir -p $(@D)
 	cp $< $@
 
-# The library is the only thing that differs.
+# Only the library differs.
 $(C)/libtockmark.a $(RUST)/libtockmark.a: build/apps/c-abi2/libtockmark.a
 	@mkdir -p $(@D)
 	cp $< $@
@@ -143,7 +143,7 @@ $(RUST)-csr/%.o: $(RUST)/%.o
 	@mkdir -p $(@D)
 	cp $< $@
 
-# Each source by itself: else the names of temporary files would be in it.
+# Compile each source alone: otherwise the object contains names of temporary files.
 BARE_PARTS := $(C)/parts/bare/start.o $(C)/parts/bare/bare.o
 $(BARE_PARTS): $(C)/parts/bare/%.o: $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build.mk
 	@mkdir -p $(@D)
@@ -152,5 +152,5 @@ $(BARE_PARTS): $(C)/parts/bare/%.o: $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build
 $(BARE): $(BARE_PARTS) $(SOURCE)/bare/bare.ld
 	$(LD) -m elf32lriscv --no-relax --build-id=none --no-warn-rwx-segments -T $(SOURCE)/bare/bare.ld $(BARE_PARTS) -o $@
 
-# Else make would take them for intermediate.
+# Otherwise make would delete them as intermediate.
 .SECONDARY:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makes what comes from the catalogue, and has the programs linked only so far that each is one object
-//! file: the tool links it for the kernel at hand.
+//! Generates the catalogue's rows, and links each program only into one object file, which the tool links
+//! for a kernel.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all programs share: see program.h. */
+/* The code that all programs share: see program.h. */
 #include "program.h"
 #include "records.h"
 
 #define PATTERN 0x5aa5c33cU
-/* What this procedure itself may have below its frame's address. */
+/* The most that this procedure may use below its frame's address. */
 #define OWN 64
 
 /* The stack is first in RAM (app.ld). */
@@ -14,7 +14,7 @@ static uint32_t *lowest(void) {
     return (uint32_t *)bottom;
 }
 
-/* Where the stack of the hooks, and so of all samples, begins. */
+/* The start of the stack of the hooks, and so of all samples. */
 static uint32_t *begun;
 
 __attribute__((noinline)) bool tm_program_begin(struct tm_run *run) {
@@ -27,7 +27,7 @@ __attribute__((noinline)) bool tm_program_begin(struct tm_run *run) {
 
 bool tm_program_sample(struct tm_run *run) {
     tm_sample(&run->shot);
-    /* Whatever reads: this object is linked with both samplers. */
+    /* For both readers: this object is linked with both samplers. */
     if (run->shot.read_before >= TOCK_SUCCESS && run->shot.read_after >= TOCK_SUCCESS)
         return true;
     return tm_fail(run, "reading", "WRONG_RESULT");

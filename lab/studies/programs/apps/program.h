@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A whole program as a benchmark. A sample is one whole run of it, by the sampler of all rows;
- * outside of the sample it is given its input anew, and its answer is held against the known one.
+ * A whole program as a benchmark. A sample is one whole run, by the sampler of all rows; between
+ * samples the program gets its input again, and its answer is checked.
  *
- * A program makes no system calls and knows no kernel, so the very same object runs in user mode on
- * a kernel and in machine mode without one (bare/).
+ * A program makes no system calls, so the same object runs in user mode on a kernel and in machine
+ * mode without a kernel (bare/).
  */
 #ifndef TM_PROGRAMS_PROGRAM_H
 #define TM_PROGRAMS_PROGRAM_H
 
 #include "bench.h"
 
-#include "programs_rows.h" /* of its catalogue */
+#include "programs_rows.h" /* generated from the catalogue */
 
-/* How much stack the app gets, a plain number of bytes: app.ld asks for it. */
+/* The app's stack in bytes, a plain number that app.ld reads. */
 #define TM_STACK(bytes) __asm__(".globl tm_stack\n\t.set tm_stack, " #bytes)
 
-/* `value` is of the row's parameters. */
+/* `value` has the values of the row's parameters. */
 struct tm_program {
-    void (*prepare)(const uint32_t *value); /* gives the input, takes the last answer away */
+    void (*prepare)(const uint32_t *value); /* sets the input, clears the last answer */
     tm_body *run;                           /* returns 0 */
     bool (*is_right)(const uint32_t *value);
 };
 
-/* The one row of a program's app, and what the app consists of. */
+/* The single row of a program's app, and the app's parts. */
 #define TM_PROGRAM(group, row, bytes, ...)                                                         \
     TM_STACK(bytes);                                                                               \
     static const struct tm_program program = {__VA_ARGS__};                                        \
@@ -38,17 +38,17 @@ struct tm_program {
     TM_BENCH(row, .setup = setup, .sample = sample, .finish = tm_program_end);                     \
     TM_APP(group)
 
-/* Setup: fill what is free of the stack with a pattern. */
+/* Setup: fill the free part of the stack with a pattern. */
 bool tm_program_begin(struct tm_run *run);
 
-/* Take one sample. False where a reading failed. */
+/* Take one sample. Returns false if a counter read failed. */
 bool tm_program_sample(struct tm_run *run);
 
 /* A wrong answer is an error of the row. */
 bool tm_program_answer(struct tm_run *run, bool is_right);
 
-/* Finish: say how much of the stack was ever used, in a record of its own. A stack without a free
- * word is an error of the row: it may have overflowed. */
+/* Finish: report the most stack used, in a record of its own. A stack without a free word is an
+ * error of the row, since it may have overflowed. */
 bool tm_program_end(struct tm_run *run);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What stands in a kernel's place for bare programs: it enters the one app in flash in machine
- * mode, with every interrupt off, and never switches the PMP, the mode or the stack again.
+ * Replaces the kernel for bare programs: it starts the single app in flash in machine mode, with
+ * all interrupts off, and never switches the PMP, the mode or the stack again.
  *
- * The app is linked as on a kernel, at the same places, and its harness asks for the few things
- * that it needs between samples by the same ecalls: console, break, end. These are answered here.
- * Within a sample there is no ecall: the readings are the core's own instructions (COUNTER=machine
- * of apps/build.mk).
+ * The app is linked for the same addresses as on a kernel. Between samples its harness uses the
+ * same ecalls for console, break and end, which are answered here. A sample has no ecall: the app
+ * reads the counters by the core's own instructions (COUNTER=machine of apps/build.mk).
  */
 #include "abi.h"
 #include <stdint.h>
@@ -25,10 +24,10 @@ enum { PC, RA, A0 = 10, A1, A2, A3, A4 };
 extern const char _sapps[];
 extern char _sappmem[], _eappmem[];
 
-/* The tool reads the name of what it runs from here. */
+/* The tool reads the kernel's name from here. */
 const char TOCKMARK_KERNEL[] = "bare (no kernel)";
 
-uint32_t bare_handed[4]; /* what the app finds in a0 to a3 */
+uint32_t bare_handed[4]; /* the app's a0 to a3 at its start */
 
 static struct {
     const char *text;
@@ -37,23 +36,23 @@ static struct {
     uint32_t is_due;
 } console;
 
-/* A trap that no program has any business with. By this name the simulator's user knows a panic. */
+/* An unexpected trap. The simulator's user recognizes a panic by this name. */
 __attribute__((noreturn, noinline)) void rust_begin_unwind(void) {
     for (;;)
         __asm__ volatile("wfi");
 }
 
-/* An app's header is Tock's binary format: its length at 2, then elements of a type, a length and a
- * value, of which the first kind says where the app's first instruction is. */
+/* An app's header is in Tock's binary format: its length at offset 2, then elements of type, length
+ * and value. Main or Program gives the app's first instruction. */
 uint32_t bare_start(void) {
     UART_CTRL = UART_ON;
-    console.is_due = 0; /* nothing is zero of itself */
+    console.is_due = 0; /* nothing has initialised RAM */
     uint32_t header = *(const uint16_t *)(_sapps + 2), at = 16;
     while (at < header) {
         const uint16_t *element = (const uint16_t *)(_sapps + at);
         const uint32_t *words = (const uint32_t *)(element + 2);
-        if (element[0] == 1 || element[0] == 9) {         /* Main or Program: both begin with it */
-            uint32_t flash = (uint32_t)_sapps + words[1]; /* behind what is protected */
+        if (element[0] == 1 || element[0] == 9) {         /* Main or Program: same start */
+            uint32_t flash = (uint32_t)_sapps + words[1]; /* after the protected part */
             bare_handed[0] = flash;
             bare_handed[1] = (uint32_t)_sappmem;
             bare_handed[2] = (uint32_t)(_eappmem - _sappmem);
@@ -73,10 +72,10 @@ static void print(const char *text, uint32_t length) {
     }
 }
 
-/* The completion of a write is the only upcall: it returns to behind the yield. */
+/* The completion of a write is the only upcall: it returns to after the yield. */
 static void yield(uint32_t *frame) {
     if (frame[A0] != TOCK_YIELD_WAIT || !console.is_due)
-        rust_begin_unwind(); /* nothing would ever come */
+        rust_begin_unwind(); /* no upcall would ever come */
     console.is_due = 0;
     frame[RA] = frame[PC];
     frame[PC] = console.function;
@@ -91,7 +90,7 @@ static void answer(uint32_t *frame, uint32_t variant, uint32_t first, uint32_t s
     frame[A2] = second;
 }
 
-/* Drivers that are not there are said to be absent, as on any kernel. */
+/* Missing drivers are reported as absent, as on any kernel. */
 static void command(uint32_t *frame) {
     if (frame[A0] != TOCK_CONSOLE || frame[A1] != TOCK_CONSOLE_WRITE) {
         answer(frame, TOCK_FAILURE, TOCK_NODEVICE, 0);

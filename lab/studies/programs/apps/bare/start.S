@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The start and the trap path of what stands in a kernel's place for bare programs: see bare.c. */
+/* Start and trap path of the replacement for a kernel in bare programs: see bare.c. */
 
     .option norelax
     .option arch, +zicsr
@@ -13,7 +13,7 @@ _start:
     csrwi   mstatus, 0          /* no interrupt ever comes */
     csrwi   mcountinhibit, 0
     call    bare_start
-    /* The app's start: a0 to a3 as a kernel hands them over, the whole RAM being the app's. */
+    /* The app's start: a0 to a3 as from a kernel; all of RAM is the app's. */
     mv      t0, a0
     la      t1, bare_handed
     lw      a0, 0(t1)
@@ -22,7 +22,7 @@ _start:
     lw      a3, 12(t1)
     jr      t0
 
-/* All registers go into a frame on a stack of this program's own, and come back from there. */
+/* Save all registers in a frame on this program's own stack, and restore them from there. */
     .balign 256
 trap:
     csrrw   sp, mscratch, sp

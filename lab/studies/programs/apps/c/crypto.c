@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app crypto: what it costs to have crypto done, by where it is done: in this app, by a service
- * app over the old IPC (crypto_server.c) or the new (crypto_relay.c), by the kernel. A sample is
- * one call, from the app's word to its answer, and all ways run the same code (crypto/job.h).
- * Buffers stay shared from call to call, but for the driver's where it is asked as Tock's are:
- * allow, command, yield and allow again, four crossings; or by one.
+ * The app crypto: the cost of crypto in this app, in a service app with the old IPC
+ * (crypto_server.c) or the new IPC (crypto_relay.c), and in the kernel. A sample is one call, from
+ * request to answer, and all ways run the same code (crypto/job.h). Buffers stay shared from call
+ * to call, except when the driver is used like Tock's drivers, with four crossings: allow, command,
+ * yield and allow again. The other way to use it takes one crossing.
  */
 #include "program.h"
 
@@ -28,8 +28,8 @@ static uint8_t ciphertext[CIPHERTEXT];
 static uint32_t server;
 static struct tm_process service;
 
-/* By RFC 8439, from the text, key and nonce that `prepare` gives: of the ciphertext a sum, and the
- * tag (lab/tests/test_crypto.py computes them by code of its own). */
+/* A sum of the ciphertext, and the tag, by RFC 8439 from the text, key and nonce of `prepare`
+ * (lab/tests/test_crypto.py computes them with its own code). */
 static const struct known {
     uint32_t size, sum;
     uint8_t tag[16];
@@ -37,7 +37,7 @@ static const struct known {
 #include "crypto/known.inc"
 };
 
-/* What both sides of the exchange in c/mlkem.c come to. */
+/* The shared secret of c/mlkem.c. */
 static const uint8_t known_secret[32] = {
     0x9c, 0xdd, 0xd0, 0x89, 0xff, 0xe7, 0x0e, 0x39, 0x96, 0xe7, 0x6f, 0x7c, 0x8d, 0x06, 0x74, 0x6d,
     0xf3, 0x4d, 0x07, 0xe8, 0x65, 0x7b, 0xc0, 0xfc, 0xf2, 0xbb, 0x0e, 0x1c, 0x30, 0x84, 0xae, 0xa1,
@@ -133,7 +133,7 @@ static bool find_driver(struct tm_run *run) {
            tm_skip(run, "this kernel has no such driver");
 }
 
-/* Once: the other side is there, and the calls before a job are made. */
+/* Once: wait for the other side and make the calls that precede all jobs. */
 static bool connect(struct tm_run *run, uint32_t way) {
     static bool connected;
     if (!connected)
@@ -144,7 +144,7 @@ static bool connect(struct tm_run *run, uint32_t way) {
     return connected;
 }
 
-/* Each job has its length: what is sent and taken back is no more. */
+/* Only a job's length is sent and returned. */
 static bool give(struct tm_run *run, uint32_t way, uint32_t length) {
     uint32_t bytes = JOB_HEAD + length;
     run->shot.body = ways[way];
@@ -188,7 +188,7 @@ static bool sample_seal(struct tm_run *run, uint32_t size) {
 static bool setup_seal(struct tm_run *run) { return setup_by(run, run->value[0], run->value[1]); }
 static bool sample_seal_by(struct tm_run *run) { return sample_seal(run, run->value[1]); }
 
-/* The buffer stays the driver's, for all commands. */
+/* The buffer stays allowed to the driver for all commands. */
 static bool setup_command(struct tm_run *run) {
     if (!setup_by(run, KERNEL, run->value[0]) || share(JOB_HEAD + run->value[0]))
         return run->skip_reason ? false : tm_fail(run, "allow_rw", "WRONG_RESULT");
@@ -197,8 +197,8 @@ static bool setup_command(struct tm_run *run) {
 }
 static bool sample_command(struct tm_run *run) { return sample_seal(run, run->value[0]); }
 
-/* Who has the key makes it: this app, if it is to decapsulate; and it does so in any case, for
- * the ciphertext. */
+/* The side that decapsulates makes the key. This app makes one in any case, for the ciphertext.
+ */
 static bool setup_decapsulate(struct tm_run *run) {
     uint32_t way = run->value[0];
     if (!setup_by(run, way, CIPHERTEXT))

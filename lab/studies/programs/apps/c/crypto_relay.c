@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The service of crypto.c over the new IPC: the kernel copies the job to it, and its answer back.
- */
+/* The service of crypto.c with the new IPC: the kernel copies the job to it and the answer back. */
 #include "program.h"
 
 #include "crypto/job.h"
@@ -11,7 +10,7 @@
 
 static struct job job;
 
-/* The call that an answer of the last one's length saves. */
+/* Skipped if the answer is as long as the last one. */
 static bool answer_is(uint32_t bytes) {
     static uint32_t allowed;
     if (bytes != allowed && tock_failed(tm_relay_out(&job, bytes)))
@@ -43,7 +42,7 @@ int main(void) {
         struct tock_return taken = tm_relay_take();
         if (tock_failed(taken))
             continue;
-        /* What did not come is not done. */
+        /* Do not do a job that did not arrive. */
         bool is_whole = taken.word[0] >= JOB_HEAD && taken.word[0] - JOB_HEAD >= job.length;
         uint32_t bytes = JOB_HEAD;
         job.status = JOB_WRONG;

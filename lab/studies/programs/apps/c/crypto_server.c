@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The service of crypto.c over the old IPC: it works in the memory that the client shares. */
+/* The service of crypto.c with the old IPC: it works in the memory that the client shares. */
 #include "program.h"
 
 #include "crypto/job.h"

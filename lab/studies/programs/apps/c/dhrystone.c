@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Dhrystone of riscv-tests. The known answers are what its source says that its variables should
- * be. */
+/* Dhrystone of riscv-tests. The known answers are the final values in its source. */
 #include "program.h"
 
 #include "dhrystone/dhrystone.h"
@@ -13,11 +12,11 @@ extern int Arr_1_Glob[50], Arr_2_Glob[50][50];
 
 int dhrystone_main(void);
 
-/* Its own times and its own output are not looked at. */
+/* Its own times and output are ignored. */
 long time(long *seconds) {
     static long now;
     (void)seconds;
-    return now += 10; /* less would be too short a run for it */
+    return now += 10; /* less would be too short for it */
 }
 int printf(const char *format, ...) {
     (void)format;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * EEMBC's work on lists, matrices and a state machine, by the sources in Ibex's package. This is no
- * CoreMark run: there the check of the time is taken out, and one iteration is no valid run.
+ * EEMBC's work on lists, matrices and a state machine, from the sources in Ibex's package. It is
+ * not a CoreMark run: the sources do not check the time, and one iteration is not a valid run.
  *
  * The known answers are the checksums that EEMBC publishes for these seeds and 666 bytes each.
  */
@@ -14,7 +14,7 @@
 enum { LIST, MATRIX, STATE, CHECKSUMS };
 
 static const struct {
-    const char *line; /* how the program's report of it begins */
+    const char *line; /* start of the program's line on it */
     uint32_t known;
 } checksum[CHECKSUMS] = {
     [LIST] = {"[%d]crclist", 0xe714},

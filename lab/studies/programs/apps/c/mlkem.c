@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * ML-KEM-768 by PQClean: a key pair, encapsulation and decapsulation, from the bytes 0 to 95 in the
- * place of random ones. The known answer is the shared secret that the crate ml-kem, written by
- * others, comes to with the same bytes (src/bin/mlkem.rs has the same eight words).
+ * ML-KEM-768 by PQClean: a key pair, encapsulation and decapsulation, with the bytes 0 to 95
+ * instead of random ones. The known answer is the shared secret that the crate ml-kem, an
+ * independent implementation, computes from the same bytes (src/bin/mlkem.rs).
  */
 #include "program.h"
 
@@ -21,7 +21,7 @@ static const uint8_t known[NAMED(CRYPTO_BYTES)] = {
     0xf3, 0x4d, 0x07, 0xe8, 0x65, 0x7b, 0xc0, 0xfc, 0xf2, 0xbb, 0x0e, 0x1c, 0x30, 0x84, 0xae, 0xa1,
 };
 
-static uint8_t next; /* of the bytes that PQClean takes for random ones */
+static uint8_t next; /* next byte for PQClean's random numbers */
 
 int PQCRYPTO_RUST_randombytes(uint8_t *output, size_t n);
 int PQCRYPTO_RUST_randombytes(uint8_t *output, size_t n) {

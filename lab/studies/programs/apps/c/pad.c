@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An app that is there, KIB KiB longer than it need be, and does nothing. */
+/* An app that does nothing and is KIB KiB longer than necessary. */
 #include "peer.h"
 
 #ifndef KIB

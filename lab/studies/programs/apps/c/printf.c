@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lines by picolibc's snprintf. Their known sum is by another program than the one that is
- * measured: CRC-32 of the text that Python's `"%-8s|%6d|%08x|%u\n" % …` makes. */
+/* Lines by picolibc's snprintf. The known sum comes from another program: the CRC-32 of the text
+ * that Python's `"%-8s|%6d|%08x|%u\n" % …` makes. */
 #include "program.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The quicksort of riscv-tests, which compares what it sorted with its own sorted data. */
+/* The quicksort of riscv-tests, which compares its result with its own sorted data. */
 #include "program.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static uint32_t work(void *arg) {
     return (uint32_t)qsort_main(0, 0);
 }
 
-/* Sorted by a comparison that is not the program's own. */
+/* Check the order without the program's own comparison. */
 static bool is_right(const uint32_t *value) {
     (void)value;
     for (uint32_t i = 1; i < NUMBERS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app size: what depends on a size and is no program's work. From reset to this app's first
- * instruction, with another app behind it that is so long (pad.c); a buffer of so many bytes
- * allowed; so many bytes read from flash. The bodies are those of the suite of benchmarks.
+ * The app size: kernel and memory costs that depend on a size. It measures the time from reset to
+ * this app's first instruction, with another app of this size behind it (pad.c), an allow of a
+ * buffer, and reading flash. The bodies are the suite's.
  */
 #include "bench.h"
 #include "mark.h"
@@ -12,10 +12,10 @@ static uint8_t buffer[TM_MAX_size_allow_size];
 static struct tm_allow allow;
 static struct tm_span span;
 
-/* Else this app would be linked without the control of rows by marks. */
+/* Otherwise this app would be linked without the control of rows by marks. */
 __attribute__((used)) static void (*const marked)(void) = tm_mark_arm;
 
-/* What is measured was over before this app could do anything. */
+/* The measured time is over before this app runs. */
 static bool sample_load(struct tm_run *run) {
     (void)run;
     return true;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * An app beside a program: its alarm ends every 96,000 cycles, and it sets the next one, which it
- * counts from when the last one was due.
+ * An app that runs next to a program: its alarm fires every 96,000 cycles, and it sets the next one
+ * relative to the last due time.
  *
- * How many ticks that are it measures by the core's cycles, since a kernel's own word may be wrong:
- * lab/upstream/alarm-rate.md.
+ * It measures the number of ticks with the core's cycle counter, since the kernel's own rate may be
+ * wrong (lab/upstream/alarm-rate.md).
  */
 #include "alarm.h"
 #include "peer.h"
 
 #define PERIOD_CYCLES 96000
-#define PERIODS 3 /* that are measured: a tick may be a tenth of one */
+#define PERIODS 3 /* measured periods: a tick may be a tenth of one */
 
 static uint32_t period; /* in ticks of the kernel's alarm */
 

@@ -5,7 +5,7 @@
 
 int towers_main(int argc, char *argv[]);
 
-static uint32_t solved; /* it tells by setStats when it begins and when it is done */
+static uint32_t solved; /* the program calls setStats at its start and its end */
 
 void setStats(int enable) { solved += !enable; }
 

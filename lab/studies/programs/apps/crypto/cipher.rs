@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! ChaCha20-Poly1305 by the crate chacha20poly1305, as a procedure for C: `job.h` says what it is given.
+//! ChaCha20-Poly1305 by the crate chacha20poly1305, as a procedure for C (`job.h`).
 
 #![no_std]
 #![no_main]
@@ -22,7 +22,7 @@ struct Job {
     text: [u8; TEXT_MOST],
 }
 
-/// Encrypt the text in place; the tag is the answer's first half. Returns the status.
+/// Encrypts the text in place; the tag is the answer's first half. Returns the status.
 fn seal(job: &mut Job) -> u32 {
     let cipher = ChaCha20Poly1305::new(&job.key.into());
     let Some(text) = job.text.get_mut(..job.length as usize) else {
@@ -39,7 +39,7 @@ fn seal(job: &mut Job) -> u32 {
 
 tock::export_procedure!(tm_cipher_seal, Job, seal);
 
-/// A text of at most 4096 bytes does not bring the crate here: its keystream is much longer.
+/// Never called: a text of at most 4096 bytes is much shorter than the crate's keystream.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a client asks of whoever does its crypto, and where the answer goes. All of it is one
- * object, crypto.o: it is linked with the app that does it itself, with the service apps, and with
- * the kernel, so the very same code does the work wherever it is done.
+ * A client's request for crypto, with room for the answer. All the code is one object, crypto.o.
+ * The app itself, the service apps and the kernel link it, so the same code does the work in all of
+ * them.
  */
 #ifndef TM_PROGRAMS_JOB_H
 #define TM_PROGRAMS_JOB_H
@@ -19,7 +19,7 @@ enum job_task {
     JOB_DECAPSULATE, /* the secret of the ciphertext in the text, by the key that was kept */
 };
 
-/* cipher.rs and the kernel's driver know the same layout. */
+/* cipher.rs and the kernel's driver have the same layout. */
 struct job {
     uint32_t task;
     uint32_t length; /* of the text */
@@ -30,7 +30,7 @@ struct job {
 };
 #define JOB_HEAD (sizeof(struct job) - JOB_TEXT_MOST)
 
-/* Do it. Returns how many bytes of the job the answer is, from its start on. */
+/* Do the job. Returns the length of the answer, from the start of the job. */
 uint32_t tm_crypto(struct job *job);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What becomes of a job: the cipher is cipher.rs, ML-KEM-768 is PQClean's. See job.h. */
+/* Does a job (job.h): the cipher is in cipher.rs, ML-KEM-768 is by PQClean. */
 #include "job.h"
 
 #include "api.h"
@@ -12,7 +12,7 @@ static uint8_t secret_key[NAMED(CRYPTO_SECRETKEYBYTES)];
 
 uint32_t tm_cipher_seal(struct job *job);
 
-static uint8_t next; /* of the bytes that PQClean takes for random ones */
+static uint8_t next; /* next byte for PQClean's random numbers */
 
 int randombytes(uint8_t *output, size_t n) {
     while (n--)

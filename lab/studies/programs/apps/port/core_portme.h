@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What EEMBC's sources want to know of where they run: no library, no time. The names are theirs.
- */
+/* The port of EEMBC's sources: no library, no time. The names are EEMBC's. */
 #ifndef TM_PROGRAMS_CORE_PORTME_H
 #define TM_PROGRAMS_CORE_PORTME_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! AES by the crate aes. The known answers are those of NIST SP 800-38A, F.1.1 and F.1.5: four blocks in
+//! AES by the crate aes. The known answers are from NIST SP 800-38A, F.1.1 and F.1.5: four blocks in
 //! ECB, here 16 times.
 
 #![no_std]

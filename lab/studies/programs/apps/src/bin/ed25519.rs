@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A signature of Ed25519 by the crate ed25519-compact, in its small form. The known answer is test 2 of
+//! An Ed25519 signature by the crate ed25519-compact, in its small form. The known answer is test 2 of
 //! RFC 8032, 7.1.
 
 #![no_std]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Inflate by the crate miniz_oxide: a text of 4096 bytes, the first of docs/method.md at one time, which
-//! Python's zlib deflated. The known answer is that text's CRC-32, by Python, too.
+//! Inflate by the crate miniz_oxide: 4096 bytes of text (the start of an old docs/method.md), deflated by
+//! Python's zlib. The known answer is the text's CRC-32, also by Python.
 
 #![no_std]
 #![no_main]

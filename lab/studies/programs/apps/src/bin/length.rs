@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app length: AES-128, SHA-256 and inflate of so many bytes, by the crates that the programs aes,
-//! sha2 and inflate are of. The known answers: FIPS 197, C.1, for each block; the first eight bytes of
-//! Python's hashlib; of the text that `inflate` has, as much as is asked for, the CRC-32 by Python.
+//! The app length: AES-128, SHA-256 and inflate of several sizes, by the crates of the programs aes, sha2
+//! and inflate. The known answers: FIPS 197, C.1, for each block; the first eight bytes of Python's
+//! hashlib; Python's CRC-32 of the first bytes of the text of `inflate`.
 
 #![no_std]
 #![no_main]
@@ -125,7 +125,7 @@ impl Program for Inflate {
     }
 }
 
-/// As `programs::setup`, by the first parameter.
+/// Like `programs::setup`, with the first parameter.
 fn setup<P: Program>(stage: &'static Stage<P>, run: &mut Run) -> Outcome {
     place(stage, run)?;
     program::begin(run)

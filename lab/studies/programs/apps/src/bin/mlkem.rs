@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! ML-KEM-768 by the crate ml-kem: a key pair, encapsulation and decapsulation, from the bytes 0 to 95 in
-//! the place of random ones. The known answer is the shared secret that PQClean, written by others,
-//! comes to with the same bytes (`c/mlkem.c` has the same).
+//! ML-KEM-768 by the crate ml-kem: a key pair, encapsulation and decapsulation, with the bytes 0 to 95
+//! instead of random ones. The known answer is the shared secret that PQClean, an independent
+//! implementation, computes from the same bytes (`c/mlkem.c`).
 
 #![no_std]
 #![no_main]
@@ -22,7 +22,7 @@ struct MlKem {
     received: B32,
 }
 
-/// Of the bytes 0 to 95 those from here on.
+/// Returns 32 of the bytes 0 to 95, from `from` on.
 fn bytes(from: u8) -> B32 {
     B32::from_fn(|i| from + i as u8)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! ECDSA on P-256 with SHA-256 by the crate p256. The known answer is that of RFC 6979, A.2.5, for the
+//! ECDSA on P-256 with SHA-256 by the crate p256. The known answer is from RFC 6979, A.2.5, for the
 //! message "sample".
 
 #![no_std]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! SHA-2 by the crate sha2, of the bytes 0 to 255 in turn. The known answers are those of Python's
-//! hashlib.
+//! SHA-2 by the crate sha2, of the bytes 0 to 255, repeated. Python's hashlib gave the known answers.
 
 #![no_std]
 #![no_main]
@@ -44,7 +43,7 @@ impl Program for Sha2 {
         self.digest = [0; 64];
     }
 
-    // By reference: else the message would be copied onto the stack.
+    // By reference, so that the message is not copied onto the stack.
     #[expect(clippy::needless_borrows_for_generic_args)]
     fn work(&mut self) {
         if self.bits == 256 {
