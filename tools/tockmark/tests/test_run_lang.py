@@ -38,8 +38,8 @@ def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
 
 def in_rust(records: list[str]) -> list[str]:
     """Return the records as an app in Rust would say them."""
-    told = [record.replace("lang=c ", "lang=rust ") for record in records]
-    return [record.replace("cycles 4000", "cycles 4711") for record in told]
+    translated = [record.replace("lang=c ", "lang=rust ") for record in records]
+    return [record.replace("cycles 4000", "cycles 4711") for record in translated]
 
 
 def within(options: run.RunOptions) -> Selection:
@@ -53,7 +53,7 @@ def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> N
     assert result.incomplete == ()
     assert {lang: len(result.of_lang(lang).rows) for lang in result.langs} == {"c": 12, "rust": 10}
     loop = {row.lang: row.cycles for row in result.rows if row.id == "loop.empty" and row.icache}
-    assert {lang: one and one.samples[0] for lang, one in loop.items()} == {"c": 4000, "rust": 4711}
+    assert {lang: row and row.samples[0] for lang, row in loop.items()} == {"c": 4000, "rust": 4711}
     boots = [(boot.boot, boot.lang, set(boot.cycles)) for boot in result.provenance.boots]
     assert boots[2:] == [("mem", "c", {"on", "off"}), *((name, "rust", {"on", "off"})
                           for name in ("loop", "mem"))]  # fmt: skip
