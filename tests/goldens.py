@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Eight screens of the tool in full, made of committed results.
+"""Eight complete screens of the tool, from committed results.
 
-python tests/goldens.py [NAME...]    after a change on purpose, write tests/goldens/NAME.txt
+python tests/goldens.py [NAME...]    write tests/goldens/NAME.txt after an intended change
 """
 
 import os

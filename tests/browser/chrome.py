@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Debian's Chromium without a window and without a network, on pages in folders; the questions that
-are asked of a page are in look.js and contrast.js."""
+"""Drive Debian's Chromium, headless and without a network, on pages in folders.
+
+The checks of a page are in look.js and contrast.js."""
 
 import os
 import shutil
@@ -17,7 +18,7 @@ PHONE, DESK, PAPER = (
     360,
     1280,
     1047,
-)  # px; the last is A4 across, less margins of 1 cm, at 96 px an inch
+)  # px; the last is A4 across, minus margins of 1 cm, at 96 px per inch
 TALL = 800
 
 
@@ -29,7 +30,7 @@ class Chrome:
         assert DRIVER
         options = ChromeOptions()
         options.binary_location = BROWSER
-        options.unhandled_prompt_behavior = "ignore"  # a page that opens one stays stuck, and fails
+        options.unhandled_prompt_behavior = "ignore"  # so a page with a prompt hangs and fails
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         for argument in (
             "--headless=new",
@@ -39,17 +40,17 @@ class Chrome:
             "--disable-component-update",
             "--no-first-run",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            *(["--no-sandbox"] if os.geteuid() == 0 else []),  # root has none to enter
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),  # root cannot use the sandbox
         ):
             options.add_argument(argument)
-        # With both paths given Selenium looks for neither; these hold it to that.
+        # With both paths given, Selenium searches for neither; these settings enforce that.
         own = os.environ | {"SE_OFFLINE": "true", "SE_AVOID_STATS": "true"}
         self.driver = Driver(options, ChromeService(DRIVER, env=own))
         self.driver.set_page_load_timeout(60)
         self.driver.set_script_timeout(60)
 
     def tell(self, method: str, **arguments: Any) -> None:
-        """A command of the DevTools protocol."""
+        """Run a command of the DevTools protocol."""
         self.driver.execute_cdp_cmd(method, arguments)
 
     def open(self, page: Path, at: str = "") -> None:
@@ -57,7 +58,7 @@ class Chrome:
         self.driver.get(page.as_uri() + at)
 
     def wide(self, width: int) -> None:
-        """Make the window so many px wide, and a phone's if it is as narrow as one."""
+        """Set the window's width in px; a narrow window emulates a phone."""
         self.tell(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -67,24 +68,24 @@ class Chrome:
         )
 
     def media(self, scheme: str = "light", kind: str = "screen") -> None:
-        """Show pages as one does who asks for dark or light, on a screen or in print."""
+        """Set the colour scheme (dark or light) and the media (screen or print)."""
         wanted = [{"name": "prefers-color-scheme", "value": scheme}]
         self.tell("Emulation.setEmulatedMedia", media=kind, features=wanted)
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script returns that may use the functions of look.js and contrast.js."""
+        """Run a script that may use look.js and contrast.js, and return its result."""
         return self.driver.execute_script(QUESTIONS + script, *arguments)
 
     def ask(self, question: str) -> list[str]:
-        """The lines that one of these functions answers with."""
+        """Return the lines of one of these functions."""
         lines: list[str] = self.run(f"return {question};")
         return lines
 
     def logged(self) -> list[str]:
-        """What the console has said since this was asked last."""
+        """Return the console messages since the last call."""
         entries: list[dict[str, Any]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [f"{entry['level']}: {entry['message']}" for entry in entries]
 
     def close(self) -> None:
-        """End it and its driver."""
+        """End the browser and its driver."""
         self.driver.quit()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * The contrast of every word with what is behind it, as WCAG 2.2 (1.4.3, level AA) computes it: 4.5 to 1, or
- * 3 to 1 for large letters. Goes behind look.js. */
+ * The contrast of every word with its background, as WCAG 2.2 (1.4.3, level AA) computes it: 4.5 to 1, or
+ * 3 to 1 for large letters. Loaded after look.js. */
 
 const brush = Object.assign(document.createElement("canvas"), { width: 1, height: 1 })
   .getContext("2d", { willReadFrequently: true });
@@ -30,8 +30,8 @@ function luminance(parts) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function ratio(one, other) {
-  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+function ratio(first, second) {
+  const [light, dark] = [luminance(first), luminance(second)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
 }
 
@@ -41,7 +41,7 @@ function opacity(element) {
   return all;
 }
 
-/* The paper below all: the browser's own for the colour scheme of the page. */
+/* The canvas colour of the browser for the page's colour scheme. */
 function paper() {
   const probe = document.documentElement.appendChild(document.createElement("i"));
   probe.style.backgroundColor = "canvas";
@@ -50,7 +50,7 @@ function paper() {
   return colour(said).slice(0, 3);
 }
 
-/* What is painted behind an element: its own background and those around it. */
+/* The background of an element: its own and those around it. */
 const behind = new Map();
 function background(element) {
   if (!element) return paper();
@@ -64,7 +64,7 @@ function background(element) {
   return behind.get(element);
 }
 
-/* The same for a text of a picture: the last of the shapes drawn before it which its middle is in. */
+/* The background of a text in a picture: the last shape drawn before it that contains its centre. */
 function drawn(text, shapes) {
   const box = text.getBoundingClientRect();
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
@@ -82,17 +82,17 @@ function drawn(text, shapes) {
 }
 
 function unlike(element, front, back) {
-  if (!back) return [`${told(element)} stands on a picture`];
+  if (!back) return [`${described(element)} is on a picture`];
   const style = getComputedStyle(element);
   const [red, green, blue, alpha] = colour(front);
   const seen = over([red, green, blue, alpha * opacity(element)], back);
   const size = parseFloat(style.fontSize);
   const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
   const found = ratio(seen, back);
-  return found < (large ? 3 : 4.5) ? [`${told(element)} has ${found.toFixed(2)} to 1`] : [];
+  return found < (large ? 3 : 4.5) ? [`${described(element)} has ${found.toFixed(2)} to 1`] : [];
 }
 
-/* Words that are hard to tell from what is behind them. */
+/* Words with too little contrast. */
 function faint() {
   const wrong = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * What is wrong with the page as the browser shows it: each function answers with lines of text, none
- * if all is well. page.py puts these in front of what it asks. */
+ * Checks of a page as the browser shows it. Each function returns lines of text, none if all is well.
+ * chrome.py prepends these functions to its scripts. */
 "use strict";
 
-function told(element) {
+function described(element) {
   const words = (element.textContent || "").trim().replace(/\s+/g, " ").slice(0, 40);
   return element.tagName.toLowerCase() + (element.id && "#" + element.id) + " '" + words + "'";
 }
@@ -24,7 +24,7 @@ function own(all) {
   return [...document.querySelectorAll(all)].filter(shown);
 }
 
-/* What sticks out of a page of this width, is cut, or scrolls where no keyboard comes. */
+/* Elements that overflow this width, are cut, or scroll without being reachable by keyboard. */
 function cut(width, scrolls) {
   const wrong = [];
   const page = document.scrollingElement.scrollWidth;
@@ -34,15 +34,15 @@ function cut(width, scrolls) {
     const box = element.getBoundingClientRect();
     if (box.right <= 0 || element.clientWidth === 1) continue; // hidden on purpose, but for a reader aloud
     if (!region(element) && (box.right > width + 1 || box.left < -1)) {
-      wrong.push(`${told(element)} ends at ${Math.round(box.right)} px`);
+      wrong.push(`${described(element)} ends at ${Math.round(box.right)} px`);
     }
     const style = getComputedStyle(element);
     const more = element.scrollWidth - element.clientWidth;
     if (element.clientWidth && more > 1) {
-      if (/hidden|clip/.test(style.overflowX)) wrong.push(`${told(element)} is cut by ${more} px`);
+      if (/hidden|clip/.test(style.overflowX)) wrong.push(`${described(element)} is cut by ${more} px`);
       if (/auto|scroll/.test(style.overflowX)) {
-        if (!scrolls) wrong.push(`${told(element)} is cut by ${more} px on paper`);
-        else if (element.tabIndex < 0) wrong.push(`no key scrolls ${told(element)}`);
+        if (!scrolls) wrong.push(`${described(element)} is cut by ${more} px on paper`);
+        else if (element.tabIndex < 0) wrong.push(`no key scrolls ${described(element)}`);
       }
     }
     const letter = parseFloat(style.fontSize);
@@ -51,11 +51,11 @@ function cut(width, scrolls) {
       range.selectNodeContents(element);
       const words = range.getBoundingClientRect();
       if (words.width < 4 * letter && words.height > 12 * letter) {
-        wrong.push(`${told(element)} stands letter by letter`);
+        wrong.push(`${described(element)} is broken letter by letter`);
       }
     }
     if (/hidden|clip/.test(style.overflowY) && element.scrollHeight > element.clientHeight + 1) {
-      wrong.push(`${told(element)} is cut below`);
+      wrong.push(`${described(element)} is cut below`);
     }
   }
   return wrong;
@@ -72,21 +72,21 @@ function pictures(least, smallest) {
       wrong.push(`a picture is ${Math.round(box.width)} px wide`);
     }
     const named = picture.getAttribute("aria-label") || picture.alt || picture.querySelector("title");
-    if (!named) wrong.push(`a picture has no name: ${told(picture)}`);
+    if (!named) wrong.push(`a picture has no name: ${described(picture)}`);
     for (const text of picture.querySelectorAll("text")) {
       const at = text.getBoundingClientRect();
       if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1) {
-        wrong.push(`${told(text)} is cut in its picture`);
+        wrong.push(`${described(text)} is cut in its picture`);
       }
       const to = text.getScreenCTM();
       const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(to.a, to.b);
-      if (size < smallest) wrong.push(`${told(text)} is ${size.toFixed(1)} px high`);
+      if (size < smallest) wrong.push(`${described(text)} is ${size.toFixed(1)} px high`);
     }
   }
   return wrong;
 }
 
-/* What a link, a label or a reader aloud goes by. */
+/* Errors in links, labels and other marks for screen readers. */
 function marked() {
   const wrong = [];
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
@@ -95,18 +95,18 @@ function marked() {
   for (const name of ["aria-controls", "aria-labelledby", "aria-describedby", "for"]) {
     for (const element of document.querySelectorAll(`[${name}]`)) {
       for (const id of element.getAttribute(name).split(/\s+/)) {
-        if (!document.getElementById(id)) wrong.push(`${name} of ${told(element)}: no ${id}`);
+        if (!document.getElementById(id)) wrong.push(`${name} of ${described(element)}: no ${id}`);
       }
     }
   }
   let last = 0;
   for (const heading of own("h1, h2, h3, h4, h5, h6")) {
     const level = Number(heading.tagName[1]);
-    if (level > last + 1) wrong.push(`${told(heading)} stands below a heading of level ${last}`);
+    if (level > last + 1) wrong.push(`${described(heading)} follows a heading of level ${last}`);
     last = level;
   }
   if (own("h1").length !== 1) wrong.push(`${own("h1").length} headings of the first level`);
-  for (const input of own("input")) if (!input.labels.length) wrong.push(`${told(input)} has no label`);
+  for (const input of own("input")) if (!input.labels.length) wrong.push(`${described(input)} has no label`);
   for (const link of own("a[href]")) {
     if (!link.textContent.trim() && !link.getAttribute("aria-label")) wrong.push("a link has no words");
   }
@@ -114,8 +114,8 @@ function marked() {
   return wrong;
 }
 
-/* What the page would load of another place than the folder at this address. */
-function elsewhere(root) {
+/* Resources that the page would load from outside the folder at this address. */
+function external(root) {
   const wrong = [];
   for (const name of ["src", "href", "data", "action", "poster"]) {
     for (const element of document.querySelectorAll(`[${name}]:not(a)`)) {

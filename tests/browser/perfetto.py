@@ -35,7 +35,7 @@ const [sql, done] = arguments;
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The viewer, and one trace beside it."""
+    """Serve the viewer and a trace."""
 
     def __init__(self, *arguments: Any, trace: Path, **named: Any) -> None:
         self._trace = trace
@@ -51,13 +51,13 @@ class Files(SimpleHTTPRequestHandler):
 
 
 class Perfetto:
-    """A trace that is open."""
+    """An open trace."""
 
     def __init__(self, chrome: Chrome) -> None:
         self._chrome = chrome
 
     def query(self, sql: str) -> list[list[Any]]:
-        """The rows that the trace processor answers with."""
+        """Return the rows of a query to the trace processor."""
         rows = self._chrome.driver.execute_async_script(QUERY, sql)
         assert isinstance(rows, list), rows
         return rows
@@ -65,7 +65,7 @@ class Perfetto:
 
 @contextmanager
 def opened(chrome: Chrome, trace: Path) -> Iterator[Perfetto]:
-    """Open a trace as its user does, and wait until it is there."""
+    """Open a trace as a user does, and wait until it is loaded."""
     handler = partial(Files, trace=trace, directory=str(VIEWER))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -80,4 +80,4 @@ def opened(chrome: Chrome, trace: Path) -> Iterator[Perfetto]:
         finally:
             chrome.driver.get("about:blank")
             server.shutdown()
-            chrome.logged()  # what the viewer said is nothing of ours
+            chrome.logged()  # drop the viewer's own messages

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The sites that are looked at: the project's own, and small ones of results made for it."""
+"""The sites under test: the project's own, and small ones from results made for the tests."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from typing import Any
 from tockmark.base import paths
 from tockmark.tests.damage import WHOLE
 
-# What would run if it were taken for markup, in a page, an attribute, a script or an address.
+# Text that would run if a page, attribute, script or address did not escape it.
 PAYLOAD = "</script></title>\"'><script>hit=1</script><img src=x onerror=hit=1>javascript:hit=1"
 
 
 def made(out: Path, *results: Path) -> Path:
-    """The site of these, by the command line."""
+    """Return the folder of a site that the command line makes from these results."""
     command = [sys.executable, "-m", "tockmark", "site", *map(str, results), "-o", str(out)]
     own = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     done = subprocess.run(
@@ -27,15 +27,15 @@ def made(out: Path, *results: Path) -> Path:
     return out
 
 
-def result(folder: Path, name: str, harm: str = "", kernel: str = "one 1.0") -> Path:
-    """A small result that has everything one can have, and this text wherever one may stand."""
+def result(folder: Path, name: str, harm: str = "", kernel: str = "first 1.0") -> Path:
+    """Write a small result with all kinds of content, and with `harm` in every text field."""
     data: dict[str, Any] = json.loads(json.dumps(WHOLE))
-    found, rows = data["provenance"], data["rows"]
-    found["kernel"]["name"] = kernel + harm
+    provenance, rows = data["provenance"], data["rows"]
+    provenance["kernel"]["name"] = kernel + harm
     if harm:
-        found["kernel"] |= {"file": harm, "rustc": harm, "commit": harm}
-        found["board"]["name"] = harm
-        found["apps"][0]["said"]["cc"] = harm
+        provenance["kernel"] |= {"file": harm, "rustc": harm, "commit": harm}
+        provenance["board"]["name"] = harm
+        provenance["apps"][0]["said"]["cc"] = harm
         rows.append(rows[1] | {"id": harm, "params": {harm: 1}})
         rows.append(rows[1] | {"id": "loop.empty", "faults": [harm]})
         data["failed"][0]["why"] = data["skipped"][0]["why"] = data["problems"][0] = harm
@@ -44,35 +44,35 @@ def result(folder: Path, name: str, harm: str = "", kernel: str = "one 1.0") -> 
     return path
 
 
-def one(folder: Path) -> Path:
-    """Of one result."""
-    return made(folder / "site", result(folder, "one"))
+def single(folder: Path) -> Path:
+    """Make the site of a single result."""
+    return made(folder / "site", result(folder, "single"))
 
 
-def two(folder: Path) -> Path:
-    """Of two committed results, which are compared."""
+def compared(folder: Path) -> Path:
+    """Make the site of two committed results and their comparison."""
     names = ("baseline-cw310", "tock-2.2-cw310")
     return made(folder / "site", *(paths.RESULTS / f"{name}.json" for name in names))
 
 
 def hostile(folder: Path) -> Path:
-    """Of two results that would do harm, by their files' names, too."""
+    """Make the site of two hostile results with hostile file names."""
     name = '"><img src=x onerror=hit=1>'
     return made(
         folder / "site",
         result(folder, name, PAYLOAD),
-        result(folder, name + "2", PAYLOAD, "two 1.0"),
+        result(folder, name + "2", PAYLOAD, "second 1.0"),
     )
 
 
 def project(folder: Path) -> Path:
-    """The project's own, of the committed results."""
+    """Make the project's own site, from the committed results."""
     return made(folder / "site", paths.RESULTS)
 
 
 SITES: dict[str, Callable[[Path], Path]] = {
-    "one": one,
-    "two": two,
+    "single": single,
+    "compared": compared,
     "hostile": hostile,
     "project": project,
 }

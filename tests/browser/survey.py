@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Pages of a site opened once, and all that is asked of a page asked then: a page takes a moment to
-open, and the questions take less. Most pages of a site come from three templates: those are opened
-that are the largest of a folder, where most can be wrong, and a share of all. Where links lead
-is asked without a browser."""
+"""Open pages of a site and run all checks on each.
+
+Opening a page takes longer than the checks, so each page is opened once. Most pages come from three
+templates, so only the largest pages of each folder and a share of all are opened. Links are checked
+without a browser."""
 
 import json
 from dataclasses import dataclass, field
@@ -10,17 +11,17 @@ from pathlib import Path
 
 from chrome import DESK, PAPER, PHONE, Chrome
 
-LEAST = 300  # px that a picture is wide on a phone, unless it scrolls in a region of its own
-LETTER = 6.5  # px that a picture's letters are high
+LEAST = 300  # px, the least width of a picture on a phone, unless its region scrolls
+LETTER = 6.5  # px, the least height of letters in a picture
 PAGE = (
     "return {text: document.body.textContent,"
     " scripts: document.scripts.length, hit: String(window.hit)};"
 )
 LARGEST, EACH = 2, 24
 
-# What is asked, by its name: the width and the media it is asked with, and the question.
+# The checks by name: width, colour scheme, media, and the JavaScript call.
 ASKED: dict[str, tuple[int, str, str, str]] = {
-    "loads": (DESK, "light", "screen", "elsewhere({root})"),
+    "loads": (DESK, "light", "screen", "external({root})"),
     "marks": (DESK, "light", "screen", "marked()"),
     "desk": (DESK, "light", "screen", f"cut({DESK}, true)"),
     "light": (DESK, "light", "screen", "faint()"),
@@ -35,31 +36,31 @@ ASKED: dict[str, tuple[int, str, str, str]] = {
 
 @dataclass
 class Survey:
-    """What was seen of a site."""
+    """The findings on a site."""
 
     root: Path
     pages: list[str]
-    wrong: dict[str, list[str]] = field(default_factory=dict)  # by question, with the page
+    wrong: dict[str, list[str]] = field(default_factory=dict)  # by check, each with its page
     scripts: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    hits: list[str] = field(default_factory=list)  # pages on which a script ran that is not ours
+    hits: list[str] = field(default_factory=list)  # pages where a foreign script ran
 
 
 def chosen(root: Path) -> list[str]:
-    """Return the pages that are opened."""
+    """Return the pages to open."""
     every = sorted(str(path.relative_to(root)) for path in root.rglob("*.html"))
-    found = set(every[::EACH])
+    pages = set(every[::EACH])
     for folder in {Path(page).parent for page in every}:
         own = [page for page in every if Path(page).parent == folder]
-        found |= set(sorted(own, key=lambda page: (root / page).stat().st_size)[-LARGEST:])
-    return sorted(found)
+        pages |= set(sorted(own, key=lambda page: (root / page).stat().st_size)[-LARGEST:])
+    return sorted(pages)
 
 
 def survey(chrome: Chrome, root: Path) -> Survey:
-    """Open the pages of a site that are chosen."""
-    found = Survey(root, chosen(root), wrong={name: [] for name in ("console", *ASKED)})
+    """Open the chosen pages of a site and run all checks."""
+    result = Survey(root, chosen(root), wrong={name: [] for name in ("console", *ASKED)})
     uri = json.dumps(root.as_uri() + "/")
-    for page in found.pages:
+    for page in result.pages:
         chrome.media()
         chrome.wide(DESK)
         chrome.open(root / page)
@@ -67,9 +68,9 @@ def survey(chrome: Chrome, root: Path) -> Survey:
             chrome.wide(width)
             chrome.media(scheme, kind)
             lines = chrome.ask(question.replace("{root}", uri))
-            found.wrong[name] += [f"{page}: {line}" for line in lines]
+            result.wrong[name] += [f"{page}: {line}" for line in lines]
         seen = chrome.run(PAGE)
-        found.scripts[page], found.texts[page] = seen["scripts"], seen["text"]
-        found.hits += [page] * (seen["hit"] != "undefined")
-        found.wrong["console"] += [f"{page}: {line}" for line in chrome.logged()]
-    return found
+        result.scripts[page], result.texts[page] = seen["scripts"], seen["text"]
+        result.hits += [page] * (seen["hit"] != "undefined")
+        result.wrong["console"] += [f"{page}: {line}" for line in chrome.logged()]
+    return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Pages of all sites in a browser: nothing is lost, cut or hard to read, and nothing runs."""
+"""Pages of all sites in a browser: nothing is missing, cut or hard to read, and no script runs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ Seen = Callable[[str], Survey]
 SHOWN = 20  # lines of a failure
 
 
-# A picture has no room for a name of a hundred letters: that site's need not show theirs whole.
+# Pictures have no room for the hostile site's long names, so these may be cut.
 ASKS = [
     (name, question)
     for name in SITES
@@ -44,7 +44,7 @@ def test_the_projects_site_is_whole(site: Callable[[str], Path]) -> None:
 def test_every_link_leads_to_a_page_and_every_page_is_linked(
     name: str, site: Callable[[str], Path]
 ) -> None:
-    """Also where no browser is."""
+    """This also runs without a browser."""
     folder = site(name)
     assert check_links(folder) > (5000 if name == "project" else 300)
     read = pages(folder)
@@ -59,5 +59,5 @@ def test_every_link_leads_to_a_page_and_every_page_is_linked(
 @EVERY
 def test_no_script_runs_but_the_search(name: str, surveyed: Seen) -> None:
     seen = surveyed(name)
-    assert set(seen.scripts.values()) == {2}  # the search, and what it looks through
+    assert set(seen.scripts.values()) == {2}  # the search and its index
     assert seen.hits == []

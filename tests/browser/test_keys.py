@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A site by the keyboard alone, on a page of each kind; and the search."""
+"""Keyboard navigation on each kind of page, and the search."""
 
 import io
 from collections.abc import Callable
@@ -16,26 +16,26 @@ from sites import PAYLOAD
 from survey import Survey
 
 Site = Callable[[str], Path]
-MOST = 80  # stops of the Tab key that are looked at on one page
+MOST = 80  # stops of the Tab key that are checked per page
 KINDS = ["index.html", "reading.html", "benchmark/*.html", "kernel/*.html", "compare/*.html"]
-# All that Tab should stop at, in the order of the page.
+# The elements where Tab should stop, in page order.
 STOPS = """
 const all = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')];
 const shut = 'details:not([open]) > :not(summary)';
-window.stops = all.filter((one) => shown(one) && !one.closest(shut));
+window.stops = all.filter((element) => shown(element) && !element.closest(shut));
 return window.stops.length;
 """
-# Where the focus is, and whether one sees it: it is in the window, and has an outline.
+# Where the focus is, and whether it is visible: in the window, with an outline.
 NOW = """
 const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at);
 const inside = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
 const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-return [window.stops.indexOf(at), inside && ring, told(at)];
+return [window.stops.indexOf(at), inside && ring, described(at)];
 """
 
 
 def press(chrome: Chrome, *keys: str) -> None:
-    """Press keys, wherever the focus is."""
+    """Send keys to the focused element."""
     ActionChains(chrome.driver, duration=0).send_keys(*keys).perform()
 
 
@@ -46,29 +46,29 @@ def opened(chrome: Chrome, page: Path) -> None:
 
 
 def hits(chrome: Chrome) -> list[str]:
-    """What the search has found, as it is listed."""
-    return chrome.ask("own('.hits a').map((one) => one.textContent)")
+    """Return the titles of the search's hits."""
+    return chrome.ask("own('.hits a').map((link) => link.textContent)")
 
 
 def focus(chrome: Chrome) -> str:
-    """The id of what has the focus."""
+    """Return the id of the focused element."""
     return str(chrome.run("return document.activeElement.id;"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tab_goes_through_the_page_in_order(kind: str, chrome: Chrome, site: Site) -> None:
-    opened(chrome, sorted(site("two").glob(kind))[0])
+    opened(chrome, sorted(site("compared").glob(kind))[0])
     count = min(chrome.run(STOPS), MOST)
     assert count > 5
     for place in range(count):
         press(chrome, Keys.TAB)
-        at, visible, told = chrome.run(NOW)
-        assert at == place, told
-        assert visible, told
+        at, visible, outline = chrome.run(NOW)
+        assert at == place, outline
+        assert visible, outline
 
 
 def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site) -> None:
-    opened(chrome, sorted(site("two").glob("kernel/*.html"))[0])  # a folder below
+    opened(chrome, sorted(site("compared").glob("kernel/*.html"))[0])  # a folder below
     press(chrome, "/")
     assert focus(chrome) == "search"
     press(chrome, "syscall.memop")
@@ -76,13 +76,13 @@ def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site)
     assert chrome.ask("faint()") == []
     press(chrome, Keys.ENTER)
     chrome.run("return 1;")
-    page = (site("two") / "benchmark/syscall.html").as_uri()
+    page = (site("compared") / "benchmark/syscall.html").as_uri()
     assert chrome.driver.current_url == f"{page}#syscall.memop"
     assert chrome.driver.find_element(By.ID, "syscall.memop").text == "syscall.memop"
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "title"),
     [
         ("context switch", "ctx.ring"),
         ("null syscall", "syscall.command"),
@@ -91,20 +91,18 @@ def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site)
         ("token hop", "ctx.ring"),
     ],
 )
-def test_search_knows_what_others_call_it(
-    words: str, found: str, chrome: Chrome, site: Site
-) -> None:
-    opened(chrome, site("two") / "index.html")
+def test_search_finds_aliases(words: str, title: str, chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("compared") / "index.html")
     press(chrome, "/", words)
-    assert hits(chrome)[0] == found
+    assert hits(chrome)[0] == title
 
 
 def test_escape_leaves_the_search(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
+    opened(chrome, site("compared") / "index.html")
     press(chrome, "/", "memop")
-    assert chrome.ask("own('.hits a').map(told)")
+    assert chrome.ask("own('.hits a').map(described)")
     press(chrome, Keys.ESCAPE)
-    assert chrome.ask("own('.hits a').map(told)") == []
+    assert chrome.ask("own('.hits a').map(described)") == []
     assert chrome.run("return document.getElementById('search').value;") == ""
     assert focus(chrome) != "search"
 
@@ -121,7 +119,7 @@ def test_hostile_text_stays_text(
 
 
 def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
-    opened(chrome, site("two") / "index.html")
+    opened(chrome, site("compared") / "index.html")
     picture = chrome.driver.find_element(By.CSS_SELECTOR, "figure svg")
 
     def lightness() -> float:
@@ -130,4 +128,4 @@ def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
 
     light = lightness()
     chrome.media("dark")
-    assert lightness() < 60 < 200 < light  # of 255: what most of it is, the ground
+    assert lightness() < 60 < 200 < light  # of 255, of the most common colour

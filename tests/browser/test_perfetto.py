@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A timeline is opened by Perfetto's viewer, which finds in it what `tockmark profile --perfetto`
-says it has."""
+"""Perfetto's viewer opens a timeline and finds the content that `tockmark profile --perfetto`
+reports."""
 
 import json
 import os
@@ -30,9 +30,9 @@ OF_STAGES = """
 STAGES = [stage.name for stage in load_families()[0].stage]  # of the baseline
 
 
-def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> None:
-    """Slices and instants by track, counters, and the time that each track took; and it found
-    nothing wrong with the file."""
+def test_perfetto_agrees_with_the_tool(chrome: Chrome, tmp_path: Path) -> None:
+    """Slices and instants by track, counters, and the time of each track are equal, and the viewer
+    reports no error in the file."""
     if not VIEWER.is_dir():
         why = "no viewer of Perfetto here: run `make setup-browser`"
         if os.environ.get("TOCKMARK_BROWSER") == "required":
@@ -42,20 +42,22 @@ def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> N
     file = tmp_path / "trace.json"
     command = [TOCKMARK, "profile", "irq.upcall:core=busy", "--perfetto", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
-    told = re.search(
+    counts = re.search(
         r"(\d+) slices on (\d+) tracks, (\d+) system calls and upcalls, (\d+) PMP writes,"
         r" (\d+) cache fills",
         done.stdout,
     )
-    assert told
-    slices, tracks, instants, writes, fills = map(int, told.groups())
+    assert counts
+    slices, tracks, instants, writes, fills = map(int, counts.groups())
     events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
-    names = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    names = {
+        event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"
+    }
     durations, points = Counter[str](), Counter[str]()
-    for one in events:
-        points.update([one["name"]] if one["ph"] == "C" else [])
-        if one["ph"] == "X":
-            durations[names[one["tid"]]] += round(one["dur"] * 1000)
+    for event in events:
+        points.update([event["name"]] if event["ph"] == "C" else [])
+        if event["ph"] == "X":
+            durations[names[event["tid"]]] += round(event["dur"] * 1000)
     with opened(chrome, file) as perfetto:
         by_track = {name: counts for name, *counts in perfetto.query(OF_TRACKS)}
         assert sum(counts[0] for counts in by_track.values()) == slices
@@ -70,8 +72,8 @@ def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> N
             ["PMP writes", points["PMP"], writes],
             ["cache fills", points["cache"], fills],
         ]
-        ours = [[one["name"], one["args"]["cycles"]] for one in events if one["ph"] == "X"]
-        ours = [one for one in ours if one[0] in STAGES]
+        ours = [[event["name"], event["args"]["cycles"]] for event in events if event["ph"] == "X"]
+        ours = [stage for stage in ours if stage[0] in STAGES]
         among = ", ".join(f"'{stage}'" for stage in STAGES)
         stages = f"{OF_STAGES} where child.name in ({among}) and parent.name = 'alarm' order by"
         assert perfetto.query(f"{stages} child.ts") == ours

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Every foreign program is started here: compilers, simulators, git, the user's own commands.
+"""Starting external programs: compilers, simulators, git, the user's commands.
 
-A program ends with the tool, however the tool ends: it joins the process group of a watcher
-(watcher.py) before it begins, and the watcher ends that group once nobody holds the other end of a
-pipe. Until a program has begun it holds that end as the tool does, so no moment is left in which a
-killed tool would leave it behind. One that starts further programs (`family`) has a watcher of its
-own as its parent, so that it can be ended with all of them while the tool goes on. (By itself
-PR_SET_PDEATHSIG reaches a program only, not what it starts, and ends it with the thread that
-started it.)
+Every program ends with the tool, also if the tool is killed. It joins the process group of a
+watcher (watcher.py) before exec, and the watcher ends the group when the other end of a pipe is
+closed. Until exec the new process holds that end, as the tool does, so a killed tool never leaves a
+program behind. A program that starts further programs (`family`) gets its own watcher as its
+parent, and can be ended with all of them. (PR_SET_PDEATHSIG alone would not do: it reaches only the
+program, not its children, and acts when the starting thread ends.)
 
-Each has a folder for scratch, its TMPDIR, which goes with the watcher; it takes only so long and
-says only so much (`Bounds`). It holds the locks that it is given until it, and all that it started,
-has ended.
+Each program has a scratch folder, its TMPDIR, which the watcher removes, and limits on its time and
+output (`Bounds`). It holds the locks that it inherits until it and all its children have ended.
 """
 
 import atexit
@@ -37,13 +35,13 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 DEVNULL, PIPE, STDOUT = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
-TICK = 0.2  # seconds between two looks at one that is waited for
-LONGEST_LINE = 1 << 16  # characters; what is longer comes in parts
+TICK = 0.2  # seconds between checks for the end of a program
+LONGEST_LINE = 1 << 16  # characters; longer lines arrive in parts
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long a program may take, and how much it may say on each stream."""
+    """The limits of a program: its time, and its output on each stream."""
 
     seconds: float = 600.0
     size: int = 64 << 20  # bytes
@@ -51,79 +49,80 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Output:
-    """What came of a program that has ended."""
+    """The exit code and the output of a program that has ended."""
 
-    code: int  # below zero a signal
+    code: int  # negative: a signal
     out: bytes
     err: bytes
 
     @property
     def text(self) -> str:
-        """What it printed."""
+        """The text on stdout."""
         return self.out.decode(errors="replace")
 
     @property
     def error_text(self) -> str:
-        """What it said on stderr."""
+        """The text on stderr."""
         return self.err.decode(errors="replace")
 
 
 @dataclass(eq=False)
 class Child:
-    """A foreign program that was started."""
+    """A running program."""
 
     name: str
     bounds: Bounds
-    process: "subprocess.Popen[bytes]"  # the program, or its own watcher
-    own: "_Watcher | None"  # of a family
-    why: str | None = None  # the tool ended it: "took more than 600 s"
+    process: "subprocess.Popen[bytes]"  # the program, or the watcher of its family
+    watcher: "_Watcher | None"  # of its family
+    why: str | None = None  # why the tool ended it: "took more than 600 s"
     _timer: threading.Timer | None = None
     _texts: dict[IO[bytes], io.TextIOWrapper] = field(default_factory=dict)
 
     @property
     def stdin(self) -> IO[bytes]:
-        """Where it reads, if it was started with PIPE."""
+        """The pipe to its stdin, if it was started with PIPE."""
         assert self.process.stdin is not None
         return self.process.stdin
 
     @property
     def stdout(self) -> IO[bytes]:
-        """What it prints, if it was started with PIPE; `lines` has the bounds besides."""
+        """The pipe from its stdout, if it was started with PIPE; `lines` also checks the bounds."""
         assert self.process.stdout is not None
         return self.process.stdout
 
     @property
     def stderr(self) -> IO[bytes]:
-        """What it complains of, if it was started with PIPE."""
+        """The pipe from its stderr, if it was started with PIPE."""
         assert self.process.stderr is not None
         return self.process.stderr
 
     @property
     def code(self) -> int | None:
-        """Its exit code; below zero a signal; None: it runs."""
+        """Its exit code, negative for a signal; None while it runs."""
         code = self.process.poll()
         if code is not None:
             self._ended()
         return code
 
     def lines(self, stream: IO[bytes] | None = None) -> Iterator[str]:
-        """Yield what it prints line by line as it comes, without the newlines; `stream` is one of
-        its streams. Any byte is a character, and only a newline ends a line; a part of a longer
-        one has LONGEST_LINE characters. What says too much is ended (`why`)."""
+        """Yield its output line by line, without newlines; `stream` is stdout (default) or stderr.
+
+        Each byte is a character, and only a newline ends a line. Lines longer than LONGEST_LINE
+        arrive in parts. A program that exceeds its bounds is ended (`why`)."""
         stream = stream or self.stdout
-        if stream not in self._texts:  # kept, or the stream is closed before the program has ended
+        if stream not in self._texts:  # keep it: a deleted wrapper closes the stream
             self._texts[stream] = io.TextIOWrapper(stream, encoding="latin-1", newline="\n")
         text = self._texts[stream]
-        left = self.bounds.size
+        remaining = self.bounds.size
         while line := text.readline(LONGEST_LINE):
-            left -= len(line)
-            if left < 0:
+            remaining -= len(line)
+            if remaining < 0:
                 self.too_much()
                 return
             yield strip_newline(line)
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Wait for its end, or so long; return its exit code, or None while it runs."""
+        """Wait at most `seconds` for its end; return its exit code, or None if it still runs."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -131,29 +130,29 @@ class Child:
         return self.code
 
     def stop(self) -> None:
-        """Begin to end it: SIGTERM, and after GRACE SIGKILL."""
-        if self.own is not None:
-            self.own.end()  # which does it to all that it started
+        """Start to end it: SIGTERM, then SIGKILL after GRACE."""
+        if self.watcher is not None:
+            self.watcher.end()  # it ends the whole family
         elif self.process.poll() is None:
             self.process.terminate()
             _later(watcher.GRACE, self.process.kill)
 
     def end(self) -> int:
-        """End it, and wait until it has ended with all that it started."""
+        """End it with all programs that it started, and wait for that."""
         self.stop()
         self.process.wait()
         self._ended()
         return self.process.returncode
 
     def within(self, seconds: float) -> None:
-        """End it in so many seconds, no matter what it was given before."""
+        """End it after this time; replaces an earlier limit."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = _later(seconds, self._over, f"took more than {seconds:g} s")
 
     def too_much(self) -> None:
-        """End it, for it said more than it may."""
-        self._over(f"said more than {self.bounds.size >> 10} KiB")
+        """End it because its output exceeds the limit."""
+        self._over(f"printed more than {self.bounds.size >> 10} KiB")
 
     def _over(self, why: str) -> None:
         self.why = self.why or why
@@ -164,12 +163,12 @@ class Child:
             self._timer.cancel()
         with _lock:
             _running.discard(self)
-        if self.own is not None:
-            self.own.end()
+        if self.watcher is not None:
+            self.watcher.end()
 
 
 class _Watcher:
-    """A process of watcher.py, and the end of the pipe that keeps it waiting."""
+    """A process of watcher.py, and the end of the pipe that it waits for."""
 
     def __init__(self, command: Sequence[str], hold: Sequence[int], **settings: Any) -> None:
         name = f"tockmark-{os.getpid()}-{secrets.token_hex(4)}"
@@ -185,20 +184,20 @@ class _Watcher:
             os.close(end)
 
     def end(self) -> None:
-        """Tell it to end what it watches."""
+        """Close the pipe, so that the watcher ends its programs."""
         with _lock:
             if self._pipe >= 0:
                 os.close(self._pipe)
             self._pipe = -1
 
 
-_lock = threading.RLock()  # of these two
+_lock = threading.RLock()  # for _running and _shared
 _running: set[Child] = set()
 _shared: _Watcher | None = None
 
 
 def _watcher() -> _Watcher:
-    """Return the watcher of all that start no further programs."""
+    """Return the watcher of all programs without a family; start it if necessary."""
     global _shared
     with _lock:
         if _shared is None or _shared.process.poll() is not None:
@@ -210,7 +209,7 @@ def _watcher() -> _Watcher:
 
 @atexit.register
 def _leave() -> None:
-    """Wait for the watcher, so that nothing of ours is left when the tool is gone."""
+    """Wait for the watcher, so that no process remains after the tool."""
     if _shared is not None:
         _shared.end()
         _shared.process.wait()
@@ -230,10 +229,10 @@ def start(
     hold: Sequence[int] = (),
     bounds: Bounds = Bounds(),
 ) -> Child:
-    """Start a program. TockmarkError if it cannot be run; `doing` and `todo` are for its line.
+    """Start a program. TockmarkError if it cannot be run; `doing` and `todo` are for the message.
 
-    `family`: it may start programs of its own, which end with it; it has no terminal. `hold`:
-    descriptors, of locks say, that it keeps open till its end."""
+    `family`: the program may start further ones, which end with it, and has no terminal.
+    `hold`: descriptors that it keeps open until its end, such as locks."""
     words = [str(word) for word in command]
     environment = dict(os.environ if env is None else env)
     streams: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
@@ -272,14 +271,15 @@ def run(
     todo: str = "",
     **how: Any,
 ) -> Output:
-    """Run a program to its end, and return what it said. TockmarkError if it cannot be run, or goes
-    beyond its bounds."""
-    with tempfile.TemporaryFile() as given:
-        given.write(input)
-        given.seek(0)
-        child = start(command, doing=doing, todo=todo, stdin=given if input else DEVNULL, **how)
+    """Run a program to its end and return its output.
+
+    TockmarkError if it cannot be run, or if it exceeds its bounds."""
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(input)
+        stdin.seek(0)
+        child = start(command, doing=doing, todo=todo, stdin=stdin if input else DEVNULL, **how)
     try:
-        found = _read(child)
+        output = _read(child)
     except BaseException:
         child.end()
         raise
@@ -287,14 +287,15 @@ def run(
         child.end()
         before = f"{doing}: " if doing else ""
         raise TockmarkError(f"{before}{child.name} {child.why}", "it was ended", INCOMPLETE)
-    return found
+    return output
 
 
 def follow(
     command: Sequence[str | Path], tick: Callable[[], object] | None = None, **how: Any
 ) -> Child:
-    """Run a program with its family to its end, and return it; `tick` is called now and then. Where
-    its stdout is a file, that is bounded, too."""
+    """Run a program with its family to its end, and return it; call `tick` regularly.
+
+    If its stdout is a file, the file's size is limited also."""
     child = start(command, family=True, **how)
     try:
         while child.wait(TICK) is None:
@@ -309,8 +310,9 @@ def follow(
 
 
 def process_holding(path: Path) -> str:
-    """Say which process holds a file or folder open, the oldest of several; nothing if none of the
-    user's does."""
+    """Return which of the user's processes has a file or folder open, in words, or an empty text.
+
+    If there are several, return the oldest."""
     there, own = os.path.realpath(path), os.getpid()
     for number in sorted(int(name) for name in os.listdir("/proc") if name.isdecimal()):
         with suppress(OSError):
@@ -322,15 +324,16 @@ def process_holding(path: Path) -> str:
 
 
 def strip_newline(line: str) -> str:
-    """Return a line without its newline; a part of one stays as it is."""
+    """Return a line without its newline; a part of a line is unchanged."""
     return line[:-1].rstrip("\r") if line.endswith("\n") else line
 
 
 @contextmanager
 def thread_pool(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
-    """Give threads that start programs. Where one fails, or Ctrl-C comes, none begins any more, and
-    what runs is ended."""
-    from concurrent.futures import ThreadPoolExecutor  # few verbs need it, and all load this module
+    """Yield a pool of threads that start programs.
+
+    After an error or Ctrl-C no further job starts, and all running programs are ended."""
+    from concurrent.futures import ThreadPoolExecutor  # few verbs need it
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -342,7 +345,7 @@ def thread_pool(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
 
 
 def end_all() -> None:
-    """Begin to end all that run, as after Ctrl-C."""
+    """Start to end all running programs, as after Ctrl-C."""
     with _lock:
         running = list(_running)
     for child in running:
@@ -350,7 +353,7 @@ def end_all() -> None:
 
 
 def _read(child: Child) -> Output:
-    """Read both streams to their ends, within the bounds, and wait for the program's end."""
+    """Read both streams within the bounds, and wait for the end of the program."""
     out, err = bytearray(), bytearray()
     with child.process, selectors.DefaultSelector() as ready:
         ready.register(child.stdout, selectors.EVENT_READ, out)
@@ -364,12 +367,12 @@ def _read(child: Child) -> Output:
                 elif len(key.data) > child.bounds.size:
                     child.too_much()
             if child.why is not None and child.code is not None:
-                break  # what it started may hold the streams
+                break  # its children may keep the streams open
     return Output(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
 
 
 def _bound(child: Child, log: object) -> None:
-    """End a program whose log has grown too long, and cut the log."""
+    """End a program whose log is too long, and cut the log."""
     if isinstance(log, io.BufferedWriter) and os.fstat(log.fileno()).st_size > child.bounds.size:
         child.too_much()
         child.end()
@@ -377,7 +380,7 @@ def _bound(child: Child, log: object) -> None:
 
 
 def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.Timer:
-    """Do something after so many seconds, if the tool is still there."""
+    """Call `act` after this time, if the tool still runs."""
     timer = threading.Timer(seconds, act, words)
     timer.daemon = True
     timer.start()
@@ -387,10 +390,10 @@ def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.T
 def _not_started(
     name: str, doing: str, todo: str, error: OSError, cwd: Path | None
 ) -> TockmarkError:
-    """Say in one line why a program cannot be run."""
+    """Return the error for a program that cannot be run."""
     before = f"{doing}: " if doing else ""
     if cwd is not None and str(error.filename) == str(cwd):
         return TockmarkError(f"{before}cannot enter {cwd}: {error.strerror}", todo)
     if isinstance(error, FileNotFoundError) and error.filename == name:
-        return TockmarkError(f"{before}{Path(name).name} is not there", todo)
+        return TockmarkError(f"{before}{Path(name).name} was not found", todo)
     return TockmarkError(f"{before}cannot run {name}: {error.strerror}", todo, INCOMPLETE)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A process of this file ends foreign programs with the tool that started them (processes.py).
+"""The watcher process, which ends external programs with the tool that started them (processes.py).
 
-Only the tool holds the write end of a pipe: at the end of file it is gone, also by SIGKILL, or
-wants them to end. Without a command the programs to end are those of the watcher's process group,
-which they join before they begin. With a command the watcher starts it, and ends whatever descends
-from it, daemons too, which are handed to the nearest `subreaper`. It imports nothing of ours, so
-that it starts at once, and ends within GRACE and a moment.
+Only the tool holds the write end of a pipe. At the end of file the tool has ended, also by SIGKILL,
+or wants its programs to end. Without a command the watcher ends the programs in its process group,
+which they join before exec. With a command it starts the command, and ends all its descendants;
+daemons also, because orphans are handed to the nearest `subreaper`. This file imports no other
+module of tockmark, so that it starts quickly.
 """
 
 import os
@@ -16,16 +16,17 @@ import sys
 import time
 
 GRACE = 0.5  # seconds from SIGTERM to SIGKILL
-PATIENCE = 10.0  # for what not even SIGKILL ends
-LOOK = 0.02  # seconds between two looks at who is left
-_PDEATHSIG, _SUBREAPER = 1, 36  # of prctl
-_WORDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that are meant for the programs
+PATIENCE = 10.0  # seconds to wait for programs after SIGKILL
+LOOK = 0.02  # seconds between checks for running programs
+_PDEATHSIG, _SUBREAPER = 1, 36  # options of prctl
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # for the programs, not the watcher
 
 
 def main(pipe: int, folder: str, command: list[str]) -> int:
-    """Wait for the end of the tool or of the command; end what is left, remove the folder for
-    scratch, and return the command's exit code, below zero a signal."""
-    for number in _WORDS:
+    """Wait for the end of the tool or of the command, then end all programs.
+
+    Remove the scratch folder, and return the command's exit code, negative for a signal."""
+    for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(pipe, False)
     os.makedirs(folder, 0o700, exist_ok=True)
@@ -41,15 +42,15 @@ def main(pipe: int, folder: str, command: list[str]) -> int:
 
 
 def _started(command: list[str], folder: str) -> int:
-    """Start the command and return its number; its files are left to it."""
+    """Start the command and return its process id; it keeps the standard streams."""
     import ctypes
 
     prctl = ctypes.CDLL(None).prctl
     prctl(_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
     if not child:
-        prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # if this watcher is killed itself
-        for number in (*_WORDS, signal.SIGPIPE, signal.SIGXFSZ):
+        prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # in case the watcher is killed
+        for number in (*_SIGNALS, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         try:
             os.execvpe(command[0], command, os.environ | {"TMPDIR": folder})
@@ -63,22 +64,22 @@ def _started(command: list[str], folder: str) -> int:
 
 
 def end() -> None:
-    """End all that are left: by SIGTERM, and what runs on after GRACE by SIGKILL."""
+    """End all programs: SIGTERM, then SIGKILL after GRACE."""
     begun = time.monotonic()
-    told: set[int] = set()
-    while (left := _left()) and time.monotonic() < begun + PATIENCE:
+    signalled: set[int] = set()
+    while (running := _running()) and time.monotonic() < begun + PATIENCE:
         late = time.monotonic() > begun + GRACE
-        for one in left if late else left - told:
+        for process in running if late else running - signalled:
             try:
-                os.kill(one, signal.SIGKILL if late else signal.SIGTERM)
+                os.kill(process, signal.SIGKILL if late else signal.SIGTERM)
             except ProcessLookupError:
                 continue
-        told |= left
+        signalled |= running
         time.sleep(LOOK)
 
 
-def _left() -> set[int]:
-    """Return who runs of this process group, and of those who descend from this process."""
+def _running() -> set[int]:
+    """Return the running processes of this process group and the descendants of this process."""
     own, running, ours = os.getpid(), set[int](), set[int]()
     parents: dict[int, int] = {}
     for name in os.listdir("/proc"):
@@ -95,7 +96,7 @@ def _left() -> set[int]:
         if state not in (b"Z", b"X"):
             running.add(int(name))
     new = {own}
-    while new:  # also by way of those who have ended, and whose end nobody took note of
+    while new:  # also through zombies
         new = {number for number, parent in parents.items() if parent in new} - ours
         ours |= new
     return ours & running - {own}
@@ -103,7 +104,7 @@ def _left() -> set[int]:
 
 if __name__ == "__main__":
     code = main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
-    if code < 0:  # as the command did
+    if code < 0:  # end by the same signal
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)

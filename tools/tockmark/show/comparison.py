@@ -93,9 +93,10 @@ def _legend(compared: Compared) -> list[str]:
     first, _ = compared[0]
     several = len(compared) > 1  # then the table has marks instead of words
     return [
-        "Net cycles of one operation: the median minus time.read of the same boot; time.read is as",
-        f"measured. Lower is better. Margin: {text.percent(first.margin)} unless a row has its own;"
-        " instructions: half.",
+        "Net cycles of one operation: the median minus time.read of the same boot (time.read: as"
+        " measured).",
+        f"Lower is better. Margin: {text.percent(first.margin)} unless a row has its own;"
+        " half of it for instructions.",
         f"Spread over links: {first.rule.spread.title}",
         "",
         *(

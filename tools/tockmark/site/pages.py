@@ -629,7 +629,7 @@ def _listed(some: Sequence[Topic]) -> Sentence:
         last = place == len(named) - 1 and not more
         parts += [" and " if last else ", "] * (place > 0)
         parts += topic.words
-    return [*parts, f" and {more} group{'s' if more > 1 else ''} more"] if more else parts
+    return [*parts, f" and {more} more group{'s' if more > 1 else ''}"] if more else parts
 
 
 def _flash(pair: SitePair) -> str:

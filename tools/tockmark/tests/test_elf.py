@@ -18,7 +18,7 @@ from tockmark.target.elf import archive_members, read_elf
 from tockmark.target.kernel import read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
-from tockmark.tests.told import Tell, tell
+from tockmark.tests.tries import RecordProperty, record_tries
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000"))
 CODE = b"\x13\0\0\0" * 4
@@ -112,7 +112,9 @@ def test_what_is_no_file_is_not_read(
         read_kernel(tmp_path / "k.elf")
 
 
-def test_a_damaged_elf_is_a_kernel_or_one_line(tmp_path: Path, record_property: Tell) -> None:
+def test_a_damaged_elf_is_a_kernel_or_one_line(
+    tmp_path: Path, record_property: RecordProperty
+) -> None:
     """Bytes of all its headers become others, and it is cut."""
     path = tmp_path / "k.elf"
     symbols = [("TOCKMARK_KERNEL", BASE), ("TOCKMARK_SLICE_US", BASE + 4)]
@@ -137,7 +139,7 @@ def test_a_damaged_elf_is_a_kernel_or_one_line(tmp_path: Path, record_property: 
         assert shown.isprintable(), f"seed {seed}"
     assert COUNT / 10 < read < COUNT * 9 / 10
     came = {"read as a kernel": read, "refused in one line": COUNT - read}
-    tell(record_property, "kernel ELFs, read by the tool", COUNT, range(COUNT), came)
+    record_tries(record_property, "kernel ELFs, read by the tool", COUNT, range(COUNT), came)
 
 
 def test_an_archive_has_what_was_put_in(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
-# What Bencher publishes as the form of its metrics, in our words.
+# Bencher's published schema of its metrics, in our words.
 BMF = {
     "type": "object",
     "additionalProperties": {

@@ -137,7 +137,7 @@ def test_who_says_too_much_or_takes_too_long_is_ended(family: bool, tmp_path: Pa
     child = processes.start(["yes"], family=family, bounds=Bounds(size=1 << 16))
     assert len(list(child.lines())) == 1 << 15
     assert child.end() != 0
-    assert child.why == "said more than 64 KiB"
+    assert child.why == "printed more than 64 KiB"
 
 
 def test_a_line_without_an_end_comes_in_parts() -> None:
@@ -151,7 +151,7 @@ def test_a_log_is_bounded_too(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as out:
         child = processes.follow(["yes"], stdout=out, stderr=STDOUT, bounds=Bounds(size=1 << 20))
-    assert child.why == "said more than 1024 KiB"
+    assert child.why == "printed more than 1024 KiB"
     assert log.stat().st_size == 1 << 20
 
 

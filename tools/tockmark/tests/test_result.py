@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The result: what its figures mean, which rows stand for themselves, and what is wrong with it.
+"""The result: its figures, the rows of its table, and its errors.
 
-What its file may hold is test_file.py's.
+test_file.py tests its file.
 """
 
 import errno
@@ -28,8 +28,8 @@ def result_of(lines: list[str], catalogue: Catalogue) -> Result:
 
 
 def row(result: Result, id_: str, **params: int) -> Row:
-    (found,) = (r for r in result.rows if (r.id, r.params) == (id_, params))
-    return found
+    (match,) = (r for r in result.rows if (r.id, r.params) == (id_, params))
+    return match
 
 
 def test_a_whole_run_is_complete(log: list[str], catalogue: Catalogue, tmp_path: Path) -> None:
@@ -40,19 +40,17 @@ def test_a_whole_run_is_complete(log: list[str], catalogue: Catalogue, tmp_path:
     assert all(row.sound for row in result.rows)
 
 
-def test_net_is_less_the_read_overhead_of_the_same_app(
-    log: list[str], catalogue: Catalogue
-) -> None:
+def test_net_is_without_the_overhead_of_the_same_app(log: list[str], catalogue: Catalogue) -> None:
     loop = row(result_of(log, catalogue), "loop.empty")
     assert loop.cycles is not None
     assert (loop.cycles.median, loop.cycles.overhead, loop.net) == (3342, 341, 3001)
     assert loop.per_op == 3.001
     assert (loop.instructions, loop.instret and loop.instret.per_op) == (2003, 2.003)
     assert loop.cycles.samples == (4000, *[3341, 3343] * 5)
-    assert loop.us is None  # a bare log does not tell the clock
+    assert loop.us is None  # a bare log has no clock
 
 
-def test_several_readings_in_a_sample_all_come_off() -> None:
+def test_all_counter_reads_of_a_sample_are_subtracted() -> None:
     reading = Reading((5, 5, 5), 5)
     assert Series((99, 40, 40, 40), reads=3, reading=reading).net == 25
     assert Series((99, 40, 40, 40), reads=0, reading=reading).net == 40
@@ -62,7 +60,7 @@ def test_several_readings_in_a_sample_all_come_off() -> None:
 def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: Catalogue) -> None:
     result = made(catalogue, {"loop.empty": steady(-10), "a.x": steady(50)})
     loop, other = row(result, "loop.empty"), row(result, "a.x")
-    assert (loop.net, loop.sound) == (-10, False)  # shown all the same
+    assert (loop.net, loop.sound) == (-10, False)  # still shown
     assert loop.errors == ("net cycles is -10, below zero",)
     assert loop.unsound == loop.errors[0]
     assert any("loop.empty" in reason for reason in result.incomplete)
@@ -70,7 +68,7 @@ def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: C
     assert ratio(other, other) == 1
 
 
-def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
+def test_events_are_net_of_the_counter_reads(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
     rest = " ".join(["0*2"] * 7)
     records += ["data instret 5*2", f"data events 0*2 0*2 4*2 {rest}"]
@@ -81,7 +79,7 @@ def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     assert list(events) == list(range(3, 13))
 
 
-def test_rows_of_both_cache_settings_stand_apart(catalogue: Catalogue) -> None:
+def test_rows_of_both_cache_settings_are_separate(catalogue: Catalogue) -> None:
     result = made(catalogue, {"a.x n=1": steady(5)}, icache=(False, True))
     assert [row.name for row in result.table.values()] == [
         "time.read icache=off",
@@ -92,7 +90,7 @@ def test_rows_of_both_cache_settings_stand_apart(catalogue: Catalogue) -> None:
     assert result.icaches == [True, False]
     only = result.only(Selection(catalogue, ("a.x icache=on",)))
     assert [row.name for row in only.rows] == ["a.x n=1 icache=on"]
-    assert only.rows[0].net == 5  # its reading is not lost with the row of it
+    assert only.rows[0].net == 5  # its overhead survives without the overhead row
 
 
 def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From records to rows: a number counts only where it is certain whose it is."""
+"""From records to rows: a number counts only if its row is certain."""
 
 import pytest
 from hypothesis import given
@@ -17,41 +17,41 @@ def measured(lines: list[str]) -> Measured:
     return assemble(decode(lines))
 
 
-def rows(found: Measured) -> list[StoredRow]:
-    return [row for _, app in found.each() for row in app.rows]
+def rows(result: Measured) -> list[StoredRow]:
+    return [row for _, app in result.each() for row in app.rows]
 
 
-def apps(found: Measured) -> dict[str, App]:
-    return {app.name: app for _, app in found.each()}
+def apps(result: Measured) -> dict[str, App]:
+    return {app.name: app for _, app in result.each()}
 
 
-def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
-    return {(row.boot, row.key): samples(row) for row in rows(found)}
+def numbers(result: Measured) -> dict[object, dict[str, list[int]]]:
+    return {(row.boot, row.key): samples(row) for row in rows(result)}
 
 
 def test_a_whole_log(log: list[str]) -> None:
-    found = measured(log)
-    assert not found.problems
-    assert list(apps(found)) == ["time", "loop", "mem"]
-    assert all(app.ended for app in apps(found).values())
-    (copy,) = (row for row in rows(found) if row.params == {"size": 64})
+    result = measured(log)
+    assert not result.problems
+    assert list(apps(result)) == ["time", "loop", "mem"]
+    assert all(app.ended for app in apps(result).values())
+    (copy,) = (row for row in rows(result) if row.params == {"size": 64})
     assert samples(copy) == {"cycles": [600] + [437] * 9, "instret": [134] * 10}
     assert (copy.inner, copy.asked) == (1, 100)
 
 
 @given(st.sets(st.integers(0, 30)), st.integers(0, 60))
 def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
-    """Whatever is dropped, a series that is kept is the one that was measured for that row."""
+    """Whatever lines are lost, every series that is kept belongs to its row."""
     lines = [line for app, records in RECORDS.items() for line in encoded(app, records)]
     truth = numbers(measured(lines))
     kept = [line for i, line in enumerate(lines) if i not in lost][:cut]
-    found = measured(kept)
-    for key, series in numbers(found).items():
+    result = measured(kept)
+    for key, series in numbers(result).items():
         for name, values in series.items():
             assert truth[key][name] == values
     if len(kept) < len(lines):
-        whole_apps = {row.boot for row in rows(found)} | set(apps(found))
-        assert found.problems or numbers(found) == truth or len(whole_apps) < 3
+        whole_apps = {row.boot for row in rows(result)} | set(apps(result))
+        assert result.problems or numbers(result) == truth or len(whole_apps) < 3
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
         (["begin proto=1 apps=3"], "announced"),
     ],
 )
-def test_nonsense_is_named(records: list[str], problem: str) -> None:
-    found = measured(encoded("a", [*records, "end ok"]))
-    assert len(found.problems) == 1
-    assert problem in str(found.problems[0])
+def test_nonsense_is_reported(records: list[str], problem: str) -> None:
+    result = measured(encoded("a", [*records, "end ok"]))
+    assert len(result.problems) == 1
+    assert problem in str(result.problems[0])
 
 
 def test_fail_and_skip_have_no_row() -> None:
-    found = measured(
+    result = measured(
         encoded(
             "a",
             [
@@ -92,9 +92,9 @@ def test_fail_and_skip_have_no_row() -> None:
             ],
         )
     )
-    assert not found.problems
-    assert not rows(found)
-    (failed, fail), (skipped, skip) = apps(found)["a"].absent_rows
+    assert not result.problems
+    assert not rows(result)
+    (failed, fail), (skipped, skip) = apps(result)["a"].absent_rows
     assert (failed, fail.id, fail.params, fail.why) == (
         "fail",
         "a.b",
@@ -105,32 +105,32 @@ def test_fail_and_skip_have_no_row() -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "#boot a-1 icache=on app=a *0000", "boot"])
-def test_a_lost_boot_mark_lends_its_setting_to_nobody(damage: str) -> None:
-    """What follows a mark that was lost is of a boot of which nothing is known."""
+def test_a_lost_boot_mark_affects_no_other_boot(damage: str) -> None:
+    """Rows after a lost mark belong to an unknown boot."""
     begin = "begin proto=1 apps=1"
     benches = [begin, "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
-    for second in ("a", "b"):  # the same app again, and another one
+    for second in ("a", "b"):  # the same app again, and another app
         mark = BootMark("a-1", True, "a").encode()
         lines = [mark, *encoded("a", benches), damage, *encoded(second, benches)]
-        found = measured(lines)
-        assert [boot.icache for boot in found.boots] == [True, None]
-        assert any("missing" in str(p) for p in found.problems)
-        assert [len(app.rows) for _, app in found.each()] == [1, 1]
+        result = measured(lines)
+        assert [boot.icache for boot in result.boots] == [True, None]
+        assert any("missing" in str(p) for p in result.problems)
+        assert [len(app.rows) for _, app in result.each()] == [1, 1]
 
 
 def boot(lang: Lang | None, begins: str) -> list[str]:
-    """A boot of one app, in the language that its marks say, and what its `begin` says besides."""
+    """Return a log of one app, with the language in its marks, and the given `begin` record."""
     first, last = (BootMark("a-1", True, "a", end, lang).encode() for end in (False, True))
     records = [f"begin proto=1{begins} apps=1", "bench x.y inner=1 n=5", "data cycles 1*5"]
     return [first, *encoded("a", [*records, "data instret 1*5", "end ok"]), last]
 
 
 def languages(lines: list[str]) -> list[str]:
-    """Of the apps, as they come."""
+    """Return the languages of the apps, in order."""
     return [app.lang for _, app in measured(lines).each()]
 
 
-def test_a_language_is_said_by_the_begin_or_the_mark() -> None:
+def test_the_begin_record_or_the_mark_gives_the_language() -> None:
     for begins in ("", " lang="):
         lines = [line for lang in LANGS for line in boot(lang, begins and begins + lang)]
         assert not measured(lines).problems
@@ -138,18 +138,18 @@ def test_a_language_is_said_by_the_begin_or_the_mark() -> None:
     for says in LANGS:
         assert languages(boot(None, f" lang={says}")) == [says]
         assert languages(boot(None, f" lang={says}")[1:-1]) == [says]
-    assert languages(boot(None, "")) == ["c"]  # as logs ever were
+    assert languages(boot(None, "")) == ["c"]  # like old logs
 
 
 PANIC = "call=panic err=x.rs:12"
 
 
-def test_a_row_at_which_its_app_panicked() -> None:
+def test_a_row_whose_app_panicked() -> None:
     records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", f"fail a.b n=3 {PANIC}"]
-    found = measured(encoded("a", [*records, "end panicked"]))
-    ((_, gone),) = apps(found)["a"].absent_rows
+    result = measured(encoded("a", [*records, "end panicked"]))
+    ((_, gone),) = apps(result)["a"].absent_rows
     assert (gone.id, gone.params, gone.why) == ("a.b", {"n": 3}, "panicked at x.rs:12")
-    (problem,) = found.problems
+    (problem,) = result.problems
     assert "panicked" in str(problem)
 
 
@@ -157,13 +157,13 @@ def test_events_belong_to_their_row() -> None:
     records = ["bench a.b inner=1 n=5", "data cycles 1*5", "data instret 1*5"]
     records += ["data events (7,8) 1*2 0 0 0 0 0 0 0 5*2"]
     records += ["bench a.c inner=1 n=5", "data cycles 1*5", "end ok"]
-    found = measured(encoded("a", records))
-    assert not found.problems
-    first, second = rows(found)
+    result = measured(encoded("a", records))
+    assert not result.problems
+    first, second = rows(result)
     assert (first.events_runs, second.events_runs) == ("(7,8) 1*2 0 0 0 0 0 0 0 5*2", None)
 
 
-def test_the_simulators_clock_gives_its_own_samples() -> None:
+def test_the_simulators_clock_has_its_own_samples() -> None:
     bench = "bench a.b inner=1 n=2 clock=sim from=irq to=upcall"
     begin, *rest = encoded("a", ["begin proto=1 apps=1", bench, "end ok"])
     seen = [(1, "arm"), (10, "irq"), (25, "upcall"), (40, "arm"), (50, "irq"), (61, "upcall")]
@@ -192,10 +192,10 @@ PASSES = [
 
 
 def test_series_of_several_passes() -> None:
-    """Both counters of one length have as many samples; the lengths need not."""
-    found = measured(encoded("a", PASSES))
-    assert not found.problems
-    (row,) = rows(found)
+    """Both counters of one length have the same number of samples; different lengths may differ."""
+    result = measured(encoded("a", PASSES))
+    assert not result.problems
+    (row,) = rows(result)
     assert (
         row.passes,
         series_samples(row, "short_cycles"),
@@ -218,8 +218,8 @@ def test_series_of_several_passes() -> None:
         ("data long_instret", "data longer_instret", "'longer_instret'"),
     ],
 )
-def test_passes_that_cannot_be(old: str, new: str, says: str) -> None:
+def test_impossible_passes(old: str, new: str, says: str) -> None:
     records = [record.replace(old, new) for record in PASSES]
-    found = measured(encoded("a", records))
-    assert any(says in str(problem) for problem in found.problems)
-    assert not any(row.passes and is_whole(row) for row in rows(found))
+    result = measured(encoded("a", records))
+    assert any(says in str(problem) for problem in result.problems)
+    assert not any(row.passes and is_whole(row) for row in rows(result))

@@ -31,10 +31,12 @@ OLD, NEW = made.result(KNOWN, 1.2), made.result(KNOWN)
 
 def of_kernel(result: Result, name: str, machine: str = "cw310", level: str = "z") -> Result:
     """Return the result as if from another kernel or machine."""
-    told = result.provenance
-    kernel = msgspec.structs.replace(told.kernel, name=name, opt_level=level, sha256=None)
-    board = msgspec.structs.replace(told.board, machine=machine)
-    return replace(result, provenance=msgspec.structs.replace(told, kernel=kernel, board=board))
+    provenance = result.provenance
+    kernel = msgspec.structs.replace(provenance.kernel, name=name, opt_level=level, sha256=None)
+    board = msgspec.structs.replace(provenance.board, machine=machine)
+    return replace(
+        result, provenance=msgspec.structs.replace(provenance, kernel=kernel, board=board)
+    )
 
 
 def stored(path: Path, result: Result) -> str:
@@ -73,7 +75,7 @@ def test_the_pages_need_nothing_else(drawn: Path) -> None:
     assert check_links(drawn) > 500
     for page in pages(drawn).values():
         own = {"data:,", "site.css", "search-index.js", "search.js"}
-        assert {Path(one).name for one in page.loads} == own
+        assert {Path(load).name for load in page.loads} == own
     for name, data in contents(drawn).items():
         assert not re.search(rb"https?:|@import|//[a-z]+\.", data), name
     assert b"url(" not in (drawn / "site.css").read_bytes()
@@ -121,8 +123,8 @@ def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
         assert b"<script>" not in data
         assert b"<b " not in data
     assert "<script>alert(1)</script>" in pages(tmp_path / "out")["index.html"].text
-    told = (tmp_path / "out" / "search-index.js").read_text()
-    assert json.loads(told.removeprefix("var TOCKMARK_PAGES = ").removesuffix(";\n"))
+    index = (tmp_path / "out" / "search-index.js").read_text()
+    assert json.loads(index.removeprefix("var TOCKMARK_PAGES = ").removesuffix(";\n"))
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("x")]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The project's own site, which was edited: few pages, nothing in bold that is not sure, names and
-no letters. Of results of one's own there is no choice, and the same holds."""
+"""The project's own site, with the editor's choices. It has few pages, bold figures are certain,
+and kernels have names instead of letters. The same holds for other results, without choices."""
 
 import re
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ KNOWN = catalogue.load()
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[tuple[Site, dict[str, str]]]:
-    """The project's site and its files, without pictures and profiles."""
+    """Return the project's site and its files, without pictures and profiles."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pictures, "_inline", lambda sheets, of="": [])
         patched.setattr(pictures, "draw", lambda named, only=None: {})
-        found = model.gather([paths.RESULTS])
-        found.profiles = []
-        site = Site(found, KNOWN)
+        sources = model.gather([paths.RESULTS])
+        sources.profiles = []
+        site = Site(sources, KNOWN)
         yield site, render.site_pages(site, lambda what, done, of: None)
 
 
@@ -39,7 +39,7 @@ Made = tuple[Site, dict[str, str]]
 
 
 class Bold(HTMLParser):
-    """The figures in bold, with what they are said to be of, and of which comparison."""
+    """The figures in bold, each with its comparison and subject."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -48,10 +48,10 @@ class Bold(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        self.pair = said.get("data-pair") or self.pair
+        attributes = dict(attrs)
+        self.pair = attributes.get("data-pair") or self.pair
         if tag in ("b", "strong"):
-            self.inside, self.of = 1, said.get("data-of") or ""
+            self.inside, self.of = 1, attributes.get("data-of") or ""
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("b", "strong"):
@@ -63,22 +63,24 @@ class Bold(HTMLParser):
 
 
 def compared(base: Named, new: Named, links_paired: bool) -> Comparison:
-    """The comparison of two committed results, read and judged anew."""
-    one, two = (file.load(paths.RESULTS / f"{name}.json") for name in (base.name, new.name))
-    known = committed_spread(one)
-    known = paired_spread(known, KNOWN) if links_paired else known
-    return pairs.compare(one, two, new.name, KNOWN, Margins(), known)
+    """Read two committed results again and compare them."""
+    before, after = (file.load(paths.RESULTS / f"{name}.json") for name in (base.name, new.name))
+    spread = committed_spread(before)
+    spread = paired_spread(spread, KNOWN) if links_paired else spread
+    return pairs.compare(before, after, new.name, KNOWN, Margins(), spread)
 
 
-def is_sure(found: Pair) -> bool:
-    """Whether the interval is beyond the margin, by itself."""
-    edge = 1 + found.margin
-    return found.judged and (found.cycles.low > edge or found.cycles.high < 1 / edge)
+def is_sure(pair: Pair) -> bool:
+    """Return whether the whole interval is beyond the margin."""
+    edge = 1 + pair.margin
+    return pair.judged and (pair.cycles.low > edge or pair.cycles.high < 1 / edge)
 
 
 def ends(text: str) -> list[float]:
-    """The figures of a text, in percent."""
-    return [float(one) for one in re.findall(r"[+-]?\d+(?:\.\d+)?", text.replace("\u2212", "-"))]
+    """Return the percentages in a text."""
+    return [
+        float(number) for number in re.findall(r"[+-]?\d+(?:\.\d+)?", text.replace("\u2212", "-"))
+    ]
 
 
 def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
@@ -88,31 +90,31 @@ def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
     judged = {pair.page: compared(pair.base, pair.new, pair.paired) for pair in site.pairs}
     of_page = {pair.page: pair for pair in site.pairs}
     for page, of, text in bold:
-        found = judged[page]
+        judged_pair = judged[page]
         group, _, way = of.partition(" ")
         if of == "mean":
-            mean = found.mean
+            mean = judged_pair.mean
             assert mean is not None
-            assert verdict_of(mean.change, found.margin) in MOVED
+            assert verdict_of(mean.change, judged_pair.margin) in MOVED
             assert abs(abs(mean.ratio - 1) * 100 - ends(text)[0]) <= 0.5
         elif way in ("lower", "higher"):
             rows = [
-                one
-                for one in found.judged
-                if one.row.id.startswith(f"{group}.")
-                and one.row.icache is of_page[page].icache
-                and one.row.lang == found.judged[0].row.lang
-                and is_sure(one)
-                and one.cycles.lower is (way == "lower")
+                pair
+                for pair in judged_pair.judged
+                if pair.row.id.startswith(f"{group}.")
+                and pair.row.icache is of_page[page].icache
+                and pair.row.lang == judged_pair.judged[0].row.lang
+                and is_sure(pair)
+                and pair.cycles.lower is (way == "lower")
             ]
             assert rows, of
-            low = min(one.cycles.low for one in rows)
-            high = max(one.cycles.high for one in rows)
+            low = min(row.cycles.low for row in rows)
+            high = max(row.cycles.high for row in rows)
             shown = ends(text)
             assert abs((low - 1) * 100 - shown[0]) <= 0.5
             assert abs((high - 1) * 100 - shown[-1]) <= 0.5
         else:
-            (row,) = [one for one in found.judged if one.row.name == of]
+            (row,) = [pair for pair in judged_pair.judged if pair.row.name == of]
             assert is_sure(row), of
             assert row.cycles.ratio is not None
             assert abs((row.cycles.ratio - 1) * 100 - ends(text)[0]) < 0.06
@@ -133,6 +135,6 @@ def test_the_site_is_small(made: Made) -> None:
         "Tock 2.0, on the chip of 2020"
     }
     assert all(
-        f'id="{one.page.partition("#")[2]}"' in files["kernels.html"] or one.has_page
-        for one in site.kernels
+        f'id="{kernel.page.partition("#")[2]}"' in files["kernels.html"] or kernel.has_page
+        for kernel in site.kernels
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a site is made from: each file is taken for what it is, and nothing else is overwritten."""
+"""The sources of a site: files are recognised by their format, and only a site is overwritten."""
 
 from pathlib import Path
 
@@ -22,22 +22,24 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "draw", lambda named, only=None: {})
 
 
-def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
-    found = model.gather([paths.RESULTS])
-    names = {one.name for one in found.results}
+def test_all_committed_files_are_recognised() -> None:
+    sources = model.gather([paths.RESULTS])
+    names = {result.name for result in sources.results}
     assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
-    assert [one.name for one in found.studies] == ["paper-2021"]
-    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
-    assert found.problems == []
-    assert found.unknown_files == []
-    site = Site(found, catalogue.load())
-    assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
+    assert [study.name for study in sources.studies] == ["paper-2021"]
+    assert len(sources.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
+    assert sources.problems == []
+    assert sources.unknown_files == []
+    site = Site(sources, catalogue.load())
+    assert [
+        kernel for kernel in site.kernels if not kernel.named
+    ] == []  # every profile has its kernel
 
 
 @pytest.mark.parametrize(
     "torn", ['{"format":"tockmark-result","ver', '{"format":"tockmark-profile","version":2}']
 )
-def test_a_damaged_file_of_a_folder_is_named_and_the_rest_is_made(
+def test_a_damaged_file_in_a_folder_is_reported_and_the_rest_is_shown(
     tmp_path: Path, torn: str
 ) -> None:
     stored(tmp_path / "in" / "a.json", NEW)
@@ -50,7 +52,7 @@ def test_a_damaged_file_of_a_folder_is_named_and_the_rest_is_made(
 
 
 @pytest.mark.parametrize("content", ["nothing", "{}", '{"format":"tockmark-result","ver'])
-def test_a_file_by_name_that_cannot_be_used_ends_it(tmp_path: Path, content: str) -> None:
+def test_an_unusable_file_given_by_name_is_an_error(tmp_path: Path, content: str) -> None:
     good = stored(tmp_path / "a.json", NEW)
     (tmp_path / "bad.json").write_text(content)
     for given in ([good, tmp_path / "bad.json"], [good, tmp_path / "gone.json"], [good, good]):
@@ -60,11 +62,11 @@ def test_a_file_by_name_that_cannot_be_used_ends_it(tmp_path: Path, content: str
         assert not (tmp_path / "out").exists()
 
 
-def test_a_site_replaces_a_site_whole_and_nothing_else(tmp_path: Path) -> None:
+def test_a_site_replaces_only_a_site_and_completely(tmp_path: Path) -> None:
     out = tmp_path / "out"
     a, b = stored(tmp_path / "a.json", NEW), stored(tmp_path / "b.json", of_kernel(NEW, "b"))
     assert called(a, b, "-o", out).exit_code == 0
-    assert called(a, "-o", out).exit_code == 0  # what the other had more is gone
+    assert called(a, "-o", out).exit_code == 0  # the other site's further files are removed
     assert not (out / "compare").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json", "out"]
     before = contents(out)
@@ -76,7 +78,7 @@ def test_a_site_replaces_a_site_whole_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "list"])
-def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
+def test_other_files_are_not_overwritten(tmp_path: Path, kind: str) -> None:
     out = tmp_path / "out"
     if kind == "file":
         out.write_text("x")

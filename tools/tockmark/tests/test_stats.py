@@ -18,7 +18,7 @@ def test_the_cold_sample_stays_out() -> None:
 
 
 def test_only_whole_periods_count() -> None:
-    """Else the median of the very same samples would be 10, 11 or 12, by where they end."""
+    """Otherwise the same samples would have the median 10, 11 or 12, depending on their end."""
     for samples in ([10, 12] * 5, [10, 12] * 5 + [10], [12, *[10, 12] * 5]):
         assert summarise([900, *samples]).median == 11
         assert steady_median(tuple(samples)) == 11

@@ -25,7 +25,8 @@ CONTEXT = Context(
 
 
 def made(log: list[str], catalogue: Catalogue, *icaches: bool) -> Result:
-    """The log as of one boot with each of these cache settings; with none, as it is."""
+    """Return the result of the log, booted once with each of these cache settings; by default
+    unchanged."""
     lines = [] if icaches else log
     for icache in icaches:
         for app, records in RECORDS.items():
@@ -59,11 +60,11 @@ def test_one_result(log: list[str], catalogue: Catalogue) -> None:
 
 
 def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
-    one = made(log, catalogue)
+    base = made(log, catalogue)
     log[:] = [line for line in log if "loop.empty" not in line]
-    slower = [line for app, r in RECORDS.items() for line in encoded(app, [*map(below, r)])]
-    two = made([line for line in slower if "loop.empty" not in line], catalogue)
-    text = table.side_by_side([("a.json", one), ("b.json", two)], catalogue)
+    lines = [line for app, r in RECORDS.items() for line in encoded(app, [*map(below, r)])]
+    slower = made([line for line in lines if "loop.empty" not in line], catalogue)
+    text = table.side_by_side([("a.json", base), ("b.json", slower)], catalogue)
     assert cells(text, "loop.empty") == ["3.001", "-", "-"]
     assert cells(text, "mem.copy_asm size=64") == ["96", "-40!", "-"]
     assert cells(text, "mem.copy_asm size=32") == ["49", "49", "1.00"]
@@ -72,7 +73,7 @@ def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
 
 
 def below(record: str) -> str:
-    """The record, or in place of one row's cycles such as make its net -40."""
+    """Return the record, or for one row, cycles that make its net -40."""
     return "data cycles 600 301*9" if record == "data cycles 600 437*9" else record
 
 
@@ -92,9 +93,9 @@ def test_json_has_the_same_rows(log: list[str], catalogue: Catalogue) -> None:
     ids=lambda path: path.stem,
 )
 def test_every_committed_result_fits(path: Path) -> None:
-    known = load()
+    catalogue = load()
     result = file.load(path)
-    for shown in (table.every_row(result, known), table.event_counts(result, known)):
+    for shown in (table.every_row(result, catalogue), table.event_counts(result, catalogue)):
         assert max(map(len, shown.splitlines())) <= 100
 
 
