@@ -100,7 +100,7 @@ def test_an_interrupt_is_raised_is_taken_and_becomes_an_upcall(upcall: Trace) ->
     assert "the worst" in upcall.said
 
 
-def test_an_alarm_has_its_stages_inside(upcall: Trace) -> None:
+def test_an_alarm_contains_its_stages(upcall: Trace) -> None:
     """By the names of families.toml, in their order; they add up to it, and it is the sample but
     for the cycle in which its last instruction leaves the decode stage."""
     whole, *inner = upcall.of("X", "alarms")

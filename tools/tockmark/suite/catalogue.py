@@ -126,8 +126,8 @@ class Boot(Part, frozen=True):
     slice_us: int | None = None  # time slice of the baseline kernel, if not the default
     panics: str | None = None  # why its rows are skipped if it makes the kernel panic
     only: int = 0  # bit set of the benchmarks of its group to run; 0: all
-    # Whether controls also run. They do not if an alarm may interrupt them, and rows are so long that
-    # a few cycles do not matter.
+    # Whether controls also run. They do not if an alarm may interrupt them, and rows are so long
+    # that a few cycles do not matter.
     controls: bool = True
 
     @property
