@@ -21,7 +21,7 @@ class Segment(NamedTuple):
 OBJECT, FUNCTION = 1, 2  # types of symbols
 
 
-def made(
+def make_elf(
     segments: Sequence[Segment], symbols: Sequence[tuple[str, int]] = (), kind: int = OBJECT
 ) -> bytes:
     """Return an ELF file for 32-bit RISC-V. All symbols have the same type and 4 bytes."""
