@@ -52,7 +52,7 @@ PICTURE = "pictures/speed-and-size.svg"  # of the findings
 ANSWER = re.compile(r"^## Answer\n\n\*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return the content of the page, its picture and each study's page, by path."""
     page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
