@@ -84,17 +84,16 @@ def phrases_in(path: str, lines: list[str]) -> Iterator[Phrase]:
     """Yield at most one phrase for each line."""
     for number, line in enumerate(lines, 1):
         text = [line] if path.endswith(PAGES) else TEXT.findall(line)
-        hits = (
-            (pattern.search(part), instead) for part in text[:1] for pattern, instead in PHRASES
-        )
-        match, instead = next(((hit, instead) for hit, instead in hits if hit), (None, ""))
-        if match:
-            yield Phrase(path, number, match[0].strip(), instead)
+        for pattern, instead in PHRASES:
+            if text and (match := pattern.search(text[0])):
+                yield Phrase(path, number, match[0].strip(), instead)
+                break
 
 
 def read(paths: list[str]) -> tuple[int, list[Phrase]]:
     """Return the number of lines of these files, and their phrases."""
-    lines, phrases = 0, []
+    lines = 0
+    phrases: list[Phrase] = []
     for path in paths:
         text = (ROOT / path).read_text(encoding="utf-8").splitlines()
         lines += len(text)

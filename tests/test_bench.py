@@ -55,7 +55,7 @@ class Bench:
             r
             for r in self.result.rows
             if (r.id, r.params, r.icache) == (id_, params or {}, icache)
-            and (id_ not in catalogue.OF_BOOT or r.boot == (boot or "time"))
+            and (id_ not in catalogue.HARNESS_ROWS or r.boot == (boot or "time"))
         ]
         assert len(found) == 1, (id_, params, icache, boot)
         return found[0]
@@ -213,7 +213,7 @@ def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_p
     """Its sampler reads one counter a sample, by another kernel: the net must not know."""
     quick = "loop.empty,loop.taken,call.void,call.return,call.indirect,flash.latency"
     first = run_bench(tmp_path, "--abi", "1", "--only", quick, "--icache", "off")
-    measured = [row for row in first.result.rows if row.id not in catalogue.OF_BOOT]
+    measured = [row for row in first.result.rows if row.id not in catalogue.HARNESS_ROWS]
     assert len(measured) >= 8
     for row in measured:
         other = bench.row(row.id, row.params, icache=False)

@@ -19,7 +19,7 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
 
-# How a commit's kernel is made, for the shell.
+# The shell command that makes the kernel of a commit.
 PLAIN = f"cat {paths.ROOT / 'build' / 'cargo' / variants.IMAGE}"
 BROKEN, NO_KERNEL = "false", "echo no ELF"
 AUTHOR = {

@@ -183,11 +183,11 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
 
 def test_a_boot_gives_its_share_of_the_rows() -> None:
     """Every row of the catalogue comes from one boot; those of the harness from each."""
-    given = [(row[0], *row[1].items()) for b in KNOWN.boots() for row in KNOWN.rows_given(b)]
-    own = [id_ for id_ in KNOWN.benchmarks if id_ not in catalogue.OF_BOOT]
+    given = [(row[0], *row[1].items()) for b in KNOWN.boots() for row in KNOWN.measured_rows(b)]
+    own = [id_ for id_ in KNOWN.benchmarks if id_ not in catalogue.HARNESS_ROWS]
     assert Counter(given) == Counter((id_, *params.items()) for id_, params in KNOWN.rows(own))
     boots = {boot.name: boot for boot in KNOWN.boots()}
-    shared = [(id_, params) for id_, params in KNOWN.rows_given(boots["by_processes-3"])]
+    shared = [(id_, params) for id_, params in KNOWN.measured_rows(boots["by_processes-3"])]
     assert shared == [
         ("syscall.by_processes", {"processes": 3}),
         ("syscall.by_regions", {"regions": 0}),

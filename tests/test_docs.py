@@ -153,6 +153,6 @@ def test_the_published_schema_holds_for_the_committed_results() -> None:
 
 def test_the_pictures_are_those_of_the_committed_results() -> None:
     """Byte for byte."""
-    for path, picture in pictures.made().items():
+    for path, picture in pictures.generate().items():
         assert path.read_bytes() == picture, f"{path}: run `make tables`"
         assert len(picture) < 300_000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`judge` of two commits whose kernels are linked in pairs: the baseline kernel, and the same with
-NOPs planted in one call. Every function begins at the same address on both sides, all bytes but
-those of the changed function are the same, and so are the cycles of rows that do not come by it.
+"""The verb judge on two commits with paired links: the baseline kernel, and the same with NOPs
+planted in one call. Every function begins at the same address on both sides, only the bytes of the
+changed function differ, and rows that do not execute it keep their cycles.
 
 Builds both kernels, and runs a few rows: half a minute.
 """

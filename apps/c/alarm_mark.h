@@ -29,7 +29,7 @@ static bool ring_after(struct tm_run *run, uint32_t ticks) {
 }
 
 static uint32_t per_millisecond; /* ticks */
-static uint32_t least; /* ticks until the kernel has certainly finished setting an alarm */
+static uint32_t least;           /* ticks: the shortest alarm that comes while another app runs */
 
 /*
  * An alarm must come when another app is already running, not while the kernel is still switching

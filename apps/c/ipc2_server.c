@@ -16,7 +16,7 @@ static bool checks;
 static bool has_rivals, has_master;
 static struct tm_process master;
 
-/* Sleep until the master or, in a contest, any client has a request, and take it. */
+/* Sleep until the master, who gives the orders, has a request, and take it. */
 static struct tock_return take_next(void) {
     struct tm_process client;
     do

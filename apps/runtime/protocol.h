@@ -20,9 +20,7 @@
 
 #define TM_LINE_MAX 64 /* bytes that a Tock console writes in one piece, newline included */
 #define TM_LINES_MAX 8 /* in one write */
-#define TM_WORD_MAX                                                                                \
-    32 /* fits in any line, with the longest seq (5 digits) and app (12 letters)                   \
-        */
+#define TM_WORD_MAX 32 /* fits in any line, after the longest seq (5 digits) and app (12) */
 
 struct tm_out {
     const char *app;

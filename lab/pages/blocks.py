@@ -24,7 +24,7 @@ from tockmark.compare.limits import Limit
 from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return the whole pages with their blocks filled, by path."""
     pages = (DOCS / "trust.md", DOCS / "method.md")
     texts = {page: refreshed(page.read_text(encoding="utf-8"), BLOCKS) for page in pages}

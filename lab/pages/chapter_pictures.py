@@ -320,7 +320,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
 }
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return every picture, by path."""
     with mpl.rc_context(plot.STYLE):
         return {

@@ -35,7 +35,7 @@ from tockmark.show import text
 from tockmark.show.table import format_range, layout_nets
 from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import OF_BOOT, label
+from tockmark.suite.catalogue import HARNESS_ROWS, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
 from tockmark_lab.folders import DATA, STUDIES
@@ -52,7 +52,7 @@ PICTURE = "pictures/speed-and-size.svg"  # of the findings
 ANSWER = re.compile(r"^## Answer\n\n\*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return the content of the page, its picture and each study's page, by path."""
     page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
@@ -106,7 +106,7 @@ def compiled(*sizes: int) -> list[str]:
     ids = [
         benchmark.id
         for benchmark in catalogue.benchmarks.values()
-        if not benchmark.bodies and benchmark.by != "mark" and benchmark.id not in OF_BOOT
+        if not benchmark.bodies and benchmark.by != "mark" and benchmark.id not in HARNESS_ROWS
     ]
     return [
         label(id_, params)

@@ -75,13 +75,13 @@ def test_one_feature_can_be_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("core", "why"),
     [
-        ("smal", "Ibex names no core smal: give one of small, opentitan"),
-        ("small-no-Wings", "-no-Wings is no change of small"),
-        ("small-no-PMPNumRegions", "PMPNumRegions is no matter of yes and no"),
-        ("maxperf-no-BranchTargetALU", "loses its way with a write-back stage"),
-        ("small-with-RV32E", "-with-RV32E is no change of small"),
-        ("{tmp}/retire", "no core can be called retire"),
-        ("{tmp}/small", "no core can be called small"),
+        ("smal", "Ibex has no core smal: give one of small, opentitan"),
+        ("small-no-Wings", "-no-Wings is not a change of small"),
+        ("small-no-PMPNumRegions", "PMPNumRegions cannot be set"),
+        ("maxperf-no-BranchTargetALU", "omit both"),
+        ("small-with-RV32E", "-with-RV32E is not a change of small"),
+        ("{tmp}/retire", "retire is not a valid name"),
+        ("{tmp}/small", "small is not a valid name"),
         ("{tmp}/empty", "empty has no files.f"),
     ],
 )

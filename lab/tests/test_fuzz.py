@@ -17,7 +17,7 @@ from pathlib import Path
 from tockmark.base import paths
 from tockmark.target import board, image
 from tockmark.target.kernel import read_kernel
-from tockmark.tests.told import Tell, tell
+from tockmark.tests.tries import RecordProperty, record_tries
 
 SIMULATOR = os.environ.get(
     "TOCKMARK_SIMULATOR", str(paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim")
@@ -95,7 +95,7 @@ def run(path: Path, option: str, *more: str) -> tuple[int, str]:
     return done.returncode, lines[-1] if lines else "it said nothing"
 
 
-def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: Tell) -> None:
+def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: RecordProperty) -> None:
     kernel = baseline(tmp_path)
 
     def attempt(number: int) -> tuple[int, str]:
@@ -116,10 +116,10 @@ def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: Tell) -> 
     for (_, reason), number in ends.items():
         reasons[reason.removeprefix("reason=")] += number
     assert len(reasons) >= 3, ends
-    tell(record_property, "flash images, simulated", IMAGES, SEED, reasons)
+    record_tries(record_property, "flash images, simulated", IMAGES, SEED, reasons)
 
 
-def test_any_elf_is_loaded_or_refused(tmp_path: Path, record_property: Tell) -> None:
+def test_any_elf_is_loaded_or_refused(tmp_path: Path, record_property: RecordProperty) -> None:
     whole = board.load("earlgrey-sim").kernels[2].read_bytes()
     codes = Counter[int]()
     for number in range(IMAGES // 5):
@@ -136,4 +136,4 @@ def test_any_elf_is_loaded_or_refused(tmp_path: Path, record_property: Tell) -> 
     assert codes[2], codes
     assert len(codes) > 1, codes
     came = {"refused": codes[2], "run to an end with a reason": codes.total() - codes[2]}
-    tell(record_property, "kernel ELFs, simulated", codes.total(), SEED, came)
+    record_tries(record_property, "kernel ELFs, simulated", codes.total(), SEED, came)

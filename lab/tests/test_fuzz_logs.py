@@ -23,7 +23,7 @@ from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.target.parse import parse
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 from tockmark.tests.rows import samples as series_in
-from tockmark.tests.told import Tell, tell
+from tockmark.tests.tries import RecordProperty, record_tries
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode
 from tockmark.wire.uart_line import LINE_LIMIT, UartLine, crc16
@@ -180,7 +180,7 @@ def test_surviving_rows_of_a_damaged_log_are_right(
     whole: Lines,
     damages: list[Damage],
     catalogue: Catalogue,
-    record_property: Tell,
+    record_property: RecordProperty,
     request: pytest.FixtureRequest,
 ) -> None:
     right = rows_of_ours(whole, catalogue)
@@ -213,11 +213,11 @@ def test_surviving_rows_of_a_damaged_log_are_right(
     assert touched > COUNT / 4
     came = {"that lost rows or samples": touched, "whose rows were all whole": COUNT - touched}
     what = f"damaged logs: {request.node.callspec.id}"
-    tell(record_property, what, COUNT, range(COUNT), came)
+    record_tries(record_property, what, COUNT, range(COUNT), came)
 
 
 def test_any_bytes_give_a_result_or_one_line(
-    tmp_path: Path, catalogue: Catalogue, record_property: Tell
+    tmp_path: Path, catalogue: Catalogue, record_property: RecordProperty
 ) -> None:
     path = tmp_path / "any.log"
     whole = "\n".join(ours(True)).encode()
@@ -238,7 +238,9 @@ def test_any_bytes_give_a_result_or_one_line(
             shown = ""
         assert len(shown.splitlines()) <= 1, f"seed {seed}"
     came = {"refused in one line": refused, "made results of": COUNT // 10 - refused}
-    tell(record_property, "logs with any bytes at all", COUNT // 10, range(COUNT // 10), came)
+    record_tries(
+        record_property, "logs with any bytes at all", COUNT // 10, range(COUNT // 10), came
+    )
 
 
 def test_time_is_proportional_to_the_length_of_the_log(

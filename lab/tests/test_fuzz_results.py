@@ -25,7 +25,7 @@ from tockmark.suite.catalogue import load
 from tockmark.tests import of_samples
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import CALM
-from tockmark.tests.told import Tell, tell
+from tockmark.tests.tries import RecordProperty, record_tries
 
 Made = TypeVar("Made")
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "200"))
@@ -91,7 +91,7 @@ def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | No
 
 
 def test_a_mutated_result_is_refused_with_one_line_or_read_by_every_verb(
-    tmp_path: Path, record_property: Tell
+    tmp_path: Path, record_property: RecordProperty
 ) -> None:
     path, again = tmp_path / "r.json", tmp_path / "again.json"
     path.write_text(TEXT)
@@ -113,7 +113,7 @@ def test_a_mutated_result_is_refused_with_one_line_or_read_by_every_verb(
         one_line(where, judged, result, good)
     assert COUNT / 10 < taken < COUNT * 9 / 10
     came = {"refused in one line": COUNT - taken, "taken by every verb": taken}
-    tell(record_property, "mutated results", COUNT, range(COUNT), came)
+    record_tries(record_property, "mutated results", COUNT, range(COUNT), came)
 
 
 # An independent oracle for limits: rows whose samples are all equal except the first,
@@ -155,7 +155,9 @@ def grown(rng: random.Random, data: dict[str, Any]) -> bool:
     return beyond
 
 
-def test_no_mutated_result_passes_limits_wrongly(tmp_path: Path, record_property: Tell) -> None:
+def test_no_mutated_result_passes_limits_wrongly(
+    tmp_path: Path, record_property: RecordProperty
+) -> None:
     """The result has a change beyond a hard limit, alone or with a mutation of the run's
     description, or does not follow the published schema."""
     schema = jsonschema.Draft202012Validator(file.schema())
@@ -180,7 +182,7 @@ def test_no_mutated_result_passes_limits_wrongly(tmp_path: Path, record_property
         false += [seed] if wrong and clear else []
     came = {"that should not pass": bad, "false passes": len(false)}
     came["that passed, and may"] = passed - len(false)
-    tell(record_property, "mutated results against limits", COUNT, range(COUNT), came)
+    record_tries(record_property, "mutated results against limits", COUNT, range(COUNT), came)
     assert not false, f"{len(false)} pass, seed {false[0]} the first"
     assert bad > COUNT / 4
     assert passed > COUNT / 20

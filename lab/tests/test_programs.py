@@ -19,7 +19,7 @@ from tockmark.base import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue
-from tockmark.suite.catalogue import OF_BOOT, Lang
+from tockmark.suite.catalogue import HARNESS_ROWS, Lang
 from tockmark.target import board as boards
 from tockmark.target.image import GRANTS, RECORD, AppBuild, build_image
 from tockmark.target.kernel import read_kernel
@@ -50,7 +50,7 @@ def run(*options: object) -> subprocess.CompletedProcess[str]:
 
 def rows(result: Result) -> dict[tuple[object, ...], Row]:
     """Return the rows of programs by everything that distinguishes them."""
-    return {row.key: row for row in result.rows if row.id not in OF_BOOT}
+    return {row.key: row for row in result.rows if row.id not in HARNESS_ROWS}
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_a_program_that_does_not_fit_is_refused_with_its_sizes_and_others_run(
     done = run(*some, "--kernel", kernel, "-o", output)
     assert done.returncode == 0, done.stderr
     result = file.load(output)
-    assert {row.id for row in result.rows} - OF_BOOT == {"towers.solve"}
+    assert {row.id for row in result.rows} - HARNESS_ROWS == {"towers.solve"}
     (refused,) = result.skipped
     assert refused.id == "qsort.sort"
     assert refused.why is not None
@@ -212,7 +212,7 @@ def test_a_program_that_does_not_fit_is_refused_with_its_sizes_and_others_run(
 def test_the_default_catalogue_has_no_program() -> None:
     usual = catalogue.load()
     assert not {boot.group for boot in usual.boots()} & {boot.group for boot in KNOWN.boots()}
-    assert set(usual.benchmarks) & set(KNOWN.benchmarks) == OF_BOOT
+    assert set(usual.benchmarks) & set(KNOWN.benchmarks) == HARNESS_ROWS
 
 
 def test_the_answers_by_size_match_python() -> None:
@@ -240,7 +240,7 @@ def test_every_program_runs_alone_and_with_an_alarm() -> None:
     groups: dict[str, set[str]] = {"c": set(), "rust": set()}
     langs: tuple[Lang, Lang] = ("c", "rust")
     for benchmark in KNOWN.benchmarks.values():
-        if benchmark.id not in OF_BOOT and benchmark.group not in OTHERS:
+        if benchmark.id not in HARNESS_ROWS and benchmark.group not in OTHERS:
             for lang in langs:
                 groups[lang] |= {benchmark.group} if benchmark.skipped_in(lang) is None else set()
             assert next(iter(benchmark.params)) == "beside"

@@ -46,7 +46,7 @@ def test_the_page_has_the_share_for_rows_of_the_app_alone() -> None:
     alone = [line for line in SERIES if KNOWN.benchmarks[line[1].split()[0]].touches == "app"]
     same = agree(alone, APP_SAMPLES)
     counted = len(alone), sum(same), APP_SAMPLES
-    assert counted == printed(r"Of the (\d+) in .*?, (\d+) have it in their first (\d+)")
+    assert counted == printed(r"For (\d+) of them .*?; (\d+) have it in their first (\d+)")
     others = {line[1].split()[0] for line, is_same in zip(alone, same, strict=True) if not is_same}
     assert others == {"icache.nops"}
     assert KNOWN.is_distribution("icache.nops", icache=True)

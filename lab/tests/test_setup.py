@@ -204,7 +204,7 @@ def test_each_error_is_one_line_with_a_next_step(checkout: Checkout) -> None:
 
     bare = f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n'  # a Python without packages
     Checkout.program(root / ".venv" / "bin" / "python", bare)
-    assert set_up_again() == (2, f"tockmark: {root}/.venv is not whole; run `make setup` there\n")
+    assert set_up_again() == (2, f"tockmark: {root}/.venv is incomplete; run `make setup` there\n")
     (root / ".venv" / "bin" / "python").unlink()
     gone = f"tockmark: the Python of {root}/.venv is gone; run `make setup` there\n"
     assert set_up_again() == (2, gone)

@@ -17,9 +17,9 @@ from itertools import chain, pairwise
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import steady, steady_median
 from tockmark.suite.catalogue import (
+    HARNESS_ROWS,
     ICACHE,
     LANGS,
-    OF_BOOT,
     Benchmark,
     Catalogue,
     Lang,
@@ -116,7 +116,7 @@ def _check_catalogue(result: Result, catalogue: Catalogue) -> Iterator[str]:
     """Compare rows with the catalogue entries that the result names. If it names the whole
     catalogue, also check that each row is in its boot."""
     boot_rows = {
-        boot.name: {row_key(id_, params) for id_, params in catalogue.rows_given(boot)}
+        boot.name: {row_key(id_, params) for id_, params in catalogue.measured_rows(boot)}
         | {row_key(id_, {}) for id_ in catalogue.reference_ids(boot)}
         for boot in catalogue.boots()
     }
@@ -152,7 +152,7 @@ def _constants(row: Row, benchmark: Benchmark, asked: int) -> dict[str, object]:
         "reads": 0 if benchmark.by == "mark" else 1,
         "by": "reading" if benchmark.by == "reading" else "sampler",
         "clock": "sim" if benchmark.by == "mark" else "core",
-        "passes": row.passes if row.id in OF_BOOT else passes,
+        "passes": row.passes if row.id in HARNESS_ROWS else passes,
         # Its clients determine this; `_check_requests` checks it.
         "asked": row.asked if row.extra else min(asked, benchmark.samples),
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Carries the assembled boot ROM inside the simulator. BOOT_ROM comes from the makefile.
+# The assembled boot ROM, embedded in the simulator. The makefile defines BOOT_ROM.
     .section .rodata
     .globl boot_rom_begin, boot_rom_end
 boot_rom_begin:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The crossbar's cycle, and where an address leads.
+// The crossbar's cycle and its address decoder.
 #include "bus.h"
 
 namespace earlgrey {
@@ -54,13 +54,13 @@ uint8_t Bus::decode(uint32_t addr) const {
     return kNothing;
 }
 
-// Lets one device work for a cycle and keeps what it did for the ports.
+// Steps one device for a cycle and stores the result for the ports.
 template <typename Device> void Bus::serve(Device &device, uint8_t target, Cycle now) {
     Offers offers;
     for (unsigned host = 0; host < kHosts; ++host) {
         Port &port = ports_[host];
-        const bool elsewhere = port.outstanding && port.outstanding_at != target;
-        if (!port.requests.empty() && port.target == target && !elsewhere)
+        const bool other_device = port.outstanding && port.outstanding_at != target;
+        if (!port.requests.empty() && port.target == target && !other_device)
             offers.of[host] = &port.requests.front();
     }
     if (!offers.any() && device.idle())
@@ -74,7 +74,7 @@ template <typename Device> void Bus::serve(Device &device, uint8_t target, Cycle
         steps_[step.accepted->host].accepted = step.accepted;
 }
 
-// Every request is granted at once and answered in the next cycle, at both ports.
+// At both ports, grants every request at once and answers it in the next cycle.
 void Bus::step_flat(Cycle now, const PortOut out[kHosts]) {
     for (unsigned host = 0; host < kHosts; ++host) {
         in[host].rvalid = out[host].req;
@@ -118,7 +118,7 @@ void Bus::step(Cycle now, const PortOut out[kHosts]) {
         const bool granted = !port.requests.full();
         const uint8_t target = port.target;
         if (!port.answers.empty())
-            port.answers.pop(); // the core has seen it in this cycle
+            port.answers.pop(); // the core saw it in this cycle
         if (steps_[host].answered) {
             port.answers.push(steps_[host].answer);
             --port.outstanding;

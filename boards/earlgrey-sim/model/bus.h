@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The crossbar between the core's two ports and everything else: register stages at the ports, one
-// arbiter a device, answers in order. One call of step() is one cycle, and every decision in it
-// uses the state in which the cycle began.
+// The crossbar between the core's two ports and all devices: register stages at the ports, an
+// arbiter per device, answers in order. A call of step() is one cycle. Every decision in it uses
+// the state at the beginning of the cycle.
 #pragma once
 
 #include "devices.h"
@@ -15,7 +15,7 @@
 
 namespace earlgrey {
 
-// What the core asks of one port in a cycle, and what it is shown in the next.
+// The core's outputs at a port in a cycle, and its inputs in the next.
 struct PortOut {
     bool req = false;
     Request request;
@@ -30,11 +30,11 @@ class Bus {
 public:
     explicit Bus(Settings settings);
 
-    // Takes the core's requests of this cycle; afterwards in[] holds what it sees in the next.
+    // Takes the core's requests of this cycle and sets in[] for the next.
     void step(Cycle now, const PortOut out[kHosts]);
     PortIn in[kHosts];
 
-    bool idle() const; // nothing is on its way anywhere
+    bool idle() const; // no request or answer is in flight
     void advance_devices(Cycle now);
     Cycle next_event() const;
     bool timer_irq() const { return timer_.line(); }
@@ -46,7 +46,7 @@ public:
     const std::map<std::string, uint64_t> &touched() const { return touched_; }
 
 private:
-    // Devices as the crossbar tells them apart; register blocks follow from kRegisters on.
+    // The crossbar's numbers of devices; register blocks have kRegisters and above.
     static constexpr uint8_t kSram = 0, kRom = 1, kFlash = 2, kPeri = 3, kNothing = 4,
                              kRegisters = 5;
     struct Port {
@@ -70,7 +70,7 @@ private:
 
     Settings settings_;
     Port ports_[kHosts];
-    Step steps_[kHosts]; // answers of this cycle, host by host
+    Step steps_[kHosts]; // results of this cycle, per host
 
     Sram sram_device_;
     Rom rom_device_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The Verilated core, a cycle at a time.
+// The Verilated core, stepped by cycles.
 #pragma once
 
 #include "Vcore.h"
@@ -7,7 +7,7 @@
 #include "bus.h"
 #include "verilated.h"
 
-void Vcore___024root___eval(Vcore___024root *); // of Verilator's C++, which declares it nowhere
+void Vcore___024root___eval(Vcore___024root *); // Verilator defines but does not declare it
 
 namespace earlgrey {
 
@@ -23,12 +23,12 @@ public:
         for (int i = 0; i < 4; ++i)
             clock(true);
         top_.rst_ni = 1;
-        clock(true); // out of reset the core looks asleep until its first edge
+        clock(true); // after reset the core appears asleep until its first edge
     }
     ~Core() { top_.final(); }
 
-    // Shows the core its inputs and lets one cycle begin. While it sleeps only the registers in
-    // front of it are clocked, so that an interrupt can wake it.
+    // Sets the core's inputs and begins a cycle. While the core sleeps, only the registers in front
+    // of it are clocked, so that an interrupt can wake it.
     void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
         top_.instr_gnt_i = in[kInstr].gnt;
         top_.instr_rvalid_i = in[kInstr].rvalid;
@@ -55,7 +55,7 @@ public:
     bool asleep() const { return top_.core_sleep_o; }
     bool double_fault() const { return top_.double_fault_o; }
     uint32_t pc() const { return top_.pc_o; }
-    bool refused() const { return top_.refused_o; } // nothing could be fetched at that pc
+    bool refused() const { return top_.refused_o; } // whether the fetch at that pc failed
     uint32_t exception_pc() const { return top_.exception_pc_o; }
     uint32_t exception_addr() const { return top_.exception_addr_o; }
     uint32_t last_data_addr() const { return top_.last_data_addr_o; }
@@ -67,8 +67,8 @@ public:
 #endif
 
 private:
-    // A rising edge. No logic looks at the falling one, so it is not evaluated: what Verilator
-    // remembers of the clocks, to see their edges, is put back to low.
+    // Makes a rising edge. No logic uses the falling edge, so it is not evaluated: Verilator's
+    // previous values of the clocks, by which it detects edges, are reset to low.
     void clock(bool core) {
         top_.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;
         top_.rootp->__Vtrigprevexpr___TOP__clk_core_i__0 = 0;
@@ -77,11 +77,11 @@ private:
 #ifdef VARIANT_WAVES
         top_.eval();
 #else
-        Vcore___024root___eval(top_.rootp); // all that eval() does here, without its locks
+        Vcore___024root___eval(top_.rootp); // the same as eval() here, without its locks
 #endif
     }
 
-    // The i-cache asks for a new scrambling key when it is invalidated, and waits for it.
+    // The i-cache requests a new scrambling key when it is invalidated, and waits for it.
     void give_key() {
         if (!top_.scramble_req_o)
             key_wait_ = machine::kScrambleKey;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// UART, timer and interrupt controller: what their registers do.
+// UART, timer and interrupt controller: the behaviour of their registers.
 #include "devices.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void Uart::write(Cycle now, uint32_t offset, uint32_t value) {
         ctrl_ = value;
         break;
     case kUartWdata:
-        // A full FIFO drops what is written; so does a transmitter that is off.
+        // A full FIFO drops the byte, and so does a disabled transmitter.
         if (depth_ > kDepth || !(ctrl_ & kUartCtrlTx))
             break;
         fifo_[(head_ + depth_) % fifo_.size()] = static_cast<uint8_t>(value);
@@ -102,7 +102,7 @@ uint64_t with_high(uint64_t whole, uint32_t high) {
 }
 } // namespace
 
-// CFG: prescale in bits 11:0 (peripheral clocks a tick, less one), step in bits 23:16.
+// CFG: prescale in bits 11:0 (peripheral clocks per tick, minus one), step in bits 23:16.
 uint64_t RvTimer::time(Cycle now) const {
     if (!(ctrl_ & 1))
         return base_;
@@ -110,7 +110,7 @@ uint64_t RvTimer::time(Cycle now) const {
     return base_ + (now - since_) / tick * (cfg_ >> 16 & 0xff);
 }
 
-// Moves the base to the last tick, so that no part of a tick is lost.
+// Moves the base to the last tick, so that no fraction of a tick is lost.
 void RvTimer::rebase(Cycle now) {
     const uint64_t tick = uint64_t{kPeripheralClock} * ((cfg_ & 0xfff) + 1);
     base_ = time(now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The devices that a kernel needs to run: UART, timer and interrupt controller, as far as Tock and
-// the baseline kernel use them. Register layouts are the machine's (OpenTitan's uart, rv_timer,
+// The devices that a kernel needs: UART, timer and interrupt controller, as far as Tock and the
+// baseline kernel use them. Each machine has its register layouts (OpenTitan's uart, rv_timer,
 // rv_plic).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace earlgrey {
 
-// uart: transmit path with its FIFO of 128 bytes; nothing is ever received.
+// uart: the transmit path with its FIFO; there is no input.
 class Uart {
 public:
     using Sink = std::function<void(uint8_t)>;
@@ -19,9 +19,9 @@ public:
 
     uint32_t read(Cycle now, uint32_t offset);
     void write(Cycle now, uint32_t offset, uint32_t value);
-    // Sends what is due by now.
+    // Sends the bytes that are due.
     void advance(Cycle now);
-    // When something here changes by itself next.
+    // The cycle of the next change that no access causes.
     Cycle next_event() const { return depth_ ? byte_ends_ : kNever; }
     // Interrupt lines, bit i = interrupt i of the block (0 tx_watermark, 2 tx_empty).
     uint32_t lines() const { return state_ & enable_; }
@@ -35,7 +35,7 @@ private:
     Sink sink_;
     std::array<uint8_t, kDepth + 1> fifo_{}; // the byte on the line, then the FIFO
     unsigned head_ = 0;
-    unsigned depth_ = 0; // bytes in fifo_, the one on the line included
+    unsigned depth_ = 0; // bytes in fifo_, including the one on the line
     Cycle byte_ends_ = kNever;
     uint32_t state_ = 0, enable_ = 0, ctrl_ = 0, fifo_ctrl_ = 0;
 };
@@ -45,7 +45,7 @@ class RvTimer {
 public:
     uint32_t read(Cycle now, uint32_t offset);
     void write(Cycle now, uint32_t offset, uint32_t value);
-    // An expiry that interrupts nobody is no event: it is seen when a register is read.
+    // An expiry without an interrupt is no event: reading a register reveals it.
     Cycle next_event() const { return (enable_ & 1) ? expires_ : kNever; }
     void advance(Cycle now);
     bool line() const { return (state_ & enable_ & 1) != 0; }
@@ -62,7 +62,7 @@ private:
     Cycle expires_ = kNever;
 };
 
-// sram_ctrl: EXEC, which may let code run from the SRAM, and EXEC_REGWEN, which locks it for good.
+// sram_ctrl: EXEC, which may allow code in the SRAM, and EXEC_REGWEN, which locks EXEC for good.
 class SramControl {
 public:
     uint32_t read(uint32_t offset) const {
@@ -76,7 +76,7 @@ public:
         else if (offset == machine::kSramExecRegwen)
             open_ &= value;
     }
-    bool executable() const { return exec_ == kTrue; } // any other value, not only false, is no
+    bool executable() const { return exec_ == kTrue; } // every other value means no
 
 private:
     static constexpr uint32_t kTrue = 6, kFalse = 9; // MuBi4
@@ -90,14 +90,14 @@ public:
 
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);
-    // Shows the interrupt lines of one block, `count` of them from source `first` on.
+    // Sets the interrupt lines of a block: `count` lines from source `first` on.
     void drive(unsigned first, unsigned count, uint32_t lines);
     bool line() const { return best_ != 0; }
 
 private:
     void rank();
 
-    unsigned best_ = 0; // the source that a claim would get
+    unsigned best_ = 0; // the source that a claim would return
 
     std::array<uint8_t, kSources> priority_{};
     std::array<bool, kSources> level_{}, pending_{}, claimed_{}, enabled_{};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Flash reads, as flash_phy_rd serves them: in each bank four read buffers of 64 bits, shared by
-// instructions and data, filled from an array that delivers 64 bits two cycles after it is asked.
-// Program and erase are not modelled.
+// Flash reads as in flash_phy_rd: each bank has four read buffers of 64 bits for instructions and
+// data. The array delivers 64 bits two cycles after a request. Program and erase are not modelled.
 #pragma once
 
 #include "memory.h"
@@ -18,7 +17,7 @@ public:
 
     Step step(Cycle now, const Offers &offers) {
         Step out;
-        // Everything is decided on the state in which the cycle began.
+        // All decisions use the state at the beginning of the cycle.
         const bool room = !inside_.full();
         const bool shut[2] = {holds_back(banks_[0]), holds_back(banks_[1])};
         for (Bank &bank : banks_)
@@ -44,7 +43,7 @@ public:
             return out;
         }
 
-        // The FIFOs on both sides take an entry only if they were empty when the cycle began.
+        // The FIFOs on both sides accept an entry only if they were empty when the cycle began.
         const bool may_enter = incoming_.empty();
         const bool may_leave = leaving_.empty();
         if (!may_leave) {
@@ -72,8 +71,8 @@ private:
     struct Bank {
         std::array<Buffer, machine::kFlashBuffers> buffers;
         bool full = false;   // no buffer is empty
-        uint8_t first = 0;   // the round robin prefers this buffer, then the ones behind it
-        uint8_t nominee = 0; // the buffer that a miss in this cycle would take
+        uint8_t first = 0;   // where the round robin starts
+        uint8_t nominee = 0; // the buffer for a miss in this cycle
         bool busy = false;
         uint8_t filling = 0;
         Cycle fill_ends = 0;
@@ -82,7 +81,7 @@ private:
         Request request;
         Bank *bank = nullptr;
         uint8_t buffer = 0;
-        // Waits for its buffer; has left it but waits for an older answer of the other bank; done.
+        // Waits for its buffer; left it, but waits for an older answer of the other bank; done.
         enum { kWaiting, kHeld, kDone } state = kWaiting;
     };
 
@@ -113,10 +112,10 @@ private:
         return true;
     }
 
-    // The lowest empty buffer; where none is empty, round robin among those that are filled and,
-    // since 2022-07 (OpenTitan 6f4a41e7aa), owe no answer. The arbiter (prim_arbiter_tree) keeps a
-    // winner that has to wait, so a buffer that owes an answer loses its turn to the next one at
-    // once, miss or no miss.
+    // Nominates the lowest empty buffer. If none is empty, uses round robin among filled buffers
+    // that (since 2022-07, OpenTitan 6f4a41e7aa) owe no answer. The arbiter (prim_arbiter_tree)
+    // keeps a winner that has to wait, so a buffer that owes an answer loses its turn to the next
+    // one at once, even without a miss.
     void nominate(Bank &bank) {
         constexpr uint8_t count = machine::kFlashBuffers;
         bank.full = true;
@@ -146,8 +145,8 @@ private:
         return false;
     }
 
-    // An answer that waits for the other bank's sits in the only slot behind its own bank, which
-    // takes no request meanwhile.
+    // An answer that waits for the other bank occupies the only slot after its own bank, which
+    // accepts no request meanwhile.
     bool holds_back(const Bank &bank) {
         for (unsigned i = 0; i < inside_.size(); ++i)
             if (inside_.at(i).bank == &bank && inside_.at(i).state == Inside::kHeld)
@@ -155,15 +154,15 @@ private:
         return false;
     }
 
-    // Ends the fills that are due, and lets data leave the buffers: in each bank those of its
-    // oldest request, and over both banks one answer a cycle, in order.
+    // Ends the fills that are due and moves data out of the buffers: in each bank for its oldest
+    // request, and over both banks one answer per cycle, in order.
     void deliver(Cycle now) {
         for (Bank &bank : banks_)
             if (bank.busy && bank.fill_ends == now) {
                 bank.busy = false;
                 bank.buffers[bank.filling].state = State::kValid;
             }
-        bool oldest = true;         // of all that are not done
+        bool oldest = true;         // of all requests that are not done
         const Bank *seen = nullptr; // a bank whose oldest request still waits
         for (unsigned i = 0; i < inside_.size(); ++i) {
             Inside &entry = inside_.at(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// ELF and raw files into memories. Anything that does not fit or is torn is refused by name.
+// Loads ELF and raw files into memories. Refuses files that do not fit or are incomplete.
 #include "image.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace earlgrey {
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 28; // of a file: debug information may be large
+constexpr size_t kMostBytes = size_t{1} << 28; // per file: debug information may be large
 
 std::vector<uint8_t> slurp(const std::string &path) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"),
@@ -61,15 +61,15 @@ void Loader::raw(const std::string &path, uint32_t address) {
 
 void Loader::place(const uint8_t *bytes, size_t length, uint32_t address, const std::string &path) {
     load_bytes(memories_, bytes, length, address, path);
-    const Placed here{address, uint64_t{address} + length, path};
-    for (const Placed &there : placed_)
-        if (told_ != path && here.start < there.end && there.start < here.end) {
-            const auto first = static_cast<uint32_t>(std::max(here.start, there.start));
+    const Placed placed{address, uint64_t{address} + length, path};
+    for (const Placed &earlier : placed_)
+        if (warned_ != path && placed.start < earlier.end && earlier.start < placed.end) {
+            const auto first = static_cast<uint32_t>(std::max(placed.start, earlier.start));
             std::fprintf(stderr, "earlgrey-sim: %s overlaps %s at %s: the later one counts\n",
-                         path.c_str(), there.path.c_str(), hex(first).c_str());
-            told_ = path;
+                         path.c_str(), earlier.path.c_str(), hex(first).c_str());
+            warned_ = path;
         }
-    placed_.push_back(here);
+    placed_.push_back(placed);
 }
 
 void Loader::elf(const std::string &path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Puts files into the simulated memories before the core starts.
+// Loads files into the simulated memories before the core starts.
 #pragma once
 
 #include "memory.h"
@@ -9,22 +9,22 @@
 
 namespace earlgrey {
 
-// What cannot be loaded; the text tells the user what to do.
+// A file that cannot be loaded; the text says what to do.
 struct ImageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Loads bytes that the program itself carries.
+// Loads bytes from the program itself.
 void load_bytes(Memories &memories, const uint8_t *bytes, size_t length, uint32_t address,
                 const std::string &name);
 
-// Loads files one after another; a later one wins, and is told if it covers an earlier one.
+// Loads files in order. A later file overwrites an earlier one, with a warning.
 class Loader {
 public:
     explicit Loader(Memories &memories) : memories_(memories) {}
-    // The segments of a 32-bit RISC-V ELF at their physical addresses.
+    // Loads the segments of a 32-bit RISC-V ELF at their physical addresses.
     void elf(const std::string &path);
-    // A file's bytes as they are.
+    // Loads a file's bytes unchanged.
     void raw(const std::string &path, uint32_t address);
 
 private:
@@ -36,7 +36,7 @@ private:
 
     Memories &memories_;
     std::vector<Placed> placed_;
-    std::string told_; // the last file of which an overlap was told
+    std::string warned_; // the last file with a warning about an overlap
 };
 
 } // namespace earlgrey

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The machine that this simulator is: one of machines/, chosen when it is built (MACHINE_H), since
-// each has a core of its own. A machine is data only.
+// The simulated machine: one of machines/, selected at build time (MACHINE_H), since each has its
+// own core. A machine is data only.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace earlgrey::machine {
 
 constexpr const char *kName = MACHINE_NAME;
 
-// One-cycle memory in place of the chip's, for comparing the core with what others publish of it.
+// One-cycle memory instead of the chip's, to compare the core with published figures.
 constexpr bool kFlat = FLAT_MEMORY;
 
 // A block of registers on the bus.

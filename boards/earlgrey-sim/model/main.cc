@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The simulator's main loop: one cycle of the core, one cycle of the bus, until something ends it.
+// The simulator's main loop: a cycle of the core and a cycle of the bus, until an end condition.
 #include "image.h"
 #include "marks.h"
 #include "options.h"
@@ -19,7 +19,7 @@ extern "C" const uint8_t boot_rom_begin[], boot_rom_end[];
 namespace earlgrey {
 namespace {
 
-// Exit codes, and the words that the last line says for them.
+// Exit codes, and the reasons printed for them in the last line.
 enum Exit {
     kClosed = 0,
     kCannot = 1,
@@ -119,13 +119,13 @@ private:
             ++now_;
             if (system_.next_event() <= now_) {
                 system_.advance_devices(now_);
-                asleep_for_ = 0; // it may wake the core
+                asleep_for_ = 0; // the device may wake the core
             }
             if (over_)
                 return mail_;
             if (core.double_fault() && locked_up())
                 return kLockup;
-            // An interrupt takes a few cycles to wake the core; one that is masked never does.
+            // An interrupt takes a few cycles to wake the core; a masked one never does.
             asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
             if (asleep_for_ > kWakes && !skip_sleep())
                 return marks_.panicked() ? kPanic : kAsleep;
@@ -144,7 +144,7 @@ private:
         }
     }
 
-    // A line of the UART is not torn: what is marked meanwhile waits for its end.
+    // Marks wait for the end of the current UART line, so that no line is split.
     void mark() {
         const Core &core = system_.core();
         marks_.cycle(now_, core.pc(), core.refused(), core.asleep(), system_.timer_irq(),
@@ -153,8 +153,8 @@ private:
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }
 
-    // A fault in a fault handler is no lock-up yet: it may be what the kernel reports next. Only a
-    // core that does nothing else is.
+    // A single fault in a fault handler is not a lock-up: the kernel may report it next. A core
+    // that does nothing else is locked up.
     bool locked_up() {
         faults_ = now_ - last_fault_ < kFaultApart ? faults_ + 1 : 1;
         if (faults_ == 1)
@@ -163,7 +163,7 @@ private:
         return faults_ >= kFaultsInARow;
     }
 
-    // Nothing happens until a device's next event: go there at once.
+    // Nothing happens until a device's next event, so jump there.
     bool skip_sleep() {
         const Cycle event = system_.next_event();
         if (event == kNever)
@@ -174,7 +174,7 @@ private:
         return true;
     }
 
-    // When it will have said nothing for too long, unless a byte comes before.
+    // The cycle when the silence will be too long unless a byte is sent before.
     Cycle silent_at() const {
         return options_.silence > kNever - last_byte_ ? kNever : last_byte_ + options_.silence;
     }
@@ -218,7 +218,7 @@ private:
 
     static constexpr Cycle kLookEvery = 1 << 14;
     static constexpr Cycle kWakes = 4;
-    static constexpr Cycle kQuiet = 1'000'000; // a kernel that has panicked has no more to say
+    static constexpr Cycle kQuiet = 1'000'000; // after a panic: the kernel's output is complete
     static constexpr Cycle kFaultApart = 1000;
     static constexpr unsigned kFaultsInARow = 16;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Marks (--mark): when, by the simulator's own clock, the core came by an address, an interrupt
-// rose, or a trap was taken. The core's mcycle stands still while it sleeps; this clock does not.
-// And whether the core came by the kernel's panic (--panic).
+// Marks (--mark): the cycles in which the core passed an address, an interrupt rose, or a trap was
+// taken. They use the simulator's clock, which also counts while the core sleeps; mcycle does not.
+// Also records whether the core passed the kernel's panic (--panic).
 //
-// With marks there are two channels in the one stream of the UART, so that it is known between
-// which lines each mark came. A line of the simulator's own begins with the byte kOwn, then
-// «<cycle> <name>», and comes as soon as no other line is under way. A line of the UART that begins
-// with that byte gets it twice. So no program can write a line of the simulator's.
+// Marks are lines in the UART's output, so their order relative to the program's lines is known. A
+// mark is the byte kOwn and «<cycle> <name>», printed when no other line is in progress. If a line
+// of the program begins with that byte, the byte is doubled, so no program can fake a mark.
 #pragma once
 
 #include "options.h"
@@ -19,12 +18,12 @@ namespace earlgrey {
 
 class Marks {
 public:
-    static constexpr unsigned kMost = 100'000; // more are not printed, and a line says so
+    static constexpr unsigned kMost = 100'000; // then one line says "full"
 
     Marks(const std::vector<Mark> &marks, const std::vector<uint32_t> &panics) : panics_(panics) {
         for (const Mark &mark : marks) {
             if (mark.address)
-                places_.push_back(mark);
+                addresses_.push_back(mark);
             irq_ |= mark.name == "irq";
             trap_ |= mark.name == "trap";
             wake_ |= mark.name == "wake";
@@ -39,10 +38,9 @@ public:
     bool watches() const { return watches_; }
     bool panicked() const { return panicked_; }
 
-    // What the core shows in a cycle: the last instruction that came into its decode stage, or that
-    // there was none at that address which it may fetch; whether it sleeps, its interrupt lines,
-    // and where its trap vector is. Anybody can jump anywhere, but comes by only what may be
-    // executed.
+    // Observes the core in a cycle: the address of the last instruction in its decode stage,
+    // whether the fetch there was refused, whether the core sleeps, its interrupt lines and its
+    // trap vector. Any program can jump anywhere, but a refused address does not count as passed.
     void cycle(Cycle now, uint32_t pc, bool refused, bool asleep, bool timer, bool external,
                uint32_t vector) {
         const bool line = timer || external;
@@ -62,14 +60,14 @@ public:
             add(now, "trap");
         if (refused)
             return;
-        for (const Mark &place : places_)
-            if (pc == *place.address)
-                add(now, place.name);
+        for (const Mark &mark : addresses_)
+            if (pc == *mark.address)
+                add(now, mark.name);
         for (const uint32_t panic : panics_)
             panicked_ |= pc == panic;
     }
 
-    // The UART sends this byte: whether it needs kOwn before it.
+    // Takes a byte of the UART; returns whether kOwn must be printed before it.
     bool doubles(uint8_t c) {
         const bool first = std::exchange(line_start_, c == '\n');
         return any_ && first && c == kOwn;
@@ -80,7 +78,7 @@ public:
 
 private:
     static constexpr char kOwn = '\x1e'; // ASCII's record separator
-    // Where Ibex enters the vector for an interrupt of the timer and of the interrupt controller.
+    // Ibex's vector entries for interrupts of the timer and of the interrupt controller.
     static constexpr uint32_t kTimer = 7, kExternal = 11;
 
     void add(Cycle now, const std::string &name) {
@@ -90,7 +88,7 @@ private:
         waiting_ += kOwn + std::to_string(now) + " " + (full ? "full" : name) + "\n";
     }
 
-    std::vector<Mark> places_;
+    std::vector<Mark> addresses_;
     std::vector<uint32_t> panics_;
     bool any_ = false, watches_ = false, panicked_ = false;
     bool irq_ = false, trap_ = false, wake_ = false, reset_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Main SRAM, boot ROM and the devices behind plain register stages: each takes a request when it
-// has room, and answers a known number of cycles later, in order.
+// Main SRAM, boot ROM and the devices behind plain register stages. Each accepts a request when it
+// has room and answers a fixed number of cycles later, in order.
 #pragma once
 
 #include "machine.h"
@@ -10,7 +10,7 @@
 
 namespace earlgrey {
 
-// Bytes of memory that the core sees as words.
+// Bytes of memory, accessed as words.
 class Storage {
 public:
     Storage(uint32_t base, uint32_t size, uint8_t fill) : base_(base), bytes_(size, fill) {}
@@ -36,20 +36,20 @@ private:
     std::vector<uint8_t> bytes_;
 };
 
-// The chip's memories, as they are before anything is loaded.
+// The chip's memories in their initial state.
 struct Memories {
     Storage rom{machine::kRomBase, machine::kRomSize, 0};
     Storage sram{machine::kSramBase, machine::kSramSize, 0};
     Storage flash{machine::kFlashBase, machine::kFlashSize, 0xff};
 };
 
-// Requests inside a device, each with the cycle in which its answer is due.
+// Requests inside a device, each with the cycle of its answer.
 class Pending {
 public:
     bool room() const { return inside_.size() < machine::kOutstanding; }
     bool empty() const { return inside_.empty(); }
     void add(const Answer &answer, Cycle due) { inside_.push({answer, due}); }
-    // The answer that is due, if there is one and it `may_leave`.
+    // Takes the answer that is due, if there is one and it `may_leave`.
     bool take(Cycle now, bool may_leave, Answer &answer) {
         if (inside_.empty() || inside_.front().due > now || !may_leave)
             return false;
@@ -66,8 +66,8 @@ private:
     Fifo<Entry, machine::kOutstanding> inside_;
 };
 
-// sram_ctrl_main. One access a cycle. Where it is not executable it refuses to fetch instructions:
-// the error comes when the word would have come (tlul_adapter_sram).
+// sram_ctrl_main. One access per cycle. If it is not executable it refuses instruction fetches: the
+// error arrives when the word would have arrived (tlul_adapter_sram).
 class Sram {
 public:
     explicit Sram(Storage &storage) : storage_(storage) {}
@@ -164,7 +164,7 @@ private:
     Fifo<Answer, 1> leaving_;
 };
 
-// A device whose registers are reached through plain stages: `delay` cycles after acceptance.
+// A device whose registers answer `delay` cycles after acceptance.
 class RegisterBlock {
 public:
     using Access = std::function<Answer(Cycle, const Request &)>;

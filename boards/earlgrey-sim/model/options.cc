@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The command line: one table of options, their help and what they set.
+// The command line: a table of options, their help text and their effects.
 #include "options.h"
 
 #include "machine.h"
@@ -57,8 +57,8 @@ constexpr const char *kHelp =
     "\n"
     "example: earlgrey-sim --flash board.bin --icache off --max-cycles 50000000\n";
 
-[[noreturn]] void usage(const std::string &what) {
-    std::fprintf(stderr, "earlgrey-sim: %s; see --help\n", what.c_str());
+[[noreturn]] void usage(const std::string &problem) {
+    std::fprintf(stderr, "earlgrey-sim: %s; see --help\n", problem.c_str());
     std::exit(2);
 }
 
@@ -159,12 +159,12 @@ Options parse_options(int argc, char **argv) {
     opterr = 0;
     for (;;) {
         int index = 0;
-        const int found = getopt_long(argc, argv, "", kTable, &index);
-        if (found == -1)
+        const int choice = getopt_long(argc, argv, "", kTable, &index);
+        if (choice == -1)
             break;
-        const char *name = found == '?' ? "" : kTable[index].name;
+        const char *name = choice == '?' ? "" : kTable[index].name;
         const std::string value = optarg ? optarg : "";
-        switch (found) {
+        switch (choice) {
         case kFlash:
             options.files.emplace_back(value, machine::kFlashBase);
             break;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The retirement port's C++ side: instructions as lines, and the last of them in memory. A line:
+// The C++ side of the retirement port: prints instructions as lines and keeps the last ones. A
+// line:
 //
 //    cycle  mcycle mode pc insn cycles waits effects
 //
-// `cycles` is how many cycles of the core passed since the instruction before left the decode
-// stage: one to leave, and what the waits say: f for the instruction to be fetched, w for the load
-// or store before it to be over, m for its own to be taken by the bus, x to multiply or divide, b
-// to branch, o for all else, which is what the core does about traps and CSRs. Effects: `fills`
-// says how many lines the instruction cache took in during these cycles, `trap` it took an
-// exception, `handler` it is the first of a trap handler, the register written, the memory read (<)
-// or written (>).
+// `cycles` counts the core cycles since the previous instruction left the decode stage: one to
+// leave, plus the waits. Waits: f for the fetch of the instruction, w for the previous load or
+// store, m for the bus to accept its own, x to multiply or divide, b to branch, o for the rest,
+// which is traps and CSRs. Effects: `fills`, the lines that the instruction cache filled in these
+// cycles; `trap`, it took an exception; `handler`, it is the first of a trap handler; the register
+// written; the memory read (<) or written (>).
 #include "retirement.h"
 
 #ifdef VARIANT_RETIRE
@@ -41,8 +41,8 @@ std::string Retired::line() const {
             waits += text("%c%u", kWaits[i], spent[i]);
     }
     const bool compressed = (insn & 3) != 3;
-    // The port shows an address for every instruction; only these read or write there. Compressed:
-    // lw, lwsp; sw, swsp.
+    // The port has an address for every instruction, but only these use it. Compressed: lw, lwsp;
+    // sw, swsp.
     const bool load =
         (insn & 0x7f) == 0x03 || (insn & 0xe003) == 0x4000 || (insn & 0xe003) == 0x4002;
     std::string out =
@@ -103,7 +103,7 @@ void Retirements::core_cycle(Spent what, uint64_t mcycle) {
     if (what != kLeaves)
         return;
     if (left_.full())
-        left_.pop(); // never seen; a trace with a gap is better than a wild write
+        left_.pop(); // never observed; a gap in the trace is better than an overflow
     Retired leaving;
     leaving.cycle = now_;
     leaving.mcycle = mcycle;
@@ -130,7 +130,7 @@ void Retirements::retired(Retired instruction) {
 
 } // namespace earlgrey
 
-// --- what rtl/retirement.sv and rtl/fills.sv call -----------------------------------------------
+// --- called by rtl/retirement.sv and rtl/fills.sv -----------------------------------------------
 
 extern "C" void earlgrey_core_cycle(uint8_t what, unsigned long long mcycle) {
     if (auto *listening = earlgrey::Retirements::listening_)

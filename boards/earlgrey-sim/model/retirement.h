@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the core has done, as its retirement port tells (rtl/retirement.sv): written to a file as
-// readable lines (--itrace), and kept so far back that a bad end can be explained. Only builds with
+// The instructions of the core, from its retirement port (rtl/retirement.sv): written to a file as
+// readable lines (--itrace), and the last ones kept to explain a failure. Only builds with
 // VARIANT=retire have the port; in others this class does nothing and costs nothing.
 #pragma once
 
@@ -13,14 +13,14 @@ namespace earlgrey {
 
 #ifdef VARIANT_RETIRE
 
-// What the decode stage did with a cycle. Kept equal to `what` in rtl/retirement.sv.
+// How the decode stage spent a cycle. Must match `what` in rtl/retirement.sv.
 enum Spent : uint8_t { kLeaves, kFetch, kBefore, kMemory, kMultiply, kBranch, kOther, kSpents };
 
 struct Retired {
     Cycle cycle = 0;                       // of the simulation, when it left the decode stage
-    uint64_t mcycle = 0;                   // of the core, which stands still while the core sleeps
-    std::array<uint16_t, kSpents> spent{}; // core cycles since the instruction before it left
-    unsigned fills = 0;                    // lines that the i-cache took in meanwhile
+    uint64_t mcycle = 0;                   // of the core; it stops while the core sleeps
+    std::array<uint16_t, kSpents> spent{}; // core cycles since the previous instruction left
+    unsigned fills = 0;                    // lines that the i-cache filled meanwhile
     bool trap = false;                     // it took an exception
     bool handler = false;                  // it is the first of a trap handler
     uint8_t mode = 0;                      // privilege
@@ -44,16 +44,16 @@ public:
     bool open(const std::string &path, Cycle from, Cycle to);
     bool close();
 
-    // Remembers the present, to explain it later.
+    // Stores the current state for explain().
     void mark() { marked_ = past_; }
-    // The last instructions and the registers, at the mark or now.
+    // Prints the last instructions and the registers, at the mark or now.
     void explain(std::FILE *out, bool at_mark) const;
 
     void core_cycle(Spent what, uint64_t mcycle);
     void cache_fill() { ++fills_; }
     void retired(Retired instruction);
 
-    static Retirements *listening_; // the port has no place for a pointer
+    static Retirements *listening_; // the port cannot pass a pointer
 
 private:
     struct Past {
@@ -68,7 +68,7 @@ private:
     Cycle from_ = 0, to_ = kNever;
     std::array<uint16_t, kSpents> spent_{};
     unsigned fills_ = 0;
-    Fifo<Retired, 8> left_; // have left the decode stage and not retired
+    Fifo<Retired, 8> left_; // left the decode stage but not retired yet
     Past past_, marked_;
 };
 

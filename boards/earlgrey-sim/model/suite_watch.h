@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Watches the UART text for the suite's closing line, and for what the kernel says of a panic.
-// A record is «#tm <seq> <app> <text>». The suite is over when the apps that report have said
-// `end`: those that are named or, if none is, as many as the first `begin` says by apps=N. An app
-// that panicked beside them ends it, too (docs/contributing.md). Checking the records is the tool's
-// business.
+// Watches the UART text for the end of the suite and for the kernel's panic message.
 //
-// Anybody may print the words of a panic. That there was one is known by the core alone (marks.h);
-// only then the words are looked for, for a person. The baseline kernel's are one line; Tock's
-// begin with what happened, in words of its own, and go on with a line that names the kernel's
-// version.
+// A record is «#tm <seq> <app> <text>». The suite is over when the reporting apps have printed
+// `end`: the apps given by name, or as many as apps=N in the first `begin` says. It is also over
+// when another app panicked (docs/contributing.md). The tool checks the records.
+//
+// Any program may print the words of a panic, so only the core's address shows a real one
+// (marks.h). After that, this class finds the message for the user. The baseline kernel prints one
+// line. Tock prints the cause and then a line with the kernel's version.
 #pragma once
 
 #include <algorithm>
@@ -42,18 +41,18 @@ public:
 
     bool over() const {
         if (!apps_.empty())
-            return fallen_ ||
+            return app_panicked_ ||
                    std::includes(ended_.begin(), ended_.end(), apps_.begin(), apps_.end());
         return announced_ && ended_.size() >= announced_;
     }
 
-    // What the kernel says of its panic; nothing if it did not say it in known words.
+    // The kernel's panic message; empty if it was not recognised.
     const std::string &panic() const { return panic_; }
 
 private:
     static constexpr size_t kLongest = 256;
 
-    // A wild kernel may send any byte, and its panic is shown to a person.
+    // A broken kernel may send any byte, and the user sees its panic message.
     static bool is_text(uint8_t c) { return c == '\t' || c == '\r' || (c >= ' ' && c < 0x7f); }
 
     void told() {
@@ -71,7 +70,7 @@ private:
             return;
         if (record == "end" && words >> word) {
             ended_.insert(app);
-            fallen_ |= word == "panicked";
+            app_panicked_ |= word == "panicked";
         }
         while (record == "begin" && words >> word)
             if (word.starts_with("apps=") && !announced_)
@@ -80,7 +79,7 @@ private:
 
     const std::set<std::string> apps_;
     std::set<std::string> ended_;
-    bool fallen_ = false;
+    bool app_panicked_ = false;
     size_t announced_ = 0;
     std::string line_, last_, panic_;
 };

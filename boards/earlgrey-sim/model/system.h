@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The simulated machine as the main loop sees it: here Ibex's RTL in a model of its chip. The whole
-// chip in RTL is another (../../../lab/chip/model/system.h); SYSTEM_H says which is built.
+// The simulated machine's interface to the main loop: here, Ibex's RTL in a model of its chip. The
+// whole chip in RTL is an alternative (../../../lab/chip/model/system.h); SYSTEM_H selects one.
 #pragma once
 
 #include "bus.h"
@@ -15,10 +15,10 @@ public:
         : bus_(std::move(settings)), core_(boot.value_or(machine::kBootAddress)) {}
 
     Memories &memories() { return bus_.memories; }
-    void start() {} // what is in the memories is what it runs
+    void start() {} // the memories are already loaded
     Core &core() { return core_; }
 
-    // One cycle: first the core's half, then, with the core as it is now, everybody else's.
+    // One cycle: first the core, then, with the core's new outputs, everything else.
     void step_core() {
         core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
         core_.requests(out_);
@@ -28,7 +28,7 @@ public:
     bool timer_irq() const { return bus_.timer_irq(); }
     bool external_irq() const { return bus_.external_irq(); }
 
-    // When a device changes by itself next: kNever if none does until the core acts.
+    // The cycle of the next change of a device without an access; kNever if there is none.
     Cycle next_event() const { return bus_.next_event(); }
     void advance_devices(Cycle now) { bus_.advance_devices(now); }
     bool idle() const { return bus_.idle(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A pseudo-terminal: opening it, dropping what clients write, and waiting for them at the end.
+// A pseudo-terminal: opens it, drops the input from clients, and waits for them at the end.
 #include "terminal.h"
 
 #include <cerrno>
@@ -17,12 +17,12 @@
 namespace earlgrey {
 namespace {
 
-// The link, for a signal's handler: it lives as long as the terminal.
+// The link, for the signal handler; it lives as long as the terminal.
 const char *linked = nullptr;
 
 void unlink_and_die(int signal) {
     unlink(linked);
-    raise(signal); // SA_RESETHAND: this one ends the process
+    raise(signal); // SA_RESETHAND: this ends the process
 }
 
 void unlink_on(int signal) {
@@ -45,7 +45,7 @@ std::FILE *Terminal::open(const std::string &link) {
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
         return cannot("open a pseudo-terminal");
     name_ = ptsname(master);
-    // Ours for the whole run: its settings and unread bytes outlive each client.
+    // Stays open for the whole run, so that settings and unread bytes outlive each client.
     slave_ = ::open(name_.c_str(), O_RDWR | O_NOCTTY);
     termios settings;
     if (slave_ < 0 || tcgetattr(slave_, &settings) != 0)
@@ -70,8 +70,8 @@ std::FILE *Terminal::open(const std::string &link) {
     return fdopen(master, "w");
 }
 
-// How many bytes wait for a client. Some may still be on their way inside the kernel, where they
-// are not counted; asking by poll first makes it bring them over.
+// Returns the number of bytes that no client has read. Some may still be inside the kernel and not
+// counted; a poll before makes the kernel deliver them.
 int Terminal::unread() const {
     pollfd slave = {slave_, POLLIN, 0};
     poll(&slave, 1, 0);
@@ -80,9 +80,9 @@ int Terminal::unread() const {
     return bytes;
 }
 
-// A terminal that closes forgets what is unread. None unread may be the moment in which a client
-// has taken some and the kernel has not brought the next, so it must stay so for a while: one look
-// alone lost the end in 4 of 178 runs.
+// A terminal loses unread bytes when it closes. The count may be zero for a moment, after a client
+// has read some bytes and before the kernel delivers the next, so it must stay zero for a while: a
+// single check lost the end in 4 of 178 runs.
 void Terminal::drain() const {
     constexpr std::chrono::milliseconds kPause(10);
     constexpr unsigned kSure = 10, kLong = 100;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A pseudo-terminal as the UART's other end (--uart pty): programs open it as they open the serial
+// A pseudo-terminal at the other end of the UART (--uart pty): programs open it like the serial
 // port of a board.
 //
-// Bytes go one way. What a client writes is read and dropped, so that its writes do not block.
+// Bytes go in one direction. Input from clients is read and dropped, so that their writes do not
+// block.
 #pragma once
 
 #include <cstdio>
@@ -16,11 +17,11 @@ public:
     Terminal(const Terminal &) = delete;
     ~Terminal();
 
-    // Opens it, links to it if `link` is a path, and says on standard error where it is. Returns
-    // where to write, or nullptr after one line of what is wrong.
+    // Opens it, makes a link to it if `link` is a path, and prints its name on standard error.
+    // Returns the file to write to, or nullptr after a one-line error.
     std::FILE *open(const std::string &link);
 
-    // Waits until a client has read all that was written; if it is not open, does nothing.
+    // Waits until a client has read all output; does nothing if the terminal is not open.
     void drain() const;
 
 private:

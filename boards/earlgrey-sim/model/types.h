@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the parts of the model say to each other: requests, answers, and the two ports of the core.
+// The types shared by the parts of the model: requests, answers, and the two ports of the core.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace earlgrey {
 using Cycle = uint64_t;
 constexpr Cycle kNever = ~Cycle{0};
 
-// The two hosts on the crossbar, in the order in which Earl Grey's arbiters number them.
+// The two hosts on the crossbar, in the order of Earl Grey's arbiters.
 enum Host : uint8_t { kInstr = 0, kData = 1, kHosts = 2 };
 
 struct Request {
@@ -27,7 +27,7 @@ struct Answer {
     Host host = kInstr;
 };
 
-// A queue of at most N entries whose size is asked for far more often than it changes.
+// A queue of at most N entries; reading its size is faster than changing it.
 template <typename T, unsigned N> class Fifo {
 public:
     bool empty() const { return count_ == 0; }
@@ -50,20 +50,20 @@ private:
     unsigned count_ = 0;
 };
 
-// The requests that the hosts hold out to one device in one cycle; null where a host has none.
+// The requests of the hosts to one device in a cycle; null if a host has none.
 struct Offers {
     std::array<const Request *, kHosts> of{};
     bool any() const { return of[kInstr] || of[kData]; }
 };
 
-// What one device does in one cycle.
+// The actions of a device in a cycle.
 struct Step {
-    const Request *accepted = nullptr; // the offer that was taken
+    const Request *accepted = nullptr; // the accepted offer
     bool answered = false;
     Answer answer;
 };
 
-// Round robin between the two hosts. A winner that has to wait stays the winner.
+// Round robin between the two hosts. A winner that has to wait remains the winner.
 class Arbiter {
 public:
     const Request *winner(const Offers &offers) const {
@@ -73,7 +73,7 @@ public:
     void settle(const Request &winner, bool taken) {
         priority_ = taken ? (winner.host ^ 1) : winner.host;
     }
-    // The winner, if the device is ready for it.
+    // Returns the winner if the device is ready for it.
     const Request *pick(const Offers &offers, bool ready) {
         const Request *request = winner(offers);
         if (request)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The core's signals as waves (--trace), a time step a cycle. Only in builds with VARIANT=waves; in
-// others this class does nothing and costs nothing.
+// The core's signals as waves (--trace), one time step per cycle. Only in builds with
+// VARIANT=waves; in others this class does nothing and costs nothing.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This parts straight C++ as Verilator writes it into statements, and says what each reads and
-writes, so that statements can be moved to where their values are used."""
+"""Split the straight-line C++ of Verilator into statements, with the variables that each reads and
+writes, so that statements can be moved to where their values are used.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -75,19 +76,19 @@ class StatementTree:
     """A statement as a tree: an `if` has its branches."""
 
     code: str  # of an `if`: up to its condition's end
-    known: Effects  # of the whole
+    effects: Effects  # of the whole statement
     branches: list[list["StatementTree"]] = field(default_factory=list)
 
     @property
     def mentions(self) -> set[str]:
         """All variables in it."""
-        return self.known.reads | self.known.writes | names(self.code)
+        return self.effects.reads | self.effects.writes | names(self.code)
 
     def text(self) -> str:
         """Return it as C++."""
         if not self.branches:
             return self.code
-        inner = ["".join(one.text() for one in branch) for branch in self.branches]
+        inner = ["".join(statement.text() for statement in branch) for branch in self.branches]
         return f"{self.code} {{" + "\n } else {".join(inner) + "\n }"
 
 
@@ -99,22 +100,25 @@ def parsed(statement: str) -> StatementTree:
     end = closing(text, text.index("(")) + 1
     condition, rest = names(text[:end]), text[end:].lstrip()
     if not rest.startswith("{"):
-        only = parsed(rest).known
-        known = Effects(condition | only.reads, only.writes, set(), only.plain)
-        return StatementTree(f"\n{text}", known)
+        only = parsed(rest).effects
+        effects = Effects(condition | only.reads, only.writes, set(), only.plain)
+        return StatementTree(f"\n{text}", effects)
     close = closing(rest, 0)
     blocks, rest = [rest[1:close]], rest[close + 1 :].strip().removeprefix("else").strip()
     if rest:
         blocks.append(rest[1 : closing(rest, 0)] if rest.startswith("{") else rest)
-    branches = [[parsed(one) for one in statements(block) if one.strip()] for block in blocks]
-    cases = [Effects.of_all(one.known for one in branch) for branch in branches]
-    known = Effects(
+    branches = [
+        [parsed(statement) for statement in statements(block) if statement.strip()]
+        for block in blocks
+    ]
+    cases = [Effects.of_all(statement.effects for statement in branch) for branch in branches]
+    effects = Effects(
         condition.union(*(case.reads for case in cases)),
         set().union(*(case.writes for case in cases)),
         set.intersection(*(case.sets for case in cases)) if len(cases) == 2 else set(),
         all(case.plain for case in cases),
     )
-    return StatementTree(f"\n{text[:end]}", known, branches)
+    return StatementTree(f"\n{text[:end]}", effects, branches)
 
 
 def _effects(text: str) -> Effects:
@@ -122,20 +126,22 @@ def _effects(text: str) -> Effects:
     if not text or DECLARATION.match(text):
         return Effects()
     if text.startswith("{"):
-        return Effects.of_all(parsed(one).known for one in statements(text[1 : closing(text, 0)]))
+        return Effects.of_all(
+            parsed(statement).effects for statement in statements(text[1 : closing(text, 0)])
+        )
     match = ASSIGNMENT.match(text)
     if match is None:
-        found = names(text)
-        return Effects(found, set(found), set(), plain=False)
+        variables = names(text)
+        return Effects(variables, set(variables), set(), plain=False)
     whole = {match[1]} if not match[2] else set()
     return Effects(names(match[2]) | names(match[3]), {match[1]}, whole)
 
 
 def needs(code: str) -> str | None:
     """Return the variable without which an `if ((variable & (…)))` is not entered."""
-    found = NEEDS.match(code)
-    if found and code[closing(code, found.end()) + 1 :].split() == ["))"]:
-        return found[1]
+    match = NEEDS.match(code)
+    if match and code[closing(code, match.end()) + 1 :].split() == ["))"]:
+        return match[1]
     return None
 
 
@@ -143,42 +149,48 @@ def gather(block: list[StatementTree], registers: set[str], written: str) -> Non
     """Make logic that writes one of these registers say so in the variable `written`. And put `if`s
     in a row that write no more, and each need a variable, into one `if` of these."""
     rows: list[list[StatementTree]] = [[]]
-    for one in block:
-        for branch in one.branches:
+    for statement in block:
+        for branch in statement.branches:
             gather(branch, registers, written)
-        if one.known.writes <= registers and len(one.branches) == 1 and needs(one.code):
-            rows[-1].append(one)
+        if (
+            statement.effects.writes <= registers
+            and len(statement.branches) == 1
+            and needs(statement.code)
+        ):
+            rows[-1].append(statement)
         else:
-            rows += [[one], []]
+            rows += [[statement], []]
     for row in rows:
         if len(row) > 1:
-            either = " | ".join(f"(IData)({needs(one.code)})" for one in row)
+            either = " | ".join(f"(IData)({needs(statement.code)})" for statement in row)
             row[:] = [
                 StatementTree(
-                    f"\nif (VL_UNLIKELY({either}))", Effects.of_all(o.known for o in row), [row[:]]
+                    f"\nif (VL_UNLIKELY({either}))",
+                    Effects.of_all(o.effects for o in row),
+                    [row[:]],
                 )
             ]
-    block[:] = [one for row in rows for one in row]
-    if any(not one.branches and one.known.writes & registers for one in block):
+    block[:] = [statement for row in rows for statement in row]
+    if any(not statement.branches and statement.effects.writes & registers for statement in block):
         block.insert(0, StatementTree(f"\n{written} = true;", Effects()))
 
 
-def sink(one: StatementTree, block: list[StatementTree], several: bool = False) -> None:
+def sink(statement: StatementTree, block: list[StatementTree], several: bool = False) -> None:
     """Put a statement before those of a block that use what it writes: into the branches that do,
     where only branches of one `if` do, or of `several`; else to the front."""
-    users = [i for i, other in enumerate(block) if other.mentions & one.known.writes]
-    passed = set().union(*(other.known.writes for other in block[: max(users, default=0)]))
+    users = [i for i, other in enumerate(block) if other.mentions & statement.effects.writes]
+    passed = set().union(*(other.effects.writes for other in block[: max(users, default=0)]))
     if (
         users
         and (several or len(users) == 1)
         and all(block[i].branches for i in users)
-        and not any(names(block[i].code) & one.known.writes for i in users)
-        and not passed & one.known.reads
+        and not any(names(block[i].code) & statement.effects.writes for i in users)
+        and not passed & statement.effects.reads
     ):
         for user in (block[i] for i in users):
             for branch in user.branches:
-                if any(other.mentions & one.known.writes for other in branch):
-                    sink(one, branch)
-            user.known = Effects.of_all([one.known, user.known])
+                if any(other.mentions & statement.effects.writes for other in branch):
+                    sink(statement, branch)
+            user.effects = Effects.of_all([statement.effects, user.effects])
     else:
-        block.insert(0, one)
+        block.insert(0, statement)

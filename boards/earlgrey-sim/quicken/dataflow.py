@@ -45,27 +45,27 @@ class ClockLogic:
         self.before, self.after = source[:start], source[end:]
         self.code: list[str] = []
         self.block: list[int] = []  # of each statement; -1: in none
-        for number, one in enumerate(statements(source[start:end])):
-            text = one.strip()
+        for number, statement in enumerate(statements(source[start:end])):
+            text = statement.strip()
             if text.startswith("if ") and len(text) > BLOCK:
-                opens = one.index("{", closing(one, one.index("(")))
-                closes = closing(one, opens)
-                self._add(-1, one[: opens + 1])
-                for inner in statements(one[opens + 1 : closes]):
+                opens = statement.index("{", closing(statement, statement.index("(")))
+                closes = closing(statement, opens)
+                self._add(-1, statement[: opens + 1])
+                for inner in statements(statement[opens + 1 : closes]):
                     self._add(number, inner)
-                self._add(-1, one[closes:])
+                self._add(-1, statement[closes:])
             else:
-                self._add(-1, one)
-        self.types = {m[2]: m[1] for one in self.code if (m := DECLARATION.match(one))}
+                self._add(-1, statement)
+        self.types = {m[2]: m[1] for statement in self.code if (m := DECLARATION.match(statement))}
         self.types["seldom_number"] = "QData"  # of guard_logic.py
         self.effects = [
-            Effects() if self._opens_or_closes(i) else parsed(one).known
-            for i, one in enumerate(self.code)
+            Effects() if self._opens_or_closes(i) else parsed(statement).effects
+            for i, statement in enumerate(self.code)
         ]
         self.elements = {
-            place: (found[1], found[2])
-            for place, one in enumerate(self.code)
-            if (found := ELEMENT.match(one.strip()))
+            place: (match[1], match[2])
+            for place, statement in enumerate(self.code)
+            if (match := ELEMENT.match(statement.strip()))
         }
         self.seldom: set[str] = set()
         self._numbers = count()  # of guards
@@ -85,12 +85,12 @@ class ClockLogic:
     def _index(self) -> None:
         self.readers: dict[str, set[int]] = {}
         self.writers: dict[str, set[int]] = {}
-        for place, one in enumerate(self.effects):
-            for name in one.reads:
+        for place, effects in enumerate(self.effects):
+            for name in effects.reads:
                 self.readers.setdefault(name, set()).add(place)
             if self.block[place] == -1 and ZERO.match(self.code[place].strip()):
                 continue  # a local, before anything happens
-            for name in one.writes:
+            for name in effects.writes:
                 self.writers.setdefault(name, set()).add(place)
 
     # --- registers that are compared once ---------------------------------------------------------
@@ -119,22 +119,22 @@ class ClockLogic:
             self.seldom |= more
             grown = bool(more)
         for place in range(last + 1, len(self.code)):
-            one = self.effects[place]
+            effects = self.effects[place]
             if (
                 self.block[place] == self.block[last]
-                and one.writes
-                and one.reads | one.writes <= self.seldom
-                and all(self.writers.get(name) == {place} for name in one.writes)
+                and effects.writes
+                and effects.reads | effects.writes <= self.seldom
+                and all(self.writers.get(name) == {place} for name in effects.writes)
                 and len(OPERATORS.findall(self.code[place])) >= costs
             ):
-                self._keep(one.writes)
+                self._keep(effects.writes)
                 self.code[place] = (
                     f"\n        if (VL_UNLIKELY(seldom_changed)) {{{self.code[place]}}}"
                 )
         for place in {place for name in registers for place in self.writers[name]}:
             block = [parsed(self.code[place])]
             gather(block, set(registers), "seldom_written")
-            self.code[place] = "".join(one.text() for one in block)
+            self.code[place] = "".join(statement.text() for statement in block)
         test = self._changed("seldom_registers", registers)
         self._declared.append(f"static Numbers<{self._types(registers)}> seldom_numbers;\n")
         number = f"seldom_numbers.of({self._given(registers)})"
@@ -165,12 +165,12 @@ class ClockLogic:
     def guard_of_one_input(self, costs: int) -> None:
         """Guard statements that read the same one variable, where they are many or long."""
         by_input: dict[tuple[int, str], list[int]] = {}
-        for place, one in enumerate(self.effects):
-            inputs = one.reads - self.seldom
-            alone = all(self.writers.get(name) == {place} for name in one.writes)
-            if self.block[place] == -1 or len(inputs) != 1 or not one.plain or not alone:
+        for place, effects in enumerate(self.effects):
+            inputs = effects.reads - self.seldom
+            alone = all(self.writers.get(name) == {place} for name in effects.writes)
+            if self.block[place] == -1 or len(inputs) != 1 or not effects.plain or not alone:
                 continue
-            if one.writes == one.sets and not one.writes & one.reads:
+            if effects.writes == effects.sets and not effects.writes & effects.reads:
                 by_input.setdefault((self.block[place], min(inputs)), []).append(place)
         for places in by_input.values():
             if sum(len(OPERATORS.findall(self.code[place])) for place in places) >= costs:
@@ -260,7 +260,7 @@ class ClockLogic:
             else:
                 sink(parsed(self.code[place]), body, several=True)
             self.code[place], self.effects[place] = "", Effects()
-        text = "".join(one.text() for one in body)
+        text = "".join(statement.text() for statement in body)
         number = next(self._numbers)
         out = self._only_value(piece)
         if out is not None and self.seldom:
@@ -291,11 +291,11 @@ class ClockLogic:
         return f"{name}.changed({self._given(inputs)})"
 
     def _types(self, inputs: Iterable[str]) -> str:
-        types = (self.types.get(one) or f"decltype(Vcore___024root::{one})" for one in inputs)
+        types = (self.types.get(name) or f"decltype(Vcore___024root::{name})" for name in inputs)
         return ", ".join(types)
 
     def _given(self, inputs: Iterable[str]) -> str:
-        return ", ".join(one if one in self.types else f"vlSelfRef.{one}" for one in inputs)
+        return ", ".join(name if name in self.types else f"vlSelfRef.{name}" for name in inputs)
 
     # --- what comes of it -------------------------------------------------------------------------
 
@@ -306,13 +306,13 @@ class ClockLogic:
     def text(self) -> str:
         """Return the whole source, changed."""
         code = []
-        for place, one in enumerate(self.code):
+        for place, statement in enumerate(self.code):
             if self.block[place] == -1:
-                found = DECLARATION.match(one)
-                if found and found[2] in self._kept:
-                    one = one.replace(found[1], f"static {found[1]}", 1)
-                zero = ZERO.match(one.strip())
+                match = DECLARATION.match(statement)
+                if match and match[2] in self._kept:
+                    statement = statement.replace(match[1], f"static {match[1]}", 1)
+                zero = ZERO.match(statement.strip())
                 if zero and zero[1] in self._kept:
                     continue
-            code.append(one)
+            code.append(statement)
         return self.before + "".join(code) + self.after

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The boot ROM: leaves the core as Earl Grey's own ROM leaves it to the first boot stage, as far as
-# a kernel can tell, and jumps there. The core starts at 0x80 into the ROM.
+# The boot ROM: sets up the core as Earl Grey's ROM does for the first boot stage, as far as a
+# kernel can see, and jumps there. The core starts at offset 0x80 of the ROM.
     .option norelax
     .section .text
     .globl _start
 
     .org 0x00
-    # Exceptions before the kernel has its own vector: nothing can be done here but stop, and the
-    # core's double fault line tells the simulator.
+    # Exceptions before the kernel sets its own vector: stop; the core's double fault line signals
+    # this to the simulator.
 trap:
     unimp
 
@@ -16,11 +16,11 @@ trap:
 #endif
 
 #ifdef ROM_CHIP
-    # Words that the simulator sets before the start.
+    # Words set by the simulator before the start.
     .org 0x40
 cpuctrl:
     .word 0
-entry: # 0: as the first word of flash says
+entry: # 0: the first word of flash has the entry
     .word 0
 #endif
 
@@ -30,8 +30,8 @@ _start:
     csrw mtvec, t0
 
 #ifdef ROM_CHIP
-    # The flash's read buffers are off until its controller has started, and until then fetches in
-    # a row return stale words.
+    # The flash's read buffers are off until its controller has started; before that, consecutive
+    # fetches return stale words.
     li   t0, 2000
 1:  addi t0, t0, -1
     bnez t0, 1b
@@ -51,13 +51,13 @@ _start:
     lw   t0, 0(t0)
 2:
 #elif defined(ROM_2020)
-    # No ePMP, and no manifest: the first word of flash says where the kernel starts.
+    # No ePMP and no manifest: the first word of flash is the kernel's entry point.
     li   t0, 0x20000000
     lw   t0, 0(t0)
 #else
 #if PMP_REGIONS
-    # ePMP: rule locking bypass first (bit 2), then the one locked entry that gives everything to
-    # everybody, the last, then machine-mode whitelist policy (bit 1), as the order of checks demands.
+    # ePMP: first rule locking bypass (bit 2), then the last entry, locked, which allows everything,
+    # then machine-mode whitelist policy (bit 1). The order of checks requires this order.
     csrwi 0x747, 4
     li   t0, -1
     csrw 0x3b0 + PMP_REGIONS - 1, t0

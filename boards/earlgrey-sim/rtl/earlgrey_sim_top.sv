@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The Verilated top: the core and nothing else. Bus, memories and devices are the C++ model's
-// (../model). sim_core is Ibex as the machine has it (ibex_2021/ or ibex_2025/).
+// The Verilated top: only the core. The bus, memories and devices are in the C++ model (../model).
+// sim_core is the machine's Ibex (ibex_2021/ or ibex_2025/).
 //
 // Every input from the model goes through a register here. So no input of the core changes between
-// clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes what
-// the core is to see in the next cycle, raises the clock, and reads what the core answers.
+// clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes the
+// core's inputs for the next cycle, raises the clock, and reads the core's outputs.
 //
-// Two clocks that rise together: clk_i for the registers of this level, clk_core_i for the core,
-// which the main loop holds while core_sleep_o is high (Ibex gates its clock while it sleeps, so
-// mcycle stands still).
+// Two clocks rise together: clk_i for the registers of this level, and clk_core_i for the core. The
+// main loop holds clk_core_i while core_sleep_o is high, because Ibex gates its clock during sleep,
+// so that mcycle stops.
 module earlgrey_sim_top (
   input  logic        clk_i,
   input  logic        clk_core_i,
   input  logic        rst_ni,
   input  logic [31:0] boot_addr_i,
 
-  // Instruction port. gnt_i says that a request would be taken in the next cycle.
+  // Instruction port. gnt_i: a request would be accepted in the next cycle.
   output logic        instr_req_o,
   output logic [31:0] instr_addr_o,
   input  logic        instr_gnt_i,
@@ -37,16 +37,16 @@ module earlgrey_sim_top (
   input  logic        irq_timer_i,
   input  logic        irq_external_i,
 
-  // i-cache scrambling key: asked for by the core, given by the model after a delay.
+  // i-cache scrambling key: requested by the core, provided by the model after a delay.
   output logic        scramble_req_o,
   input  logic        scramble_key_valid_i,
 
   output logic        core_sleep_o,
   output logic        double_fault_o,
 
-  // Where the core is: for marks, and for a person when a run ends badly.
+  // The state of the core, for marks and for error messages.
   output logic [31:0] pc_o,
-  output logic        refused_o,  // it could not be fetched there
+  output logic        refused_o,  // the fetch at pc_o failed
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Tells the C++ model (model/retirement.cc) each time that the instruction cache takes in a line that
-// it did not have. Only in builds with VARIANT=retire, where ibex_*/bind_retirement.sv hangs it into
-// the cache. It listens and drives nothing.
+// Reports to the C++ model (model/retirement.cc) each line that the instruction cache fills. Only
+// in builds with VARIANT=retire, where ibex_*/bind_retirement.sv binds it to the cache. It only
+// observes and drives nothing.
 module fills (
   input logic clk_i,
   input logic rst_ni,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Technology cell: the clock gate, as a wire. Gating is done by the simulator's main loop, which
-// gives the core no clock edge while core_sleep_o is high (see earlgrey_sim_top.sv): the same
-// cycles are left out, and the model is spared a derived clock.
+// Technology cell: the clock gate, as a wire. The simulator's main loop does the gating: it gives
+// the core no clock edge while core_sleep_o is high (see earlgrey_sim_top.sv). The same cycles are
+// skipped, without a derived clock in the model.
 module prim_clock_gating #(
   parameter bit NoFpgaGate    = 1'b0,
   parameter bit FpgaBufGlobal = 1'b1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Technology cell: a single-port RAM whose read data come one cycle after the request.
-// Ibex writes whole words only, so the write mask is not looked at.
+// Technology cell: a single-port RAM whose read data arrive one cycle after the request.
+// Ibex writes whole words only, so the write mask is ignored.
 module prim_ram_1p #(
   parameter  int Width           = 32,
   parameter  int Depth           = 128,
@@ -15,7 +15,7 @@ module prim_ram_1p #(
   input  logic [Width-1:0] wdata_i,
   input  logic [Width-1:0] wmask_i,
   output logic [Width-1:0] rdata_o,
-  input  logic [15:0]      cfg_i = '0  // test wiring, which the core of 2021 does not have
+  input  logic [15:0]      cfg_i = '0  // for test; the core of 2021 does not have it
 );
   logic [Width-1:0] mem [Depth];
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The i-cache's scrambled RAM, without its cipher. What shapes timing is kept: nothing is granted
-// while no key is valid, and read data come one cycle after a grant. What does not is left out:
-// the cipher only changes the stored bits, and the cache reads no line that it did not write under
-// the key of the day. The whole-cipher RAM of the Ibex package gives the same cycles on all
-// reference programs (docs/boards-and-simulator.md).
+// The i-cache's scrambled RAM, without its cipher. It keeps the timing: it grants nothing without a
+// valid key, and read data arrive one cycle after a grant. The cipher only changes the stored bits,
+// and the cache only reads lines that it wrote with the same key. The RAM of the Ibex package, with
+// the cipher, gives the same cycles on all reference programs (docs/boards-and-simulator.md).
 module prim_ram_1p_scr
   import prim_ram_1p_pkg::*;
 #(
@@ -50,7 +49,7 @@ module prim_ram_1p_scr
     if (gnt_o && !write_i) rdata_o <= mem[addr_i];
   end
 
-  // Ibex leaves these open.
+  // Ibex does not connect these.
   assign rvalid_o        = 1'b0;
   assign rerror_o        = '0;
   assign raddr_o         = '0;

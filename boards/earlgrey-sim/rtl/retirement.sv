@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Tells the C++ model (model/retirement.cc) what the core does: every cycle, whether an instruction
-// leaves the decode stage or why none does; and every instruction when it has retired. Only in
-// builds with VARIANT=retire, where ibex_*/bind_retirement.sv hangs it into the core. It listens and
-// drives nothing, so it cannot change a count.
+// Reports to the C++ model (model/retirement.cc): in every cycle, whether an instruction leaves the
+// decode stage, or why not; and every retired instruction. Only in builds with VARIANT=retire,
+// where ibex_*/bind_retirement.sv binds it to the core. It only observes, so it cannot change a count.
 //
-// The clock is the core's: while the core sleeps, nothing is told and mcycle stands still.
+// It uses the core's clock: while the core sleeps, it reports nothing and mcycle stops.
 module retirement (
   input logic        clk_i,
   input logic        rst_ni,
 
   // The decode stage in this cycle.
-  input logic        leaves_i,          // its instruction is done there, or takes its exception
+  input logic        leaves_i,          // its instruction is done, or takes its exception
   input logic        instr_valid_i,     // it has an instruction
-  input logic        stall_before_i,    // which waits for the load or store before it to be over
-  input logic        stall_memory_i,    // which waits for its own load or store to be taken
+  input logic        stall_before_i,    // it waits for the load or store before it
+  input logic        stall_memory_i,    // it waits for the bus to accept its own load or store
   input logic        stall_multdiv_i,
   input logic        stall_branch_i,
   input logic [63:0] mcycle_i,          // what `csrr mcycle` would read in this cycle
 
-  // The instruction that has retired, in the order of leaving the decode stage.
+  // The retired instruction; instructions retire in the order of leaving the decode stage.
   input logic        valid_i,
   input logic        trap_i,
   input logic        intr_i,
@@ -41,7 +40,7 @@ module retirement (
     input int unsigned mem_value
   );
 
-  // Kept equal to enum Spent in model/retirement.h.
+  // Must match enum Spent in model/retirement.h.
   logic [2:0] what;
   always_comb begin
     if (leaves_i)             what = 3'd0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Stands in for libelf where simspeed builds simple_system, whose program comes as a hex file: its
-// ELF loader is compiled and never called.
+// A stub of libelf for simple_system in simspeed. Its program is a hex file, so the ELF loader is
+// compiled but never called.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed`: cycles a second of our simulator and of Ibex's own simple_system, side by side.
+"""Compare the speed of our simulator and of Ibex's simple_system (`make simspeed`).
 
     simspeed.py SIMULATOR FLASH
 

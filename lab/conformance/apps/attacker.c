@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app attacker: takes as much as it can of what all share, until the time is over. Several of
- * them may run, each at another attack. What it writes is empty lines, so that nothing of the
- * victim's is torn.
+ * The app attacker: uses as much of the shared resources as it can until the time is over. Several
+ * attackers may run, each with another attack. It writes only empty lines, so that it tears none of
+ * the victim's lines.
  */
 #include "availability.h"
 #include "peers.h"
@@ -21,12 +21,12 @@ static void start_write(uint32_t length) {
 
 static void take_buffer_back(void) { allow_ro(CONSOLE, 1, 0, 0); }
 
-/* Without a look at whether the last write has ended. */
+/* Starts a write without checking whether the last one has ended. */
 static void write(void) { start_write(MUCH); }
 
 static void fault(void) { __asm__ volatile("unimp"); }
 
-/* Begins again: the kernel starts it again after a fault, too. Version 1 has no call for it. */
+/* Restarts. The kernel also restarts it after a fault. Version 1 has no call for that. */
 static void restart(void) {
 #if TM_ABI != 1
     if (kept.starts % 2)
@@ -35,18 +35,18 @@ static void restart(void) {
     fault();
 }
 
-/* Starts a write and takes its buffer back before it is its turn, which passes while it computes;
- * then it ends, and begins again. */
+/* Starts a write, takes its buffer back before its turn, and computes while the turn passes; then
+ * restarts. */
 static void take_back(void) {
     start_write(4);
     take_buffer_back();
-    spin(milliseconds(2)); /* longer than a line of the victim's takes */
+    spin(milliseconds(2)); /* longer than one line of the victim takes */
     restart();
 }
 
 static void print(void) { command(DEBUG, 3, 0xffffffff, 0xffffffff); }
 
-/* A write whose bytes the UART has at once, and lines that come before its end is reported. */
+/* A write that the UART accepts at once, and lines before the write's end is reported. */
 static void write_print(void) {
     start_write(4);
     print();
@@ -72,11 +72,11 @@ static void notify(void) {
 
 static void compute(void) {}
 
-/* An alarm that is due at once, without end. */
+/* Sets an alarm that is due at once, without end. */
 static void set_alarms(void) { command(ALARM, 5, 0, 0); }
 
-/* Looks for an app with a long name (the tool lays one behind the others), which each process's
- * name is compared with. */
+/* Searches for an app with a long name (the tool puts one after the others), which the kernel
+ * compares with each process's name. */
 static void discover(void) {
 #if TM_ABI == 1
     allow(IPC, 0, name, sizeof name);
@@ -86,7 +86,7 @@ static void discover(void) {
 #endif
 }
 
-/* Subscribes while as many upcalls wait for it as can. */
+/* Subscribes while the most possible upcalls wait for it. */
 static void subscribe_all(void) {
     command(PERF, 8, 0, 0);
     command(ALARM, 5, 0, 0);
@@ -96,7 +96,7 @@ static void subscribe_all(void) {
         subscribe(PERF, 0, note_upcall, 0);
 }
 
-/* Calls in an order that a seed says: a loop of a few steps, each attacker's another one. */
+/* Makes calls in an order set by a seed: a loop of a few steps, different for each attacker. */
 enum { STEPS = 8 };
 
 static void step(uint32_t what) {
@@ -182,7 +182,7 @@ void run(void) {
     };
     for (uint32_t i = 0; i < sizeof lines; i++)
         lines[i] = '\n';
-    bool looks = the_attack() == DISCOVER || the_attack() == MIX; /* others begin in less time */
+    bool looks = the_attack() == DISCOVER || the_attack() == MIX; /* other attacks start sooner */
     for (uint32_t i = 0; looks && i < sizeof name; i++)
         name[i] = 'n';
     targets[0] = find_process("victim");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the apps victim and attacker agree on: the scene says what the one works at and what each of
- * the others does meanwhile, and all stop at the same time.
+ * The protocol between the apps victim and attacker: the scene selects the victim's work and the
+ * attack of each attacker; all stop at the same time.
  */
 #ifndef CONFORMANCE_AVAILABILITY_H
 #define CONFORMANCE_AVAILABILITY_H
 
 #include "report.h"
 
-/* The scene's lowest four bits are the number of the work, the next four that of the first
- * attacker's attack, and so on. The tool has the same lists. */
+/* The scene's lowest four bits are the number of the work, the next four the first attacker's
+ * attack, and so on. The tool has the same lists. */
 enum work { LINES, PRINTS, ANSWERS, SUMS, ALARMS, UPCALLS, WORKS };
 enum attack {
     NO_ATTACK, /* there is no attacker */
@@ -30,7 +30,7 @@ enum attack {
 
 static inline uint32_t the_work(void) { return app_scene % 16; }
 
-/* Attackers stand behind the victim, and behind the service that it asks. */
+/* Attackers are in the slots after the victim, and after the service that it asks. */
 static inline uint32_t the_attack(void) {
     uint32_t number = app_slot - (the_work() == ANSWERS);
     return app_scene >> 4 * number & 15;

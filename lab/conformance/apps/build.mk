@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Builds the conformance apps, not yet linked: one object an app, and libtockmark.a with what they
+# Builds the conformance apps, not yet linked: one object per app, and libtockmark.a with the code that they
 # share. Run from the top of the repository:
 #     make -f lab/conformance/apps/build.mk ABI=2
 #
-# An app is the files APP.c, APP_*.c and APP.S, here or in v$(ABI)/, as far as they exist.
+# An app consists of those of the files APP.c, APP_*.c and APP.S that exist, here or in v$(ABI)/.
 
 ABI ?= 2
 OUT ?= build/apps/conformance-abi$(ABI)

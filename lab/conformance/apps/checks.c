@@ -6,10 +6,10 @@
 static struct {
     const char *number;
     bool wrong;
-    uint32_t line, got, want; /* of the first expectation that was not met */
+    uint32_t line, got, want; /* of the first expectation that failed */
 } current;
 
-/* Closes the rule that is open. */
+/* Reports the rule that is being checked. */
 void before_record(void) {
     if (!current.number)
         return;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The checks of rules, and what of them is reported. */
+/* The checks of rules, and their reports. */
 #ifndef CONFORMANCE_CHECKS_H
 #define CONFORMANCE_CHECKS_H
 
 #include "report.h"
 
-/* Here begins the check of a rule; all expectations up to the next are its. */
+/* Starts the check of a rule; all expectations up to the next rule belong to it. */
 void rule(const char *number);
 
-/* The kernel has nothing that this rule could be checked on. */
+/* The kernel has nothing on which this rule could be checked. */
 void skip_rule(const char *number, const char *why);
 
 void expect_at(uint32_t line, uint32_t got, uint32_t want);

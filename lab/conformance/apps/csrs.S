@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A read (csrr t0, N) and a write (csrw N, zero) of each control register, as words: the assembler
-   knows not all of the numbers. */
+   does not know all numbers. */
     .option norelax
     .option norvc
     .text

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app csrs: reads each of the 4096 control registers that an instruction can name, or writes
- * each in scene 1. The kernel reports the faults, with the instruction; what does not fault, the
- * app reports. It goes on behind a fault when the kernel starts it again. The link symbol cf_step
- * says from which number it goes to which: 1 leaves none out.
+ * The app csrs: reads, or in scene 1 writes, each of the 4096 control registers that an instruction
+ * can name. The kernel reports the faults with the instruction; the app reports the accesses that
+ * do not fault. After a fault the kernel restarts it and it continues with the next one. The link
+ * symbol cf_step is the distance between two tested numbers: 1 tests all.
  */
 #include "report.h"
 
@@ -12,7 +12,7 @@ const struct identity identity = {"csrs", 1, 0};
 enum { NEXT }; /* in kept.words */
 enum { NUMBERS = 4096 };
 
-/* csrs.S: 8 bytes an access. */
+/* csrs.S: 8 bytes per access. */
 extern const uint32_t csr_reads[], csr_writes[];
 
 void run(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app endings: how an app begins, begins again, and ends. The app partner sees the end. */
+/* The app endings: how an app starts, restarts and ends. The app partner checks the end. */
 #include "checks.h"
 #include "peers.h"
 #include "service.h"
@@ -22,8 +22,8 @@ static void run_version(void) {
     finish();
 }
 #else
-/* Which life of the app this is, from 1. A kernel may clear an app's RAM before it starts it again,
- * so the app service counts them; without IPC, RAM has to do. */
+/* Returns the number of this start of the app, from 1. A kernel may clear an app's RAM before a
+ * restart, so the app service counts the starts; without IPC the count is in RAM. */
 static uint32_t which_life(void) {
     static volatile struct shared shared __attribute__((aligned(8)));
     uint32_t service = find_process("service");
@@ -49,12 +49,12 @@ static void live_first(void) {
     expect_error(call(EXIT, 2, 0, 0, 0), NOSUPPORT);
     expect_error(call(EXIT, 0xffffffff, 0, 0, 0), NOSUPPORT);
 
-    say("life", "first", NUMBER("ends", RESTART), NONE); /* closes the rule: the console is free */
+    say("life", "first", NUMBER("ends", RESTART), NONE); /* ends the rule, so the console is free */
     memop(1, 64);
     subscribe(ALARM, 0, note_upcall, 5);
     allow_rw(CONSOLE, 1, &kept, 8);
     command(ALARM, 5, milliseconds(1), 0);
-    spin(milliseconds(2)); /* one upcall waits, another comes later */
+    spin(milliseconds(2)); /* now one upcall waits; another one comes later */
     command(ALARM, 5, milliseconds(1), 0);
     call(EXIT, RESTART, 0, 0, 0);
 }
@@ -86,7 +86,7 @@ static void run_version(void) {
         live_first();
     if (life == 2)
         live_second();
-    rule("V2-95"); /* an exit came back, or there is a life too many */
+    rule("V2-95"); /* an exit returned, or the app started too often */
     expect_true(false);
     finish();
 }

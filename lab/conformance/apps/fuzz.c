@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app fuzz: pseudo-random system calls, as many as the link symbol cf_calls says, from the seed
- * tm_scene. It survives itself: what it may break, such as its own break, it repairs after each
- * call, and if it faults or restarts, it goes on behind the call that did it. Only calls that would
- * end it are left out: exit-terminate, and a wait for what never comes.
+ * The app fuzz: makes pseudo-random system calls from the seed tm_scene; the link symbol cf_calls
+ * is their number. It repairs what it may break, such as its own break, after each call. After a
+ * fault or a restart it continues with the next call. It only omits calls that would end it:
+ * exit-terminate, and waits for upcalls that never come.
  */
 #include "guests.h"
 #include "report.h"
 
 const struct identity identity = {"fuzz", 3, 0};
 
-/* In kept.words, so that they outlive a fault. */
+/* In kept.words, so that they survive a fault. */
 enum { MADE, STATE, REFUSED };
 
 enum { KERNEL_STATE = 0x10001260 };
 
-/* What random flags, and other processes, may write to. */
+/* Memory that random flags, and other processes, may write to. */
 static volatile uint8_t scratch[256] __attribute__((aligned(8)));
 static volatile uint32_t upcalls;
 
@@ -33,12 +33,12 @@ static uint32_t random(void) {
     return kept.words[STATE] = x;
 }
 
-/* Arguments are drawn from these words, and one of them is new every few calls. */
+/* Arguments are chosen from these words; every few calls one word is replaced. */
 enum { WORDS = 64 };
 static uint32_t words[WORDS];
 
-/* A length, a number, or an address: the app's own, or nearly; the kernel's, a neighbour's, a
- * device's, anything. */
+/* Returns a length, a number, or an address: of the app, near it, of the kernel, of a neighbour, of
+ * a device, or any other. */
 static uint32_t new_word(uint32_t bits) {
     extern const char tm_ram_start[], tm_flash_start[];
     uint32_t offset = bits >> 8;
@@ -88,15 +88,15 @@ static uint32_t driver(uint32_t bits) {
     return known[bits % 16];
 }
 
-/* Mostly one that a driver has. */
+/* Mostly a number that a driver has. */
 static uint32_t number(uint32_t bits) { return bits % 16 < 15 ? bits % 8 : words[bits % WORDS]; }
 
 static void count(struct answer answer) { kept.words[REFUSED] += refused(answer); }
 
-/* Something to wait for, whatever was there before. */
+/* Makes sure that there is an upcall to wait for. */
 static void ready(void) {
     subscribe(ALARM, 0, on_upcall, random());
-    command(ALARM, 5, 50, 0); /* in case the queue is full, of upcalls that nobody wants */
+    command(ALARM, 5, 50, 0); /* in case the queue is full of unwanted upcalls */
     subscribe(PERF, 0, on_upcall, random());
     command(PERF, 8, random(), 0);
     kept.words[MADE] += 4;
@@ -108,7 +108,7 @@ static void fuzz_wait(uint32_t bits) {
     ready();
     yield();
 #else
-    while (poll()) /* there has to be room for what is waited for */
+    while (poll()) /* make room for the upcall */
         kept.words[MADE]++;
     ready();
     call(YIELD, bits & 1 ? WAIT : WAIT_FOR, PERF, 0, word(bits));
@@ -118,7 +118,7 @@ static void fuzz_wait(uint32_t bits) {
 #if TM_ABI == 1
 #define fuzz_flag fuzz_wait
 #else
-/* A flag is written to, so of the app's own memory only scratch will do. */
+/* The kernel writes to a flag, so in the app's own memory only scratch may be one. */
 static void fuzz_flag(uint32_t bits) {
     extern const char tm_ram_start[];
     uint32_t flag = word(bits);
@@ -132,7 +132,7 @@ static void fuzz_subscribe(uint32_t bits) {
     static upcall *const functions[] = {on_upcall, on_upcall, note_upcall, 0};
     extern const char tm_flash_start[];
     uint32_t function = bits & 3 ? (uintptr_t)functions[bits >> 2 & 3] : word(bits >> 2);
-    if (function - (uintptr_t)tm_flash_start < 0x4000) /* any other would have to be one */
+    if (function - (uintptr_t)tm_flash_start < 0x4000) /* any other address must be a function */
         function = (uintptr_t)on_upcall;
     count(subscribe(driver(bits >> 8), number(bits >> 12), (upcall *)function, bits));
 }
@@ -142,7 +142,7 @@ static void fuzz_command(uint32_t bits) {
     if (which == CONSOLE)
         first &= 15;
     if (bits >> 22 == 0)
-        which = DEBUG; /* seldom: it prints */
+        which = DEBUG; /* rarely: it prints */
 #if TM_ABI == 2
     static const uint32_t asked[] = {0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0};
     if (which == RELAY && bits >> 5 & 1) {
@@ -163,7 +163,7 @@ static void fuzz_allow(uint32_t bits) {
     count(call(class, driver(bits), number(bits >> 4), word(bits >> 12), word(bits >> 18)));
 }
 
-/* The break may go anywhere above what the app needs, and comes back. */
+/* The break may move anywhere above the app's data, and moves back. */
 static void fuzz_memop(uint32_t bits) {
     uint32_t least = (uintptr_t)(&kept + 1), operation = number(bits), argument = word(bits >> 8);
     if (operation == 0 && argument < least)
@@ -179,7 +179,7 @@ static void fuzz_memop(uint32_t bits) {
 
 static void fuzz_garbage(uint32_t bits) {
     if (bits >> 22 == 0)
-        *(volatile uint32_t *)KERNEL_STATE = 0; /* a fault, once in a while */
+        *(volatile uint32_t *)KERNEL_STATE = 0; /* a fault, now and then */
 #if TM_ABI != 1
     if (bits >> 22 == 1)
         call(EXIT, RESTART, bits, bits, bits);
@@ -208,7 +208,7 @@ static void fuzz(void) {
     kinds[kind >> 27](random());
 }
 
-/* Ends the line of whatever was written last. */
+/* Ends the line that was written last. */
 static void settle(void) {
     while (allow_ro(CONSOLE, 1, scratch, 1), scratch[0] = '\n', refused(command(CONSOLE, 1, 1, 0)))
         ready(), yield();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Asking the neighbours: see guests.h. */
+/* Requests to the neighbours: see guests.h. */
 #include "guests.h"
 
 static volatile uint32_t request[2] __attribute__((aligned(8)));
@@ -36,7 +36,7 @@ volatile struct lent *ask(uint32_t neighbour, uint32_t what) {
     subscribe(IPC, process, on_answer, process);
     share(process, request, sizeof request);
     while (refused(notify_service(process)))
-        sleep(); /* its queue may be full of what somebody else sent */
+        sleep(); /* its queue may be full of another sender's upcalls */
     while (!answered)
         sleep();
     share(process, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Instructions that C has no words for: one attempt each, of 8 bytes, at the top of a table. */
+/* Instructions that C cannot express: one attempt each, of 8 bytes, in a table. */
     .option norelax
     .text
 
@@ -28,7 +28,7 @@ csr_writes:
     .globl  csr_writes_end
 csr_writes_end:
 
-/* Each is not for user mode, or no instruction of this core at all. */
+/* Each is not allowed in user mode, or does not exist on this core. */
     .globl  illegal_words
 illegal_words:
     .irp    word, 0x30200073, 0x10200073, 0x00200073, 0x7b200073, 0x12000073, 0x00000000, 0xffffffff, \
@@ -39,7 +39,7 @@ illegal_words:
     .globl  illegal_words_end
 illegal_words_end:
 
-/* These are for everybody, and hurt nobody. */
+/* These are allowed everywhere and have no effect. */
     .globl  harmless_words
 harmless_words:
     wfi
@@ -50,8 +50,8 @@ harmless_words:
     ret
     .option pop
 
-/* bool call_with_stack(uint32_t stack): a call with garbage in every register that is not its own.
-   Does it answer as ever? */
+/* bool call_with_stack(uint32_t stack): makes a call with garbage in every register that is not an
+   argument. Is the result the usual one? */
     .globl  call_with_stack
     .type   call_with_stack, @function
 call_with_stack:
@@ -64,7 +64,7 @@ call_with_stack:
     mv      gp, a0
     mv      tp, a0
 #if TM_ABI == 1
-    li      a0, 4               # memop 2: where RAM starts
+    li      a0, 4               # memop 2: the start of RAM
     li      a1, 2
     ecall
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app hostile: tries what no app may, one attempt after the other. It says what it is going to
- * try and which fault has to come of it; when the kernel starts it again, it goes on behind that.
- * Each attempt is a verb and what it is done to.
+ * The app hostile: tries what no app may do, one attempt after the other. It prints each attempt
+ * and the fault that must follow. When the kernel restarts it, it continues with the next attempt.
+ * An attempt is a verb and its object.
  */
 #include "hostile.h"
 #include "guests.h"
@@ -10,12 +10,12 @@
 
 const struct identity identity = {"hostile", 3, 0};
 
-/* In kept.words, so that they outlive the faults. */
+/* In kept.words, so that they survive the faults. */
 enum { NEXT, TRYING, KNOWS_NEIGHBOURS, PATTERN };
 
 static const struct place {
     const char *name;
-    uint32_t address; /* unless it depends on where the app lies: see place_address */
+    uint32_t address; /* unless it depends on the app's addresses: see place_address */
 } places[PLACES] = {
     [NOTHING] = {"nothing", 0},
     {"boot-rom", 0x8080},
@@ -96,7 +96,7 @@ static void describe(char *text, uint32_t number, const struct verb *verb, uint3
     *text = 0;
 }
 
-/* Attempt `number` counts from 1. Returns false if there are not so many. */
+/* Makes attempt `number`, from 1. Returns false if there are fewer. */
 static bool attempt(uint32_t number) {
     uint32_t object = number - 1;
     const struct verb *verb = verbs;

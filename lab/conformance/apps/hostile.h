@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The parts of the app hostile: places in memory, and what is tried on them. */
+/* The parts of the app hostile: places in memory, and the attempts on them. */
 #ifndef CONFORMANCE_HOSTILE_H
 #define CONFORMANCE_HOSTILE_H
 
@@ -7,26 +7,27 @@
 
 enum {
     NOTHING,
-    FLASH_BEFORE = 22, /* the neighbours' */
+    FLASH_BEFORE = 22, /* of the neighbours */
     FLASH_BEHIND,
     RAM_BEFORE,
     RAM_BEHIND,
     PATTERN_BEFORE,
     PATTERN_BEHIND,
-    BREAK, /* the app's own, but not asked for */
+    BREAK, /* memory of the app that it has not asked for */
     RAM_END,
     PLACES,
 };
 
 uint32_t place_address(uint32_t place);
 
-/* What is tried on a number of objects: the places, or others with names of their own. */
+/* An attempt on a number of objects: the places, or objects with their own names. */
 struct verb {
     const char *name;
-    uint32_t cause; /* of the fault that has to come; NO_FAULT: it has to return true */
-    bool (*act)(uint32_t argument, uint32_t object); /* a place's address, or the object */
+    uint32_t cause; /* of the fault that must follow; NO_FAULT: it must return true */
+    bool (*act)(uint32_t argument,
+                uint32_t object); /* argument: a place's address, or the object */
     uint32_t count;
-    bool on_places; /* all of them, or the first `count` */
+    bool on_places; /* on all places, or on the first `count` */
     const char *const *objects;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The system calls that the app hostile tries: each true if the kernel answers as it should. */
+/* The system calls that the app hostile tries. Each returns true if the kernel's answer is right.
+ */
 #include "hostile.h"
 #include "peers.h"
 #include "report.h"
@@ -14,7 +15,7 @@ static bool is_invalid(struct answer answer) {
     return refused(answer) && error_of(answer) == INVAL;
 }
 
-/* In version 1 a null address is no fault: it allows nothing. */
+/* In version 1 a null address is no error: it takes the buffer back. */
 static bool is_handled(struct answer answer, uint32_t address) {
     return TM_ABI == 1 && address == 0 ? !refused(answer) : is_invalid(answer);
 }
@@ -49,18 +50,19 @@ bool try_subscribe(uint32_t address, uint32_t place) {
 bool try_break(uint32_t address, uint32_t place) {
     uint32_t before = value_of(memop(1, 0));
     struct answer answer = memop(0, address);
-    if (is_own(place) || place == RAM_BEHIND) { /* it may have all that is its own */
+    if (is_own(place) || place == RAM_BEHIND) { /* it may have all of its own memory */
         memop(0, before);
         return !refused(answer);
     }
     return refused(answer) && error_of(answer) == NOMEM && value_of(memop(1, 0)) == before;
 }
 
-/* Nobody is told of a flag that could not be written; the neighbours would notice one that was. */
+/* A kernel does not report a flag that it could not write. The neighbours would notice a written
+ * one. */
 bool try_flag(uint32_t address, uint32_t place) {
     (void)place;
 #if TM_ABI == 1
-    (void)address; /* has no such yield: what looks like a flag is ignored */
+    (void)address; /* version 1 has no such yield and ignores a flag */
     subscribe(ALARM, 0, note_upcall, 0);
     forget_upcalls();
     command(ALARM, 5, 10, 0);
@@ -126,7 +128,7 @@ static bool share_with_nobody(void) {
     return refused(share(5, buffer, 16)) && refused(share(0xffffffff, buffer, 16));
 }
 
-/* Of a write that is longer than its buffer, the buffer is written. */
+/* If a write is longer than its buffer, only the buffer is written. */
 static bool long_write(void) {
     allow_ro(CONSOLE, 1, "\n", 1);
     buffer[0] = '\n';
@@ -139,7 +141,7 @@ static bool long_write(void) {
     return seen.count == 1 && seen.calls[0].a0 == 1;
 }
 
-/* A buffer that is given up, with the memory under it, while it is being written out. */
+/* A buffer whose memory is given up while it is being written. */
 static bool vanishing_write(void) {
     uint32_t before = place_address(BREAK);
     memop(1, 256);

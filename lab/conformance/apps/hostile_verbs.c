@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the app hostile tries: loads, stores, jumps and instructions; the calls are hostile_calls.c.
+/* The attempts of the app hostile: loads, stores, jumps and instructions; hostile_calls.c has the
+ * calls.
  */
 #include "guests.h"
 #include "hostile.h"
 
-/* hostile.S: 8 bytes an attempt. */
+/* hostile.S: 8 bytes per attempt. */
 extern const uint32_t csr_reads[], csr_writes[], illegal_words[], harmless_words[];
 
 static void jump(uint32_t address) { ((void (*)(void))address)(); }
@@ -27,7 +28,7 @@ static bool execute(uint32_t address, uint32_t place) {
     return false;
 }
 
-/* Numbers, since the registers of a core have no better names for most people. */
+/* Numbers, since few people know the names of the registers. */
 static const char *const csr_read_names[] = {"300", "301", "304", "305", "320", "340", "341",
                                              "342", "343", "344", "3a0", "3b0", "747", "757",
                                              "7a0", "7a1", "7b0", "7b1", "7c0", "7c1", "b00",
@@ -75,7 +76,7 @@ static bool run_breakpoint(uint32_t index, uint32_t object) {
     return false;
 }
 
-/* Words that begin inside and end outside, or are not aligned. */
+/* Words that start inside and end outside, or are not aligned. */
 static const char *const load_names[] = {"across-break",    "across-flash-end", "across-ram-start",
                                          "odd-kernel-word", "behind-lent",      "taken-back"};
 static bool load_across(uint32_t which, uint32_t object) {
@@ -93,7 +94,7 @@ static bool load_across(uint32_t which, uint32_t object) {
         return load((uintptr_t)(ask(1, LEND) + 1), 0);
     default: {
         volatile struct lent *lent = ask(0, LEND);
-        (void)lent->rounds; /* this is allowed */
+        (void)lent->rounds; /* allowed */
         ask(0, TAKE_BACK);
         return load((uintptr_t)lent, 0);
     }
@@ -135,7 +136,7 @@ static bool recurse(uint32_t which, uint32_t object) {
 
 static const char *const jump_names[] = {"own-stack", "own-data", "lent", "last-halfword"};
 static bool jump_to(uint32_t which, uint32_t object) {
-    static uint32_t data[2] = {0x00008067, 0x00008067}; /* it would return */
+    static uint32_t data[2] = {0x00008067, 0x00008067}; /* would return */
     uint32_t stacked[2] = {0x00008067, 0x00008067};
     (void)object;
     switch (which) {
@@ -150,7 +151,7 @@ static bool jump_to(uint32_t which, uint32_t object) {
     }
 }
 
-/* An app that never yields holds nobody up. */
+/* An app that never yields does not block others. */
 static const char *const hog_names[] = {"core"};
 static bool hog(uint32_t which, uint32_t object) {
     (void)which, (void)object;

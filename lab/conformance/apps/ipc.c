@@ -58,7 +58,7 @@ static void check_discovery(void) {
 
     rule(RULE("51", "121"));
 #if TM_ABI == 1
-    expect_error(allow(IPC, 0, "nobody", 6), INVAL); /* in flash, too */
+    expect_error(allow(IPC, 0, "nobody", 6), INVAL); /* also for a name in flash */
 #else
     allow_ro(IPC, 0, "nobody", 6);
     expect_error(command(IPC, 1, 0, 0), NODEVICE);
@@ -92,7 +92,7 @@ static void check_late_service(void) {
     expect_error(notify_client(99), INVAL);
 }
 
-/* What depends on the kernel. */
+/* Checks what each kernel decides itself. */
 static void check_own(void) {
     rule(RULE("57", "130"));
     volatile uint8_t *odd = (volatile uint8_t *)shared + 2;
@@ -116,7 +116,7 @@ static void check_own(void) {
 
     rule(RULE("59", "132"));
     expect(refused(notify_service(app_slot + FIRST)), false);
-    spin(milliseconds(30)); /* the service answers what is left */
+    spin(milliseconds(30)); /* the service answers the rest */
     forget_upcalls();
 
 #if TM_ABI != 1

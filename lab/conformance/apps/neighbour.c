@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app neighbour: fills memory with a pattern, and looks at it every few milliseconds until
- * somebody asks it to stop. Two of them stand around the app that misbehaves.
+ * The app neighbour: fills memory with a pattern, and checks it every few milliseconds until
+ * another app asks it to stop. There is one on each side of the app that misbehaves.
  */
 #include "checks.h"
 #include "neighbours.h"
@@ -12,7 +12,7 @@ const struct identity identity = {"neighbour", 3, "neighbour2"};
 
 static volatile uint32_t pattern[WORDS];
 static volatile struct lent lent;
-static volatile uint32_t behind = 0x0ffbea7; /* what a window opened too wide would show */
+static volatile uint32_t behind = 0x0ffbea7; /* a window that is too large would expose it */
 static volatile uint32_t wanted, sender;
 static volatile bool rang;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a neighbour can be asked for.
+ * Requests to a neighbour.
  *
- * A request is a buffer of two words that its sender shares: REQUEST, and what is wanted. The
- * neighbour answers by a notification; what it lends is `struct lent`.
+ * A request is a buffer of two words that its sender shares: REQUEST, and the wanted service. The
+ * neighbour answers with a notification; it lends a `struct lent`.
  */
 #ifndef CONFORMANCE_NEIGHBOURS_H
 #define CONFORMANCE_NEIGHBOURS_H
@@ -16,8 +16,8 @@ enum { STOP = 1, LEND, TAKE_BACK };
 #define NEIGHBOUR_NAMES                                                                            \
     { "neighbour", "neighbour2" }
 
-/* What the neighbour lends: where its memory is that nobody else may touch, and how often it has
- * looked at it. The words behind are not lent. */
+/* The memory that the neighbour lends: the address of its private memory, and how often it has
+ * checked that. The words after it are not lent. */
 struct lent {
     uint32_t pattern;
     uint32_t rounds;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the apps waiter and sender have in common: the words that say when events come, and a system
- * call after so many cycles.
+ * The common parts of the apps waiter and sender: the words that set the times of events, and a system
+ * call after a number of cycles.
  */
     .option norelax
 
@@ -18,16 +18,16 @@ pair_\name:
     .balign 4
     words   first, rounds, step, spin, write, hold, round_ticks, event_ticks, lead_ticks
 
-/* void call_after(uint32_t words[5], uint32_t cycles): a system call whose a0 to a4 are given, so many
-   cycles later and some 700; the answer goes to the words. With the cache off a turn of the loops takes
-   12, 45 and 46 cycles: each cycle more is one of the last for one of the second, up to eleven. */
+/* void call_after(uint32_t words[5], uint32_t cycles): makes the system call with these a0 to a4, `cycles`
+   cycles plus about 700 later, and writes its result to the words. With the cache off an iteration of the
+   loops takes 12, 45 and 46 cycles: replacing one of 45 by one of 46 adds a cycle, up to eleven times. */
     .section .text.call_after, "ax"
     .globl  call_after, tm_mark_event
     .type   call_after, @function
     .balign 8
 call_after:
     mv      t0, a0
-    mv      t1, s0              # of what has short forms there are few
+    mv      t1, s0              # few registers have short forms
     mv      t2, s1
     li      a5, 12
     divu    s0, a1, a5
@@ -65,7 +65,7 @@ tm_mark_event:
     ret
     .size   call_after, . - call_after
 
-/* A place to come by at the start of a round. */
+/* Reached at the start of each round. */
     .section .text.begin_round, "ax"
     .globl  begin_round, tm_mark_round
     .type   begin_round, @function

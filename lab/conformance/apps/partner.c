@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app partner: runs on when endings has ended, and closes the run. */
+/* The app partner: runs after endings has ended, and ends the run. */
 #include "checks.h"
 
 const struct identity identity = {"partner", 1, 0};
@@ -9,7 +9,7 @@ void run(void) {
     command(ALARM, 5, milliseconds(150), 0);
     yield();
 #if TM_ABI != 1
-    rule("V2-95"); /* endings would have said that it is wrong */
+    rule("V2-95"); /* endings has reported it if it is violated */
     expect(seen.count, 1);
     say("gone", "endings", NONE, NONE);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The checks that only assembly can make. */
+/* The checks that need assembly. */
     .text
     .macro each_register op
     .irp    r, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
@@ -37,8 +37,8 @@
     \op     s11, 56(sp)
     .endm
 
-/* bool registers_lost(const uint32_t words[5], uint32_t turns): with every register filled, makes the
-   call whose a0 to a4 are given, or with turns spins instead. Is one but a0 to a3 other after it? */
+/* bool registers_lost(const uint32_t words[5], uint32_t turns): fills every register, then makes the call
+   with these a0 to a4, or if turns is not 0, spins. Has a register other than a0 to a3 changed? */
     .globl  registers_lost
     .type   registers_lost, @function
 registers_lost:
@@ -62,7 +62,7 @@ registers_lost:
     j       4f
 3:  ecall
 4:  li      a0, 0
-    lw      a1, 60(sp)          # did sp stay?
+    lw      a1, 60(sp)          # is sp the same?
     beq     a1, sp, 5f
     mv      sp, a1
     li      a0, 1

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app seeker: looks for system calls that keep interrupts off for long. It makes calls by
- * chance from the seed tm_scene, as fuzz does, but such as have much to do: where queues are full,
- * names long and alike, buffers shared by all, alarms due at the same time. Four of them run, each
- * against the others. What they find is in the instruction trace; they say nothing.
+ * The app seeker: looks for system calls that keep interrupts off for long. Like fuzz it makes
+ * random calls from the seed tm_scene, but calls with much work: with full queues, long and similar
+ * names, buffers shared by all, and alarms due at the same time. Four of them run against each
+ * other. The results are in the instruction trace; the apps print nothing.
  */
 #include "peers.h"
 #include "report.h"
@@ -13,11 +13,11 @@ const struct identity identity = {"seeker", 1, 0};
 enum { FIRST = TM_ABI == 1 ? 1 : 0 }; /* the number of the first process */
 enum { PROCESSES = 4, PIECE = 256, LONGEST_NAME = 80 };
 
-/* In kept.words, so that it outlives a restart. */
+/* In kept.words, so that it survives a restart. */
 enum { STATE };
 
 static uint8_t bytes[PIECE] __attribute__((aligned(8)));
-static char name[LONGEST_NAME]; /* version 1 takes it from RAM only */
+static char name[LONGEST_NAME]; /* version 1 requires RAM */
 static volatile uint32_t upcalls;
 
 static void on_upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata) {
@@ -37,7 +37,7 @@ static uint32_t random(uint32_t below) {
 
 static uint32_t other(void) { return random(PROCESSES) + FIRST; }
 
-/* Mostly a function, sometimes none: what waits for none is dropped. */
+/* Mostly a function, sometimes none: an upcall without one is dropped. */
 static upcall *function(void) { return random(4) ? on_upcall : 0; }
 
 static void subscribe_all(void) {
@@ -68,7 +68,7 @@ static void subscribe_one(void) {
     subscribe(driver, number, random(16) ? function() : (upcall *)4, 0);
 }
 
-/* As many as they take. */
+/* As many notifications as the others take. */
 static void notify_all(void) {
     for (uint32_t i = 0; i < 3 * PROCESSES; i++) {
         notify_service(i % PROCESSES + FIRST);
@@ -78,7 +78,7 @@ static void notify_all(void) {
 
 static void notify_one(void) { random(2) ? notify_service(other()) : notify_client(other()); }
 
-/* Upcalls of its own. */
+/* Fills its own queue. */
 static void fill(void) {
     for (uint32_t i = random(12); i > 0; i--)
         command(PERF, 8, i, 0);
@@ -98,7 +98,7 @@ static void write(void) {
 
 static void print(void) { command(DEBUG, random(5), 0xffffffff, 0xffffffff); }
 
-/* Names that are alike but for the last letter, or much longer than any is. */
+/* Names that differ only in the last letter, or are longer than any name. */
 static void discover(void) {
     static const uint32_t lengths[] = {1, 8, 47, 48, 48, 48, 64, LONGEST_NAME};
     uint32_t length = lengths[random(8)];
@@ -115,9 +115,9 @@ static void discover(void) {
 }
 
 #if TM_ABI == 2
-static uint32_t ids[PROCESSES]; /* of those that were found */
+static uint32_t ids[PROCESSES]; /* of the processes found */
 
-/* Registers, and finds one of its kind by the name that the search gave it. */
+/* Registers, and finds another seeker by its name. */
 static void find_another(void) {
     uint32_t which = random(PROCESSES);
     for (uint32_t i = 0; i < 48; i++)
@@ -131,7 +131,8 @@ static void find_another(void) {
     }
 }
 
-/* From flash, which is long, into RAM, seldom odd. Who asks takes no request, so two mostly ask. */
+/* From a long buffer in flash into RAM, sometimes misaligned. A client takes no request, so mostly
+ * two ask. */
 static void relay(void) {
     extern const char tm_flash_start[];
     static const uint8_t numbers[] = {0x10, 0x10, 0x11, 0x20, 0x22, 0x22,
@@ -155,7 +156,7 @@ static void registries(void) {
 }
 #endif
 
-/* The alarms of all are due at the next full millisecond. */
+/* The alarms of all seekers are due at the next full millisecond. */
 static void set_alarm(void) {
     uint32_t tick = milliseconds(1), moment = now();
     command(ALARM, 6, moment, tick - moment % tick);
@@ -200,10 +201,10 @@ static void no_such_call(void) {
     allow_ro(random(2) ? ALARM : CONSOLE, random(3), bytes, random(300));
 }
 
-/* Lets the others have the core, so that they fill this one's queue. */
+/* Computes, so that the others run and fill this one's queue. */
 static void compute(void) { spin(milliseconds(1) / (1 + random(8))); }
 
-/* There is always something that ends a wait. */
+/* Waits; there is always an upcall that ends the wait. */
 static void wait(void) {
     subscribe(ALARM, 0, on_upcall, 0);
     random(2) ? (void)set_alarm() : (void)command(ALARM, 5, random(300), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app sender: in each round it wakes by its own alarm, and notifies the app waiter. The first
- * one does so after a delay that grows from round to round, and may hold the core after that; where
- * no event is its own, holding the core is all that it does. The second one notifies at once.
+ * The app sender: in each round its own alarm wakes it, and it notifies the app waiter. The first
+ * sender does so after a delay that grows from round to round, and may then keep the core; if it
+ * has no event, it only keeps the core. The second sender notifies at once.
  */
 #include "pairs.h"
 #include "peers.h"
@@ -45,7 +45,7 @@ void run(void) {
         past = moment;
         while (alarms == before)
             yield();
-        if (plan->round != round) /* the waiter has ended, or waits for good */
+        if (plan->round != round) /* the waiter has ended, or waits for ever */
             break;
         sent.round = round;
         uint32_t delay = is_first ? delay_of(round) : 0;

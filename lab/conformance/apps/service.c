@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The app service: answers each notification by adding one to each word that the client shares, and
- * with what it got behind them. It lends nothing until it is asked to.
+ * writes the upcall's arguments after them. It shares nothing until it is asked to.
  */
 #include "service.h"
 #include "peers.h"
@@ -43,7 +43,7 @@ static void answer_client(void) {
 }
 
 void run(void) {
-    /* Whoever notified before this is not forgotten. */
+    /* Earlier notifications are not lost. */
     spin(milliseconds(2));
     be_service(on_client, SERVICE_USERDATA);
     for (;;) {

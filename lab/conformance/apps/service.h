@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the apps ipc and service agree on. */
+/* The protocol between the apps ipc and service. */
 #ifndef CONFORMANCE_SERVICE_H
 #define CONFORMANCE_SERVICE_H
 
 #include <stdint.h>
 
-/* What the client shares; the service adds one to the word. */
+/* The client's buffer; the service adds one to the word. */
 struct shared {
     uint32_t word;
     uint32_t leave; /* the service ends after its answer */
@@ -13,7 +13,7 @@ struct shared {
 
 enum { SERVICE_USERDATA = 0x5e41 };
 
-/* What the service shares in its answer: the words of the upcall that it got, and how many it got.
+/* The service's answer: the words of its upcall, and the number of its upcalls.
  */
 struct reply {
     uint32_t length, address, userdata, notifications;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app victim: does one kind of work until the time is over, and says how much of it was done.
- * What it shares with the attackers is what it needs for this.
+ * The app victim: does one type of work until the time is over, and reports how much it has done.
+ * It shares with the attackers only what the work needs.
  */
 #include "availability.h"
 #include "peers.h"
@@ -19,7 +19,7 @@ static void wait_for(uint32_t upcalls) {
         yield();
 }
 
-/* A line written, and its upcall. */
+/* Writes a line and waits for its upcall. */
 static void write_line(void) {
     forget_upcalls();
     subscribe(CONSOLE, 1, note_upcall, 0);
@@ -41,13 +41,13 @@ static void sleep(void) {
     wait_for(1);
 }
 
-/* Upcalls of its own that come while it computes, all of which have to be there when it yields. */
+/* Upcalls of its own come while it computes. All of them must be there when it yields. */
 static void let_upcalls_wait(void) {
     forget_upcalls();
     subscribe(ALARM, 0, note_upcall, 0);
     subscribe(CONSOLE, 1, note_upcall, 0);
     subscribe(PERF, 0, note_upcall, 0);
-    spin(microseconds(WORK)); /* the attackers fill what they can */
+    spin(microseconds(WORK)); /* the attackers fill the queue as far as they can */
     command(ALARM, 5, 0, 0);
     command(CONSOLE, 1, 1, 0);
     command(PERF, 8, 0, 0);
@@ -62,7 +62,7 @@ static void on_answer(uint32_t first, uint32_t second, uint32_t third, uint32_t 
     answers++;
 }
 
-/* Asks a service, which others ask as well, every 800 microseconds. */
+/* Asks a service, which others also use, every 800 microseconds. */
 static uint32_t ask_service(void) {
     uint32_t service = find_process("service");
     subscribe(IPC, service, on_answer, 0);

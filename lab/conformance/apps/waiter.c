@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app waiter: two upcalls come to it in each round (pairs.h), and it takes both: each has to
- * come once, with its own words. It ends at the first round that is wrong, and says what is; one
- * that never ends shows by the mark at its start.
+ * The app waiter: gets two upcalls in each round (pairs.h). Each must come once, with its own
+ * words. The app ends at the first wrong round and reports the error. The mark at a round's start
+ * shows a round that never ends.
  */
 #include "pairs.h"
 #include "peers.h"
@@ -34,7 +34,7 @@ static _Noreturn void wrong(const char *what, uint32_t event) {
     finish();
 }
 
-/* Waits for one upcall, which has to be this one where it is known. */
+/* Waits for one upcall, and checks that it is the expected one, if there is one. */
 static void wait_for_any(uint32_t event) {
     uint32_t before = all_ran;
     yield();
@@ -93,7 +93,8 @@ static void take(uint32_t event) {
     check_words(event, got);
 }
 
-/* The other one is taken in turn by its function and, where any kernel can, by a second wait. */
+/* Takes the other upcall by its function in one round and, if the kernel has it, by a second wait
+ * in the next. */
 static void wait_for_one(uint32_t awaited) {
     uint32_t other = awaited == steady_event() ? moving_event() : steady_event();
     take(awaited);
@@ -118,7 +119,7 @@ static void write_after(uint32_t cycles) {
     call_after(words, cycles);
 }
 
-/* Tells the senders of the plan. */
+/* Sends the plan to the senders. */
 static void begin(void) {
     static const char *const names[] = {[BY_FIRST] = "sender", [BY_SECOND] = "sender2"};
     subscribe(ALARM, 0, on_event, BY_ALARM);

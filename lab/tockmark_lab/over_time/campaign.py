@@ -21,7 +21,7 @@ from tockmark.base.files import toml
 from tockmark.base.paths import shown
 from tockmark.judge.engine import Simulated
 from tockmark.result.model import Result
-from tockmark.suite.catalogue import named
+from tockmark.suite.catalogue import row_name
 from tockmark.suite.selection import Selection, select
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Builder, BuildError, BuiltLinks
@@ -219,7 +219,7 @@ class Campaign:
         """Return the names of the requested rows, as in the file."""
         (lang,) = self.options.langs
         rows = select(self.options.catalogue, only).rows([lang])
-        return {named(id_, params, False, lang) for id_, params in rows}
+        return {row_name(id_, params, False, lang) for id_, params in rows}
 
     def _line_commit(self, commit: Commit, name: str) -> LineCommit:
         """Return a commit in the form of the file."""

@@ -47,7 +47,7 @@ from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, named
+from tockmark.suite.catalogue import HARNESS_ROWS, ICACHE, Boot, Catalogue, Lang, Params, row_name
 from tockmark.suite.selection import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import results
@@ -234,7 +234,7 @@ def measure_activity(
         ((), ()),
     )
     for at, row in enumerate(rows):
-        if row.id in OF_BOOT:
+        if row.id in HARNESS_ROWS:
             continue
         steady = watcher.runs[
             runs_of(rows[: at + 1], [watched.cycles for watched in watcher.runs])
@@ -294,7 +294,7 @@ def table(rows: Iterable[ProgramActivity]) -> Table:
     shown = Table([TableColumn("program", 40, 0, left=True), *figures(HEADS)])
     for row in rows:
         cells = (f"{getattr(row, name):,}" for name in (*COUNTED, *SPENT))
-        shown.add(named(row.id, row.params, row.icache, row.lang), *cells)
+        shown.add(row_name(row.id, row.params, row.icache, row.lang), *cells)
     return shown
 
 

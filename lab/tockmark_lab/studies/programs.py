@@ -26,7 +26,7 @@ from tockmark.result.model import Result, Row, catalogue_of
 from tockmark.show import listing, text
 from tockmark.show.table import skipped_lines
 from tockmark.show.text import LINE, Table, TableColumn, figures
-from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
+from tockmark.suite.catalogue import HARNESS_ROWS, ICACHE, LANGS, Catalogue, Lang
 from tockmark_lab.studies import crypto
 
 BARE = "bare"  # start of the name of a result without a kernel
@@ -91,7 +91,7 @@ class KernelResults:
             (program_key(row), row.params.get("beside"), row.icache): row
             for result in self.results
             for row in result.rows
-            if row.id not in OF_BOOT and "beside" in row.params
+            if row.id not in HARNESS_ROWS and "beside" in row.params
         }
 
     @property

@@ -187,7 +187,7 @@ class AppChoice:
                 f"--short {self.short}: this run has no such language",
                 f"choose from --lang: {', '.join(langs)}",
             )
-        return {catalogues.language(self.short): selection.short(catalogue)}
+        return {catalogues.parse_language(self.short): selection.short_selection(catalogue)}
 
 
 @dataclass(frozen=True)

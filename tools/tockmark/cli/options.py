@@ -29,7 +29,9 @@ Completer = Callable[[str], list[str]]
 
 def languages(names: str) -> list[Lang]:
     """Return the languages that --lang names."""
-    return [catalogues.language(name) for name in split_names("lang", names, catalogues.LANGS)]
+    return [
+        catalogues.parse_language(name) for name in split_names("lang", names, catalogues.LANGS)
+    ]
 
 
 def counters(name: str | None) -> list[CounterName]:

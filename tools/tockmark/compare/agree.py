@@ -27,14 +27,14 @@ SKIPPED = "skipped"  # for a reason that is not a fault
 LONE = {
     "only_sim": "only on the simulator",
     "only_board": "only on the board",
-    "unusable": "not compared",  # in both results, but one of the rows is not valid
+    "unusable": "not compared",  # in both results, but not valid on one side
     SKIPPED: SKIPPED,
 }
 NO_CLOCK = "only the simulator's clock can time interrupts"
 
 
 class Standing(StrEnum):
-    """How a row of the board compares with the same row of the simulator."""
+    """The relation of a board's row to the simulator's: within its bound, or not."""
 
     EQUAL = "equal"  # to the cycle, and in instructions
     WITHIN = "within"
@@ -84,7 +84,7 @@ class AgreePair:
 
     @property
     def allowed(self) -> float | None:
-        """The cycles by which they may differ; None if no bound is stated."""
+        """The largest allowed difference in cycles; None if no bound is stated."""
         stated = self.bound.allowed(self.sim) if self.bound else None
         return None if stated is None else stated + self.unsure
 
@@ -98,7 +98,7 @@ class AgreePair:
 
     @property
     def standing(self) -> Standing:
-        """How the rows compare."""
+        """The standing of the row."""
         if not self.extra_cycles and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
@@ -162,7 +162,8 @@ class Agreement:
         return None
 
     def notes(self) -> Iterator[str]:
-        """Yield notes: rows that are left out, and differences that the model does not cause."""
+        """Yield notes on rows that are not compared, and on differences that the model does not
+        cause."""
         sim, board = self.sim, self.board
         for side, own, other in (("simulator", sim, board), ("board", board, sim)):
             caches = [ICACHE[setting] for setting in own.icaches if setting not in other.icaches]

@@ -2,7 +2,8 @@
 """Margins, limits and bounds: how much a row may differ.
 
 - Margins (`compare --margin`) and limits (`compare --limits`, `judge`) come from options and files.
-- Bounds, in boards/earlgrey-sim/bounds.toml, state how far the simulator may be from the board.
+- Bounds, in boards/earlgrey-sim/bounds.toml, state the largest difference of the simulator from the
+  board.
 
 Each file has entries that select rows. If several select a row, the last one counts.
 """
@@ -266,8 +267,8 @@ class SimulatorBound(_BoundsPart, frozen=True):
     instructions: Annotated[int, Meta(ge=0)] = 0
 
     def allowed(self, row: Row) -> float | None:
-        """Return the cycles by which a row's net may be off; None if no figures are stated. In a
-        slope, the passes share the error of a sample, and counter reads add none."""
+        """Return the largest allowed error of a row's net in cycles; None if no figures are stated.
+        In a slope, the passes share the error of a sample, and counter reads add none."""
         series = row.cycles
         if self.relative is None or self.cycles is None:
             return None

@@ -317,7 +317,7 @@ class Comparison:
     pairs: list[Pair]
     gone: list[LoneRow]  # rows of the base that the new result does not have
     added: list[Row]  # rows that only the new result has
-    unusable: list[LoneRow]  # rows for which the base has no valid figure
+    unusable: list[LoneRow]  # rows without a valid figure in the base
     few: list[LoneRow]  # rows with too few samples for a verdict
     margin: float  # of rows that have no margin of their own
     rule: Rule

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How much a row changed, and how certain that is: the one rule behind every comparison.
+"""The rule of every comparison: the change of a row, and its interval.
 
 The rule, its symbols (n, x, d, σ, ν, z, t, h, η, e, p, c) and its formulas are in docs/method.md,
 "The rule". The layout of the code is the random factor, not the sample: links of a kernel differ
@@ -274,8 +274,8 @@ def change(
 def _change_of_pairs(
     base: Value, new: Value, sigma: Deviation, instructions_differ: bool
 ) -> Change:
-    """Return the change over paired links (docs/method.md, "Paired links"). Both sides have their
-    nets in the order of the pairs. Other errors are equal on both sides of a pair."""
+    """Return the change over paired links (docs/method.md, "Paired links"). The nets of both sides
+    are in the order of the pairs. Other errors are equal within a pair."""
     base, new = (replace(value, error=0, sampled=()) for value in (base, new))
     pairs = len(base.nets)
     if pairs != len(new.nets):
@@ -374,7 +374,7 @@ class Rule:
     def for_rows(
         pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, spread: Spread, vary: int = 0
     ) -> "Rule":
-        """Return the rule for pairs of rows, of which `vary` figures vary. The apps' own rows set
+        """Return the rule for pairs of rows with `vary` figures that vary. The apps' own rows set
         its noise."""
         own = [
             comparable(b, n)

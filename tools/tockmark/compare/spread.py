@@ -210,7 +210,7 @@ def committed_spread(base: Result) -> Spread:
 
 
 def _widest(spreads: Sequence[Spread]) -> Spread:
-    """Return a spread that has each row from the spread in which it is widest."""
+    """Return a spread with the widest of the given spreads for each row."""
     filled = [spread for spread in spreads if spread.logs]
     if len(filled) < 2:
         return next(iter([*filled, *spreads]), Spread())

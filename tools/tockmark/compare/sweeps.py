@@ -2,7 +2,7 @@
 """Straight lines through sweeps: rows that differ in one size only.
 
 The slope is the cost of one more byte, argument or NOP, and the intercept is the fixed cost. One
-size is left out of each fit; the error of the line there shows how far to trust it.
+size is left out of each fit; the error of the line there shows its accuracy.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tockmark.suite.catalogue import Catalogue, label
 LEAST_SIZES = 4  # of a sweep
 # Bytes: a sweep over bytes moved is fitted from here up, where its ends no longer count.
 FROM = 1024
-BEND_SIDE = 3  # sizes on either side of a bend
+BEND_SIDE = 3  # sizes before a bend, and after it
 BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
 BEND_CHANGE = 0.05  # and change the slope by at least this share
 
@@ -33,7 +33,7 @@ class Sweep:
     parameter: str
     sizes: int
     line: StraightLine
-    bend: float | None  # the size from which on the slope differs
+    bend: float | None  # the size at which the slope changes
     slopes: tuple[float, float] | None  # before and after the bend
 
 

@@ -18,7 +18,7 @@ from tockmark.compare.pairs import Comparison, LoneRow, Pair
 from tockmark.compare.rule import Change
 from tockmark.compare.spread import ROUNDING
 from tockmark.result.model import ABSENT_LISTS, Result, Row
-from tockmark.suite.catalogue import OF_BOOT, Key, RowName
+from tockmark.suite.catalogue import HARNESS_ROWS, Key, RowName
 from tockmark.suite.selection import Selection
 from tockmark.wire.rows import Absent
 
@@ -26,7 +26,7 @@ MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits de
 BY_CONTROL = "by control"
 NOISY = "it differs by more than noise with the cache on, though no kernel touches it"
 NAMED = 8  # rows that a warning lists
-FOLDED = 5  # the rank from which rows share a line
+FOLDED = 5  # rows of this rank and below share a line
 
 
 class Verdict(StrEnum):
@@ -306,11 +306,11 @@ def _lost_readings(comparison: Comparison) -> list[Row]:
     Without controls, wrong readings would go unnoticed."""
     base, new = comparison.base, comparison.new
     there = {row.identity for row in new.rows}
-    boots = {(row.boot, row.icache, row.lang) for row in new.rows if row.id not in OF_BOOT}
+    boots = {(row.boot, row.icache, row.lang) for row in new.rows if row.id not in HARNESS_ROWS}
     return [
         row
         for row in base.rows
-        if row.id in OF_BOOT
+        if row.id in HARNESS_ROWS
         and (row.boot, row.icache, row.lang) in boots
         and row.identity not in there
     ]

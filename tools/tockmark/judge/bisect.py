@@ -50,7 +50,7 @@ class BisectLimit:
 
 @dataclass
 class CommitSearch:
-    """A search on a line of commits, the first of which is good and the last bad, by one row."""
+    """A search on a line of commits, from a good to a bad one, by the figure of one row."""
 
     row: str  # the term that selects it in the catalogue
     series: str  # instret or cycles

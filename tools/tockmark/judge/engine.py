@@ -86,7 +86,7 @@ def judge(
     """Measure both sides until no row is in doubt, or `most` links of each side are measured.
 
     `spread` is the spread of rows over links (default: from committed results of the base's
-    kernel). `paired`: each link of one side is paired with one of the other."""
+    kernel). `paired`: the sides have paired links."""
     names = base.name, head.name
     results_by_side = [side.measured(0, 1, wanted) for side in (base, head)]
     counts_in_doubt: list[int] = []
@@ -101,7 +101,8 @@ def judge(
         )
         if not comparison.judged:
             raise TockmarkError(
-                "no row that a kernel touches was measured on both sides", "leave out --only"
+                "no row that a kernel touches was measured on both sides",
+                "run judge without --only",
             )
         judgement = judge_comparison(comparison, limits)
         doubtful = [row for row in judgement.rows if row.in_doubt]

@@ -45,7 +45,7 @@ from tockmark.target.protocol import Start
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import KernelPair, Pairs
 
-LINKED = (16, 16)  # bytes, or one part in N, by which a linker alone may change a symbol's size
+LINKED = (16, 16)  # bytes, or one part in N: a linker alone may change a symbol's size by as much
 BOOTS = ("syscall", "ipc-server_first")  # together they run most of the kernel
 KERNELS = (("_sstack", "_estack"), ("_stack_bottom", "_stack_top"))  # Tock's, the baseline's
 APP_TOP = "_stack_top"

@@ -258,7 +258,7 @@ def boot_of(catalogue: Catalogue, id_: str, params: Params) -> Boot:
     """Return the boot that gives a row, restricted to its benchmark. If the harness measures the
     benchmark in all boots, return the first."""
     measuring = [boot for boot in catalogue.boots() if id_ in boot.measures]
-    giving = [boot for boot in measuring if (id_, params) in catalogue.rows_given(boot)]
+    giving = [boot for boot in measuring if (id_, params) in catalogue.measured_rows(boot)]
     return catalogue.narrowed((giving or measuring)[0], [id_])
 
 

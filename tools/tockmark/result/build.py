@@ -29,7 +29,7 @@ from tockmark.result.provenance import (
     Tool,
 )
 from tockmark.suite.catalogue import (
-    OF_BOOT,
+    HARNESS_ROWS,
     PERF,
     Benchmark,
     Boot,
@@ -64,7 +64,7 @@ class Expected:
 
     def rows(self, wanted: Selection) -> Iterator[Absent]:
         """Yield the rows that the boot must have, in the catalogue's order, as absent rows."""
-        for id_, params in wanted.catalogue.rows_given(self.boot):
+        for id_, params in wanted.catalogue.measured_rows(self.boot):
             if wanted.matches(id_, params, self.icache, self.lang):
                 yield self.absent(id_, params)
 
@@ -118,9 +118,9 @@ def build(
         )
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
-    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.includes(row)]
+    gone = [(name, row) for name, row in dropped if row.id in HARNESS_ROWS or wanted.includes(row)]
     for row in stored_rows:
-        if not series_names(row) or not (row.id in OF_BOOT or wanted.includes(row)):
+        if not series_names(row) or not (row.id in HARNESS_ROWS or wanted.includes(row)):
             continue
         benchmark = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and benchmark is not None and benchmark.waits:
@@ -169,7 +169,7 @@ def build(
 
 def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
     """Return the benchmarks of these rows unless the catalogue is the default one."""
-    ids = {row.id for row in rows} - OF_BOOT if catalogue.name else set()
+    ids = {row.id for row in rows} - HARNESS_ROWS if catalogue.name else set()
     return tuple(benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids)
 
 

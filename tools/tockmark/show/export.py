@@ -19,7 +19,7 @@ from collections.abc import Callable
 from tockmark.base.errors import TockmarkError
 from tockmark.result.model import Result, Row, Series, microseconds
 from tockmark.result.stats import plain_number
-from tockmark.suite.catalogue import ICACHE, Catalogue, named
+from tockmark.suite.catalogue import ICACHE, Catalogue, row_name
 from tockmark.wire.rows import SERIES
 
 NOTHING = Series(())
@@ -143,7 +143,7 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
         rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
-            title = named(row.id, rest, row.icache, row.lang)
+            title = row_name(row.id, rest, row.icache, row.lang)
             blocks.setdefault(f'"{title}', []).append(f"{size / 1e6:.6f} {rate:.2f}")
         elif row.us is not None:
             lines.append(f"{row.name}: {row.us:.4f} microseconds")

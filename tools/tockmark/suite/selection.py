@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which rows a user means: the one matcher behind every `--only`, and behind limits and margins.
+"""Selection of rows for `--only`, limits and margins.
 
-Terms stand between commas; a row is meant if one of them fits it. A term is
+Terms are separated by commas. A row is selected if it matches one of them. A term is
 
-    kernel, app            what the catalogue says that a benchmark touches
+    kernel, app            what a benchmark touches, by the catalogue
     syscall                a group
     syscall.command        an id, or a pattern such as 'mem.*'
-    call.args:n=3          one with its parameters, some or all: icache.nops:width=2,size=1024
-    'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
-    '* lang=rust'          and with the language, which is c or rust: 'syscall:lang=rust'
+    call.args:n=3          an id with some or all parameters: icache.nops:width=2,size=1024
+    'call.args n=?'        the same as tables print it, also with the cache: '* icache=off'
+    '* lang=rust'          with the language, which is c or rust: 'syscall:lang=rust'
     round trip             a label of the first screen, or its beginning: 'token hop'
 """
 
@@ -21,31 +21,31 @@ from functools import cache
 
 from tockmark.base.errors import TockmarkError
 from tockmark.suite.catalogue import (
+    HARNESS_ROWS,
     LANGS,
-    OF_BOOT,
     Boot,
     Catalogue,
     Lang,
     Params,
     RowKey,
     RowName,
-    named,
     row_key,
+    row_name,
 )
 
 TOUCHES = ("kernel", "app")
 SETTINGS = [(icache, lang) for icache in (True, False, None) for lang in LANGS]
-NEAR, SHOWN = 3, 12  # suggestions: of other names, of rows of the same name
+MAX_NAMES, MAX_ROWS = 3, 12  # suggestions: similar names, rows of the same name
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Terms, and the catalogue that knows what they mean. Without terms all rows are meant."""
+    """Terms and their catalogue. Without terms it includes all rows."""
 
     catalogue: Catalogue
     terms: tuple[str, ...] = ()
-    no_app: bool = False  # none that touches the app only
-    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # and of these languages this
+    no_app: bool = False  # excludes rows that touch only the app
+    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # further limits by language
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -53,40 +53,40 @@ class Selection:
     def matches(
         self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c"
     ) -> bool:
-        """Return whether a row is meant."""
+        """Return whether a row is selected."""
         if lang in self.within and not self.within[lang].matches(id_, params, icache, lang):
             return False
-        known = self.catalogue.benchmarks.get(id_)
-        if self.no_app and known is not None and known.touches == "app":
+        benchmark = self.catalogue.benchmarks.get(id_)
+        if self.no_app and benchmark is not None and benchmark.touches == "app":
             return False
         return not self.terms or any(
-            self._fits(term, id_, params, icache, lang) for term in self.terms
+            self._matches_term(term, id_, params, icache, lang) for term in self.terms
         )
 
     def includes(self, row: RowName) -> bool:
-        """Return whether a row of a result, or of a history, is meant."""
+        """Return whether a row of a result or a history is selected."""
         return self.matches(row.id, row.params, row.icache, row.lang)
 
-    def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
+    def _matches_term(
+        self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang
+    ) -> bool:
         head, *pairs = _words(term) or ("",)
-        known = self.catalogue.benchmarks.get(id_)
+        benchmark = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
-            meant = known is not None and known.touches == head
+            matches = benchmark is not None and benchmark.touches == head
         else:
-            meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
-        if not meant or not pairs:  # of most rows this is all that has to be asked
-            return meant
-        said = {*named(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
-        return all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+            matches = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        if not matches or not pairs:  # the quick answer for most rows
+            return matches
+        values = {*row_name(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
+        return all(any(fnmatchcase(text, pair) for text in values) for pair in pairs)
 
     def for_further_layouts(self) -> "Selection":
-        """Return what layouts beyond the first are run for: rows that touch the app only are
-        measured in the first."""
+        """Return the selection for further layouts, without rows that touch only the app."""
         return replace(self, no_app=True)
 
     def rows(self, langs: Iterable[Lang] = LANGS) -> list[tuple[str, Params]]:
-        """Return the rows of the catalogue that are meant in one of these languages, with whichever
-        cache setting."""
+        """Return the selected rows of the catalogue in these languages, with any cache setting."""
         langs = set(langs)
         settings = [(icache, lang) for icache, lang in SETTINGS if lang in langs]
         every = self.catalogue.rows(self.catalogue.benchmarks)
@@ -95,70 +95,75 @@ class Selection:
         ]
 
     def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
-        """Return the benchmarks of which some row is meant, in the catalogue's order."""
+        """Return the benchmarks with a selected row, in the catalogue's order."""
         return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
 
     def boots(self, lang: Lang, icaches: Iterable[bool | None] = (True, False, None)) -> list[Boot]:
-        """Return the boots that give some row which is meant, in this language with one of these
-        cache settings; of their benchmarks those alone that do."""
-        found = []
+        """Return the boots with selected rows, in this language and these cache settings.
+
+        Each boot has only the benchmarks with selected rows."""
+        boots = []
         for boot in self.catalogue.boots():
-            own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
+            own: list[tuple[str, Params]] = [
+                (id_, {}) for id_ in boot.measures if id_ in HARNESS_ROWS
+            ]
             ids = {
                 id_
-                for id_, params in (*own, *self.catalogue.rows_given(boot))
+                for id_, params in (*own, *self.catalogue.measured_rows(boot))
                 if any(self.matches(id_, params, icache, lang) for icache in icaches)
             }
-            # A program of another catalogue has no app in a language that it is not written in.
-            known = self.catalogue.benchmarks
-            own_ids = ids - OF_BOOT if self.catalogue.name else set()
-            if own_ids and all(known[id_].skipped_in(lang) for id_ in own_ids):
+            # Another catalogue may have no app in this language.
+            benchmarks = self.catalogue.benchmarks
+            own_ids = ids - HARNESS_ROWS if self.catalogue.name else set()
+            if own_ids and all(benchmarks[id_].skipped_in(lang) for id_ in own_ids):
                 continue
             if ids:
-                found.append(self.catalogue.narrowed(boot, ids))
-        return found
+                boots.append(self.catalogue.narrowed(boot, ids))
+        return boots
 
 
 def select(
     catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
 ) -> Selection:
-    """Return what --only means; None means all rows. A term that fits no row of the catalogue, nor
-    of the `others` that results have besides, is refused with a suggestion."""
-    terms = tuple(one for term in _split(text or "") for one in _of_label(term, catalogue))
+    """Return the selection of --only; None selects all rows.
+
+    TockmarkError with a suggestion if a term matches no row of the catalogue or of `others`."""
+    terms = tuple(t for term in _split(text or "") for t in _expand_label(term, catalogue))
     if text is not None and not terms:
         raise TockmarkError(f"'{text}' names nothing", HELP)
-    there = [*catalogue.rows(catalogue.benchmarks), *others]
+    rows = [*catalogue.rows(catalogue.benchmarks), *others]
     for before, term in zip(("", *terms), terms, strict=False):
-        one = Selection(catalogue, (term,))
-        if not any(one.matches(id_, params, *s) for id_, params in there for s in SETTINGS):
-            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there, before))
+        selection = Selection(catalogue, (term,))
+        if not any(selection.matches(id_, params, *s) for id_, params in rows for s in SETTINGS):
+            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, rows, before))
     return Selection(catalogue, terms)
 
 
 HELP = "give ids, groups, patterns or labels, separated by commas; `tockmark list` shows all"
 
 
-def _of_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """Return the terms of the labels of the first screen that begin with these words; the term
-    itself if it is a group or an id, or begins no label."""
+def _expand_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
+    """Return the terms for the labels of the first screen that start with this term.
+
+    A group, an id, or a term that starts no label stays unchanged."""
     words = term.lower()
     if words in (*catalogue.benchmarks, *catalogue.groups(), *TOUCHES):
         return (term,)
-    meant = tuple(row for label, row in LABELS.items() if f"{label} ".startswith(f"{words} "))
-    return (LABELS[words],) if words in LABELS else meant or (term,)
+    rows = tuple(row for label, row in LABELS.items() if f"{label} ".startswith(f"{words} "))
+    return (LABELS[words],) if words in LABELS else rows or (term,)
 
 
 def single_row(catalogue: Catalogue, text: str) -> tuple[str, Params]:
-    """Return the one row that a term names, with all its parameters."""
+    """Return the only row that a term selects. TockmarkError if there is not exactly one."""
     rows = select(catalogue, text).rows()
     if len(rows) != 1:
         shown = ", ".join(_as_term(id_, params) for id_, params in rows)
-        raise TockmarkError(f"'{text}' names {len(rows)} rows", f"choose one of: {shown}")
+        raise TockmarkError(f"'{text}' names {len(rows)} rows", f"choose from: {shown}")
     return rows[0]
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Split at the commas; what only adds a parameter to the term before belongs to that."""
+    """Split at the commas, but keep further parameters with their term."""
     terms: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         if terms and len(_words(terms[-1])) > 1 and re.fullmatch(r"\w+=\S+", part):
@@ -170,7 +175,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 @cache
 def _words(term: str) -> tuple[str, ...]:
-    """Return the id or group, and the parameters."""
+    """Return the parts of a term: id or group, then the parameters."""
     return tuple(word for word in re.split("[:, ]", term) if word)
 
 
@@ -178,54 +183,54 @@ def _as_term(id_: str, params: Params) -> str:
     return ":".join(filter(None, [id_, ",".join(f"{n}={v}" for n, v in params.items())]))
 
 
-def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], before: str) -> str:
-    """Return what may have been meant."""
+def _suggest(term: str, catalogue: Catalogue, rows: list[tuple[str, Params]], before: str) -> str:
+    """Return a suggestion for a term that matches none of these rows."""
     head, *pairs = _words(before) or [""]
     if pairs:  # another value of its last parameter
         pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
         other = f"{head}:{','.join(pairs)}"
-        if any(Selection(catalogue, (other,)).matches(id_, params) for id_, params in there):
+        if any(Selection(catalogue, (other,)).matches(id_, params) for id_, params in rows):
             return f"a parameter has one value: write '{before},{other}'"
     head = (_words(term) or [""])[0]
-    one = Selection(catalogue, (head,))
-    rows = list(
-        dict.fromkeys(_as_term(id_, params) for id_, params in there if one.matches(id_, params))
-    )
-    if rows:  # the parameters are wrong
-        more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
-    ids = dict.fromkeys(id_ for id_, _ in there)
+    selection = Selection(catalogue, (head,))
+    terms = list(dict.fromkeys(_as_term(*row) for row in rows if selection.matches(*row)))
+    if terms:  # the parameters are wrong
+        more = f", and {len(terms) - MAX_ROWS} more" if len(terms) > MAX_ROWS else ""
+        return f"'{head}' has {', '.join(terms[:MAX_ROWS])}{more}"
+    ids = dict.fromkeys(id_ for id_, _ in rows)
     names = [*ids, *catalogue.groups(), *TOUCHES]
-    begun = {label[: len(term)]: label for label in reversed(LABELS)}
-    near = similar_names(head, names) or [begun[one] for one in similar_names(term, begun)]
-    if not near:  # the part behind the dot may be right
-        near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
+    starts = {label[: len(term)]: label for label in reversed(LABELS)}
+    near = similar_names(head, names) or [starts[start] for start in similar_names(term, starts)]
+    if not near:  # perhaps the part after the dot is right
+        near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:MAX_NAMES]
     return f"did you mean {' or '.join(near)}?" if near else HELP
 
 
 def similar_names(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are written much like a word."""
-    return difflib.get_close_matches(word.lower(), list(names), NEAR, 0.6)
+    """Return the names that are similar to a word."""
+    return difflib.get_close_matches(word.lower(), list(names), MAX_NAMES, 0.6)
 
 
-def split_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
-    """Return the names that stand between commas in an option's value, in their own order; all if
-    it is not given."""
+def split_names(option: str, text: str | None, names: Iterable[str]) -> list[str]:
+    """Return the names in an option's comma-separated value, in the order of `names`.
+
+    Without a value return all names. TockmarkError for an unknown name."""
     every = list(names)
+    choices = f"choose from: {', '.join(every)}"
     if text is None:
         return every
-    given = [name for part in text.split(",") if (name := part.strip())]
-    for name in given:
+    chosen = [name for part in text.split(",") if (name := part.strip())]
+    for name in chosen:
         if name not in every:
             near = similar_names(name, every)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
-            raise TockmarkError(f"there is no {what} '{name}'", hint)
-    if not given:
-        raise TockmarkError(f"--{what} '{text}' names nothing", f"there are {', '.join(every)}")
-    return [name for name in every if name in given]
+            todo = f"did you mean {' or '.join(near)}?" if near else choices
+            raise TockmarkError(f"there is no {option} '{name}'", todo)
+    if not chosen:
+        raise TockmarkError(f"--{option} '{text}' names nothing", choices)
+    return [name for name in every if name in chosen]
 
 
-Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
+Blocks = dict[str, dict[str, RowKey]]  # by heading: labels and their rows
 
 SCREEN = {
     "System calls": {
@@ -268,19 +273,18 @@ LABELS = {label: term for rows in SCREEN.values() for label, term in rows.items(
 
 
 def screen(catalogue: Catalogue) -> Blocks:
-    """Return the rows that people ask for first: those of the first screen."""
+    """Return the rows of the first screen."""
     return {
         title: {words: row_key(*single_row(catalogue, term)) for words, term in rows.items()}
         for title, rows in SCREEN.items()
     }
 
 
-def short(catalogue: Catalogue) -> Selection:
-    """Return what tells languages apart, for `--short`: the rows of the first screen, and those
-    whose body a compiler makes."""
+def short_selection(catalogue: Catalogue) -> Selection:
+    """Return the rows of `--short`: the first screen, and rows with a compiled body."""
     compiled = [
-        one.id
-        for one in catalogue.benchmarks.values()
-        if not (one.bodies or one.alike or one.by == "mark" or one.id in OF_BOOT)
+        b.id
+        for b in catalogue.benchmarks.values()
+        if not (b.bodies or b.alike or b.by == "mark" or b.id in HARNESS_ROWS)
     ]
     return Selection(catalogue, (*LABELS.values(), *compiled))

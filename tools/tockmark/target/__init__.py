@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Modules here know boards, kernels and flash images, and run them: text comes out."""
+"""Boards, kernels, flash images, and the targets that run them."""

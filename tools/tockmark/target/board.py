@@ -71,7 +71,7 @@ class Load(Part, frozen=True):
 
 
 class BootSettings(Part, frozen=True):
-    """What the boot ROM of the chip expects of a flash image."""
+    """The requirements of the chip's boot ROM for a flash image."""
 
     manifest: Literal["opentitan"] | None = None  # the boot manifest: target/image.py
 
@@ -84,7 +84,7 @@ class ProfileFile(Part, frozen=True):
     machine: str  # the chip: results are comparable if it is the same
     isa: Literal["rv32imc", "cortex-m4"]  # target/elf.py
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
-    timing: str  # how far its cycle counts are validated: result/provenance.py has the values
+    timing: str  # the validation of its cycle counts: result/provenance.py has the values
     tockloader_board: str
     uart: Address
     memory: Memory

@@ -134,8 +134,8 @@ class Cache:
                     )
 
     def entries(self) -> list[tuple[float, int, Path]]:
-        """Return the last use, the bytes on disk and the path of each file. Temporary files that
-        may still be written are left out. OSError if the folder cannot be read."""
+        """Return the last use, the bytes on disk and the path of each file, except temporary files
+        that may still be written. OSError if the folder cannot be read."""
         files, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:

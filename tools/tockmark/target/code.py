@@ -9,10 +9,10 @@ the bytes between them. The instructions of a unit become tokens that do not dep
 - a call is the same in two, four and eight bytes;
 - a branch names the instruction that it jumps to;
 - a word that holds an address names a unit and a position;
-- all other bytes stay as they are.
+- all other bytes stay unchanged.
 
 A number may look like an address, and the end of a unit has the address of the next one. So two
-addresses also match if they are equally far from the same unit, and two words if they are equal.
+addresses also match if their distance from the same unit is equal, and two words if they are equal.
 
 Padding belongs to no unit. Data without symbols is cut where code or data refers to it, since a
 linker merges equal constants and orders them as it likes. A section that the linker script fills is
@@ -304,7 +304,7 @@ class LinkedCode:
         return self._labels.get(address, set())
 
     def near(self, address: int) -> list[Unit]:
-        """Return the named units to which an address just outside of them may refer."""
+        """Return the named units that an address just outside of them may refer to."""
         first = bisect_right(self._starts, address - MARGIN)
         nearby = self.units[max(first - 1, 0) : bisect_right(self._starts, address + MARGIN)]
         return [unit for unit in nearby if unit.name and (not unit.is_code or address == unit.end)]

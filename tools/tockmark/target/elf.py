@@ -153,7 +153,9 @@ class Elf:
     def content(self, name: str) -> bytes:
         """Return the content of the first section with this name, or nothing."""
         contents = (
-            self.section_bytes(one) for one in self.sections if one.name == name and one.in_file
+            self.section_bytes(section)
+            for section in self.sections
+            if section.name == name and section.in_file
         )
         return next(contents, b"")
 

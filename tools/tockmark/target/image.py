@@ -95,12 +95,12 @@ class AppBuild:
         isa: str = RISC_V.name,
     ) -> "AppBuild":
         """Return the apps of `make apps`, of `make setup-qemu` for another ISA, or of another
-        catalogue by its name. TockmarkError if there are none for this counter."""
+        catalogue by its name. TockmarkError if no apps use this counter."""
         if ISAS[isa].counts_cycles_only:
             if abi != 2 or counter != CYCLECOUNT or catalogue is not None:
                 raise TockmarkError(
                     f"the apps for {isa} are of version 2 and read {COUNTERS[CYCLECOUNT]}",
-                    "leave out --abi, --counter and --catalogue",
+                    "omit --abi, --counter and --catalogue",
                 )
             return AppBuild(paths.APPS / f"{lang}-abi{abi}-{isa}", abi, lang, isa=ISAS[isa])
         if catalogue is not None:

@@ -4,7 +4,7 @@ them.
 
 manifest.json       lists the content, with the sha256 of each part
 README.md           how to load and measure this board
-kernel/<its name>   the kernel's ELF, for which all apps are linked
+kernel/<its name>   the kernel's ELF; all apps are linked for it
 c/, rust/           for each boot <boot>.flash, an image of the whole flash, and for each of its
                     apps <boot>.<slot>.tab and .elf
 
@@ -148,7 +148,7 @@ class ImageFolder:
 
     def boot(self, name: str, lang: Lang | None = None) -> FolderBoot:
         """Return a boot by its name, and its language if there are several. TockmarkError if there
-        is none."""
+        is no such boot."""
         boots = [boot for boot in self.manifest.boots if boot.name == name]
         matches = [boot for boot in boots if lang in (None, boot.lang)]
         if not matches:
@@ -254,11 +254,11 @@ def read_folder_to_run(
             raise TockmarkError(
                 f"{option} contradicts {shown(path)}, which was built for {manifest.board},"
                 f" --abi {manifest.abi}, {manifest.samples or 'all'} samples and its own kernel",
-                f"leave out {option}",
+                f"omit {option}",
             )
     for lang in langs:
         if lang not in images.langs:
-            raise TockmarkError(f"{shown(path)} has no apps in {lang}", f"leave out --lang {lang}")
+            raise TockmarkError(f"{shown(path)} has no apps in {lang}", f"omit --lang {lang}")
     for kernel in kernels:
         images.check_kernel(read_kernel(kernel))
     return images
@@ -313,7 +313,7 @@ def write_folder(
 ) -> ImageManifest:
     """Build the images of boots, all for one version of the interface, into a folder.
 
-    Boots that the board's target cannot measure are left out. `samples` limits the samples per row.
+    Boots that the board's target cannot measure are skipped. `samples` limits the samples per row.
     TABs also get the programs of the same boots in the folders `also`. An older folder at `out` is
     replaced at the end. TockmarkError if `out` is anything else."""
     skipped = {
@@ -529,7 +529,7 @@ def manual_load(board: BoardProfile, flash: Path) -> str:
 def flash_with_apps(
     folder: ImageFolder, boot: FolderBoot, board: BoardProfile, file: Path
 ) -> bytes:
-    """Return the content of a flash file with its apps replaced by those of a boot, as tockloader
+    """Return the content of a flash file with its apps replaced by a boot's, as tockloader
     does it. TockmarkError if it has another kernel. The file is not changed."""
     if is_device_or_pipe(file):  # reading it may never end
         raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")

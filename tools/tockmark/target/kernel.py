@@ -9,7 +9,7 @@ and constants differ in nothing but what a linker changes; code.py compares them
 
 Whether a kernel can run on a core depends on PMP, cache and bit manipulation. Every instruction of
 bit manipulation in a function must be supported by the core. Bytes between functions may be data.
-They count only if the ELF was built for that extension, or does not say for which it was built.
+They count only if the ELF was built for that extension, or does not state its extensions.
 """
 
 import functools
@@ -52,7 +52,7 @@ SLICE_WORD = "TOCKMARK_SLICE_US"  # a symbol of the baseline kernel: kernel/READ
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 OPT_LEVEL = " opt-level="  # precedes it in the name of the baseline kernel
 _OPT_LEVEL_VALUE = re.compile("[0-3sz]")
-SECTION_TOLERANCE = (1024, 100)  # bytes, and fraction, by which padding may change a section's size
+SECTION_TOLERANCE = (1024, 100)  # padding may change a section by these bytes, or one part in N
 SHOWN_END = 32  # characters of each end of a long symbol in messages
 PANICS = (  # symbols of functions that run only in a panic; a kernel may have several
     # Rust's handler: of the baseline kernel, and of Tock's boards, 1.x and 2.x.
@@ -318,7 +318,7 @@ def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
     """Raise a TockmarkError if a kernel cannot run on a core, or not with the cache on although
     `icache` is True."""
     if icache and not core.icache:
-        raise TockmarkError(f"the core {core.name} has no i-cache", "leave out --icache on")
+        raise TockmarkError(f"the core {core.name} has no i-cache", "omit --icache on")
     if not core.pmp_regions:
         raise TockmarkError(
             f"the core {core.name} has no PMP, so no kernel boots there, only bare programs",

@@ -38,7 +38,7 @@ _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # ker
 
 @dataclass(frozen=True)
 class LogClaims:
-    """What the user states about a captured log. None: nothing."""
+    """Statements of the user about a captured log. None: not stated."""
 
     board: BoardProfile | None = None
     kernel: KernelElf | None = None
@@ -102,12 +102,12 @@ def _contradictions(
         )
     if claims.images and board and claims.images.manifest.board != board.name:
         board_name = claims.images.manifest.board
-        yield f"the images were built for {board_name}, not for {board.name}", "leave out --board"
+        yield f"the images were built for {board_name}, not for {board.name}", "omit --board"
     for boot in measured.boots:
         if None not in (claims.icache, boot.icache) and claims.icache is not boot.icache:
             yield (
                 f"{log} has icache={ICACHE[boot.icache]} for the boot {boot.name}",
-                "leave out --icache",
+                "omit --icache",
             )
     for built, app in _installed_images(measured, claims):
         image = (app.begin or {}).get("image")  # missing in logs of older apps

@@ -89,7 +89,7 @@ class Replay:
 
 
 class Target(Protocol):
-    """What runs boots."""
+    """A target: it runs boots."""
 
     @property
     def icache(self) -> bool:
@@ -106,7 +106,7 @@ class Target(Protocol):
         """Return the target with command-line options applied.
 
         The keys are their names without dashes; None means that an option is absent. TockmarkError
-        for an option that this kind of target does not have."""
+        for an option that the target does not have."""
 
     def key(self, start: Start) -> str | None:
         """Return a key of what the boot will print: boots with equal keys print the same. None if
@@ -135,7 +135,7 @@ def target_fields(
     for option in values:
         if option not in fields_by_option:
             raise TockmarkError(
-                f"--{option} has no effect on a target of kind '{kind}'", "leave it out"
+                f"--{option} has no effect on a target of kind '{kind}'", f"omit --{option}"
             )
     return {fields_by_option[option]: value for option, value in values.items()}
 

@@ -37,7 +37,7 @@ MACHINES: dict[str, tuple[Isa, list[str]]] = {
 
 
 class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to start QEMU, as a board profile describes it."""
+    """The settings of QEMU in a board profile."""
 
     binary: str  # found on PATH
     icache: bool  # QEMU has none

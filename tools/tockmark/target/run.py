@@ -52,11 +52,11 @@ from tockmark.wire.uart_line import RESET
 # Samples per row on a simulator: enough for a median where samples vary (docs/method.md), and where
 # the kernel is not involved.
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
-BOOTING = 1.0  # million cycles that a boot takes besides its samples, roughly; includes its image
+BOOTING = 1.0  # million cycles of a boot without its samples, roughly; includes building its image
 # The end of a row, for the progress display.
 _ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
 
-# What an app prints if the kernel lacks its counter's driver. A long line is split.
+# Printed by an app if the kernel lacks its counter's driver. A long line is split.
 _NO_COUNTER = re.compile(
     r"#tm \d+ \w+ fail time\.read call=(perf|cyclecount)_exists"
     r"(?: \*\w+ *\n#tm \d+ \w+ \+)? err=NODEVICE"
@@ -64,8 +64,8 @@ _NO_COUNTER = re.compile(
 
 # Marks that the simulator makes: functions of the apps, and events of the core. wire/records.py
 # reads them.
-MARK_SYMBOL = "tm_mark_"  # the symbol tm_mark_x of an app is the address of the mark x
-ENTRY_SYMBOL = "_start"  # likewise, of the mark start
+MARK_SYMBOL = "tm_mark_"  # the symbol tm_mark_x of an app is the address of mark x
+ENTRY_SYMBOL = "_start"  # the address of mark `start`
 OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
 
 
@@ -153,7 +153,7 @@ class Job(Status):
 
     @property
     def ending(self) -> Ending | None:
-        """How it ended; None if it has not."""
+        """Its ending, or None."""
         return self.captured.ending if self.captured else None
 
     @property
@@ -235,7 +235,7 @@ def run_with_fallback(
         kernel = options.kernel.name or paths.shown(options.kernel.path)
         print_message(
             f"{kernel} has no Perf capsule: the apps read CycleCount, which counts only cycles."
-            " For instructions too, patch the kernel with `tockmark patch`."
+            " To count instructions, patch the kernel with `tockmark patch`."
         )
         return fallbacks[0], ran
 

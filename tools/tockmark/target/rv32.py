@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Decode the instructions of RV32IMC with bit manipulation, as far as the tool needs it.
 
-It decodes where they jump, which addresses they form, which CSRs they access, and to which
-extension they belong. A linker writes addresses into instructions, and may shorten or remove them.
+It decodes their jumps, the addresses that they form, the CSRs that they access, and their
+extensions. A linker writes addresses into instructions, and may shorten or remove them.
 The field `plain` keeps only what the linker does not change.
 """
 
@@ -39,7 +39,7 @@ _ONE_REGISTER |= {(0x14, 5, 7), (0x34, 5, 24)}  # orc.b, rev8
 
 
 class Kind:
-    """What an instruction does with addresses or CSRs. RETURN is a return from a trap."""
+    """The kinds of instructions. RETURN is a return from a trap."""
 
     OTHER, HI, PC_HI, LO, JUMP, BRANCH, INDIRECT, COPY, RETURN, CSR, CALL_KERNEL, WAIT = range(12)
 
@@ -48,8 +48,8 @@ SYSTEM = (Kind.RETURN, Kind.CSR, Kind.CALL_KERNEL, Kind.WAIT)
 
 
 class Instruction(NamedTuple):
-    """An instruction. `plain` is the same for all lengths that a linker may choose, and leaves out
-    an immediate that may be part of an address."""
+    """An instruction. `plain` is the same for all lengths that a linker may choose, without an
+    immediate that may be part of an address."""
 
     size: int
     kind: int

@@ -170,7 +170,7 @@ class SerialSession:
     target: SerialTarget
     start: Start
     port: Port
-    first_s: float  # in which it must begin
+    first_s: float  # time limit for its first record
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
     _bytes: int = 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The simulator as a target: one process per boot, here or on a worker of a Dask cluster.
 
-Its UART lines are read as they arrive. Its exit code tells how the boot ended.
+Its UART lines are read as they arrive, and its exit code gives the ending.
 """
 
 import hashlib
@@ -42,7 +42,9 @@ _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean 
 ROM_BASE = 0x8000  # on all machines
 FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES_MACHINE = "cw310"  # the machine whose core can be replaced; also its simulator's folder
-OWN_LINE = "\x1e"  # with --mark: begins a line of the simulator itself; doubled, one of the UART
+OWN_LINE = (
+    "\x1e"  # with --mark: precedes lines of the simulator itself; doubled, a line of the UART
+)
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 # The simulator has its own limit, --max-cycles. A trace takes some 35 bytes per instruction.
 BOUNDS = Bounds(seconds=24 * 3600, size=1 << 30)
@@ -62,7 +64,7 @@ class Simulation:
     _terminal_or_end: threading.Event = field(default_factory=threading.Event)
 
     def lines(self) -> Iterator[str]:
-        """Yield the log's lines as they come, without their newlines, until the simulator ends."""
+        """Yield the lines of the log, without newlines, until the simulator ends."""
         begins = True  # a line, and not a further part of a long one
         for line in self.process.lines():
             yield self._log_line(line, begins)
@@ -142,7 +144,7 @@ class Simulation:
 
 
 class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to start the simulator, as a board profile describes it."""
+    """The settings of the simulator in a board profile."""
 
     binary: Path
     icache: bool
@@ -194,7 +196,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if folder.name != CORES_MACHINE:
             raise TockmarkError(
                 f"--core needs the machine {CORES_MACHINE}; {folder.name} has only one core",
-                "leave it out",
+                "omit --core",
             )
         title = Path(name).name
         binary = folder.with_name(f"{CORES_MACHINE}-{title}") / self.binary.name
@@ -273,7 +275,7 @@ def read_core(binary: Path) -> Core | None:
     """Return the replaced core of a simulator, or None if it is the machine's own.
 
     The build writes it to core.toml next to the simulator (boards/earlgrey-sim/cores.py). The
-    timing of another core is not validated, whatever the board profile states."""
+    timing of another core is not validated, even if that of the board is."""
     path = binary.with_name("core.toml")
     if not path.exists():
         return None

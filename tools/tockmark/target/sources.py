@@ -5,7 +5,7 @@ The Makefile writes a stamp next to each product that it builds,
 
     python -m tockmark.target.sources KIND[+FOLDER...] PRODUCT...
 
-with a digest of the sources of that kind and of the further folders. Code that runs a product calls
+with a digest of the kind's sources and of the further folders. Code that runs a product calls
 `check` first. A product without a stamp, or newer than its stamp, was built by somebody else and is
 not checked.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 
-# What products of a kind are built from: folders with everything in them, and files.
+# The sources of each kind of product: folders with everything in them, and files.
 KINDS = {
     "kernel": ("kernel", "capsules", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"),
     "apps": ("apps", "Cargo.lock", "rust-toolchain.toml", ".cargo"),

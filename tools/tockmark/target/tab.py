@@ -44,8 +44,8 @@ class Tbf:
     start: int
     length: int  # including its header
     name: str | None  # None: padding
-    ram: int | None = None  # address for which its RAM is linked, if fixed
-    flash: int | None = None  # likewise of its code, after the header
+    ram: int | None = None  # address of its RAM, if fixed
+    flash: int | None = None  # address of its code after the header, if fixed
 
     @property
     def end(self) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Watch the UART lines of a board while it boots.
 
-`Watch` tells which boot is running, when its suite is over, and whether the kernel panicked. It
+`Watch` detects the boot that is running, the end of its suite, and panics of the kernel. It
 understands no more of the protocol than this; tockmark/wire/ decodes the rest.
 
 The suite is over when the reporting app has printed `end`, or another app has panicked. If the
@@ -16,7 +16,7 @@ from tockmark.wire.uart_line import START, UartLine, as_text, decode_line
 _PAIR = re.compile(r"\b(apps|boot|image)=(\S+)")
 _PANIC = "tockmark-kernel: panic: "  # begins the panic message of the baseline kernel
 _TOCK_PANIC = "\tKernel version "  # follows the panic message of Tock
-PANICKED = "the kernel or an app printed a panic"  # the text does not tell which
+PANICKED = "the kernel or an app printed a panic"  # the text is the same
 
 
 @dataclass

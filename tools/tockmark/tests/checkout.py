@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A repository of a user's, of which small kernels are built by copying them."""
+"""A user's repository whose kernels are built by copying files."""
 
 import os
 import stat
@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tockmark.base import paths
-from tockmark.tests.elves import BASE, FUNCTION, Segment, made
+from tockmark.tests.elves import BASE, FUNCTION, Segment, make_elf
 from tockmark.trees.repository import Commit, repository
 
 ELF = PurePosixPath("out/kernel.elf")
-# The kernel of a seed, 0 for the plain one. Every build leaves a line in a file outside.
+# Copies the kernel of a seed; 0 is the plain one. Every build adds a line to a file outside.
 COPY = (
     'n=${TOCKMARK_LINK_ARGS##*=}; echo "built ${n:-0}"; echo "${n:-0}" >>"$COUNT";'
     ' mkdir -p out; cp "k${n:-0}" out/kernel.elf'
@@ -24,7 +24,7 @@ AS = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsi
 
 @dataclass(frozen=True)
 class User:
-    """A repository of the user's, and where builds leave their lines."""
+    """A user's repository, and the file in which builds leave their lines."""
 
     tree: Path
     count: Path
@@ -46,40 +46,40 @@ class User:
         return self.count.read_text().split() if self.count.exists() else []
 
     def state(self) -> dict[str, tuple[int, bytes]]:
-        """All that is there, to the byte, .git with it."""
-        found = {}
+        """All files, including .git, with mode and content."""
+        contents = {}
         for path in sorted(self.tree.rglob("*")):
             kind = path.lstat().st_mode
             content = path.read_bytes() if stat.S_ISREG(kind) else b""
-            found[str(path.relative_to(self.tree))] = kind, content
-        return found
+            contents[str(path.relative_to(self.tree))] = kind, content
+        return contents
 
 
 def elf(*addresses: int, more: int = 0) -> bytes:
-    """A kernel with a function at each of these addresses, and some more."""
+    """A kernel with a function at each of these addresses, and `more` further ones."""
     functions = [(f"f{i}", BASE + address) for i, address in enumerate(addresses)]
     others = [(f"g{i}", BASE + 0x100 + 4 * i) for i in range(more)]
-    return made([Segment(BASE, bytes(0x200))], functions + others, FUNCTION)
+    return make_elf([Segment(BASE, bytes(0x200))], functions + others, FUNCTION)
 
 
 def user_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
-    """A repository of two commits in a test's folder, and what is kept there, too."""
+    """A repository of two commits in a test's folder, which also has the cached builds."""
     monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COUNT", str(tmp_path / "count"))
-    found = User(tmp_path / "tock", tmp_path / "count")
-    found.tree.mkdir()
-    found.git("init", "--quiet", "--initial-branch", "main")
-    found.commit("first", k0=elf(0, 4, 8), **{".gitignore": b"/out/\n"})
+    user = User(tmp_path / "tock", tmp_path / "count")
+    user.tree.mkdir()
+    user.git("init", "--quiet", "--initial-branch", "main")
+    user.commit("first", k0=elf(0, 4, 8), **{".gitignore": b"/out/\n"})
     orders = {"k0": elf(0, 8, 4), "k1": elf(8, 4, 0), "k2": elf(8, 4, 0), "k3": elf(4, 8, 0)}
-    found.commit("second", **orders)
-    os.utime(found.tree / "k0", (0, 0))  # git would note in the index that it is as it was
-    (found.tree / "notes").write_text("of the user's, in no commit")
-    hook = found.tree / ".git" / "hooks" / "post-checkout"
-    hook.write_text(f"#!/bin/sh\necho hook >>{found.tree}/notes\n")
+    user.commit("second", **orders)
+    os.utime(user.tree / "k0", (0, 0))  # otherwise git would update the index
+    (user.tree / "notes").write_text("of the user's, in no commit")
+    hook = user.tree / ".git" / "hooks" / "post-checkout"
+    hook.write_text(f"#!/bin/sh\necho hook >>{user.tree}/notes\n")
     hook.chmod(0o755)
-    return found
+    return user
 
 
 def head(user: User, revision: str = "HEAD") -> Commit:

@@ -13,7 +13,7 @@ from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import catalogue_of
 from tockmark.result.provenance import Board, Kernel
-from tockmark.suite.catalogue import OF_BOOT, Catalogue, load
+from tockmark.suite.catalogue import HARNESS_ROWS, Catalogue, load
 from tockmark.suite.selection import Selection
 from tockmark.target.image import AppBuild
 from tockmark.tests.rows import app_of, stored
@@ -48,7 +48,7 @@ def mine(tmp_path: Path) -> Catalogue:
 
 
 def test_the_harness_is_that_of_the_usual_catalogue(mine: Catalogue) -> None:
-    assert set(mine.benchmarks) == {*OF_BOOT, "own.walk"}
+    assert set(mine.benchmarks) == {*HARNESS_ROWS, "own.walk"}
     assert mine.groups() == ["own"]
     wanted = Selection(mine)
     assert [boot.name for boot in wanted.boots("c")] == ["own"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Apps say which boot and which image they are of: logs without marks, and marks against that."""
+"""Logs without marks, where apps name their boot and image, and marks that contradict the apps."""
 
 import pytest
 
@@ -12,7 +12,7 @@ A, B = "0000000a", "0000000b"  # images
 
 
 def booted(boot: str, image: str, cycles: int = 5, app: str = "x", end: str = "") -> list[str]:
-    """What a boot with one app prints, whose row has this many cycles."""
+    """Return the output of a boot whose app has one row of this many cycles."""
     return encoded(
         app,
         [
@@ -26,7 +26,7 @@ def booted(boot: str, image: str, cycles: int = 5, app: str = "x", end: str = ""
 
 
 def marked(lines: list[str], icache: bool = True, name: str = "a") -> list[str]:
-    """Return the lines between the marks of their boot."""
+    """Return the lines between the marks of a boot."""
     first, last = (BootMark(name, icache, "x", end).encode() for end in (False, True))
     return [first, *lines, last]
 
@@ -35,31 +35,31 @@ def measured(lines: list[str]) -> Measured:
     return assemble(decode(lines))
 
 
-def cycles(found: Measured) -> dict[tuple[str | None, bool | None], int]:
-    """Of each boot that has a row."""
-    of = [(boot, row) for boot, app in found.each() for row in app.rows if is_whole(row)]
-    assert len({(boot.name, boot.icache) for boot, _ in of}) == len(of)
-    return {(boot.name, boot.icache): series_samples(row, "cycles")[0] for boot, row in of}
+def cycles(content: Measured) -> dict[tuple[str | None, bool | None], int]:
+    """Return the cycles of each boot with a row."""
+    whole_rows = [(boot, row) for boot, app in content.each() for row in app.rows if is_whole(row)]
+    assert len({(boot.name, boot.icache) for boot, _ in whole_rows}) == len(whole_rows)
+    return {(boot.name, boot.icache): series_samples(row, "cycles")[0] for boot, row in whole_rows}
 
 
-def problems_of(found: Measured) -> str:
-    return "\n".join(map(str, found.problems))
+def problems_of(content: Measured) -> str:
+    return "\n".join(map(str, content.problems))
 
 
 @pytest.mark.parametrize("second", ["x", "z"])
-def test_without_marks_a_boot_is_the_one_that_its_app_names(second: str) -> None:
-    """Of the same app again, or of another."""
-    found = measured([*booted("a", A), *booted("b", B, 6, second)])
-    assert not found.problems
-    assert cycles(found) == {("a", None): 5, ("b", None): 6}
-    assert [boot.image for boot in found.boots] == [A, B]
+def test_without_marks_an_app_names_its_boot(second: str) -> None:
+    """Two boots of the same app, or of two apps."""
+    content = measured([*booted("a", A), *booted("b", B, 6, second)])
+    assert not content.problems
+    assert cycles(content) == {("a", None): 5, ("b", None): 6}
+    assert [boot.image for boot in content.boots] == [A, B]
 
 
-def test_under_a_mark_the_image_is_known_too() -> None:
-    found = measured(marked(booted("a", A)))
-    assert not found.problems
-    assert found.boots[0].image == A
-    assert cycles(found) == {("a", True): 5}
+def test_an_app_names_its_image_after_a_mark() -> None:
+    content = measured(marked(booted("a", A)))
+    assert not content.problems
+    assert content.boots[0].image == A
+    assert cycles(content) == {("a", True): 5}
 
 
 BETWEEN = [[], booted("b", B)]  # nothing, or another boot
@@ -67,40 +67,40 @@ CAPTURES = [(between, False) for between in BETWEEN] + [([], True)]
 
 
 @pytest.mark.parametrize(("between", "marks"), CAPTURES)
-def test_of_a_boot_that_begins_again_the_later_run_counts(between: list[str], marks: bool) -> None:
+def test_the_later_run_of_a_boot_counts(between: list[str], marks: bool) -> None:
     for first in (booted("a", A), booted("a", A)[:-2]):
         lines = [*first, *between, *booted("a", A, 7)]
-        found = measured(marked(lines) if marks else lines)
-        assert cycles(found)[("a", marks or None)] == 7
-        assert "began" in problems_of(found)
+        content = measured(marked(lines) if marks else lines)
+        assert cycles(content)[("a", marks or None)] == 7
+        assert "began" in problems_of(content)
 
 
-def test_of_three_runs_the_last_that_ended_counts() -> None:
+def test_the_last_of_three_runs_that_ended_counts() -> None:
     whole = [*booted("a", A), *booted("a", A, 6)]
-    found = measured([*whole, *booted("a", A, 7)[:-1], *booted("a", A, 8)[:-2]])
-    assert cycles(found) == {("a", None): 6}
+    content = measured([*whole, *booted("a", A, 7)[:-1], *booted("a", A, 8)[:-2]])
+    assert cycles(content) == {("a", None): 6}
 
 
-def test_of_two_images_of_a_boot_the_later_counts() -> None:
-    found = measured([*booted("a", A), *booted("a", B, 7)])
-    assert cycles(found) == {("a", None): 7}
-    assert "another" in problems_of(found)
+def test_the_later_image_of_a_boot_counts() -> None:
+    content = measured([*booted("a", A), *booted("a", B, 7)])
+    assert cycles(content) == {("a", None): 7}
+    assert "another" in problems_of(content)
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
-def test_without_its_begin_nobody_knows_of_which_boot_an_app_is(lost: int) -> None:
-    """Neither that before nor its app lends it a name."""
+def test_an_app_without_its_begin_has_no_known_boot(lost: int) -> None:
+    """It gets the name of neither the boot before nor its app."""
     second = booted("b", B, 6)
-    assert len(second) == 6  # two of them its begin, which counts once a line has followed
+    assert len(second) == 6  # two lines of begin, which counts once another line follows
     del second[lost]
     for app in ("x", "z"):
-        found = measured([*booted("a", A, 5, app), *second])
-        assert cycles(found) == {("a", None): 5}
-        assert "certain" in problems_of(found)
+        content = measured([*booted("a", A, 5, app), *second])
+        assert cycles(content) == {("a", None): 5}
+        assert "certain" in problems_of(content)
 
 
-def test_a_begin_that_contradicts_its_mark_is_not_believed() -> None:
-    """Nor is the mark: neither lends its name to what follows."""
-    found = measured([*marked(booted("b", B)), *marked(booted("c", A, 6), name="c")])
-    assert "names the boot b" in problems_of(found)
-    assert cycles(found) == {("c", True): 6}
+def test_a_begin_and_its_mark_that_contradict_each_other_are_both_ignored() -> None:
+    """The rows get neither name."""
+    content = measured([*marked(booted("b", B)), *marked(booted("c", A, 6), name="c")])
+    assert "names the boot b" in problems_of(content)
+    assert cycles(content) == {("c", True): 6}

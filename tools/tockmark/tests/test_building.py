@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Kernels of commits: each is built once, and links of it when they are asked for."""
+"""Kernels of commits: each is built once, and its links on demand."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def builder(user: User) -> Iterator[Builder]:
         yield Builder(place, Recipe(COPY, ELF))
 
 
-# What is built
+# Kernels
 
 
 def test_a_kernel_is_built_once(user: User, builder: Builder) -> None:
@@ -36,9 +36,7 @@ def test_a_kernel_is_built_once(user: User, builder: Builder) -> None:
     assert user.builds == ["0"]
 
 
-def test_it_is_built_anew_for_another_command_patch_or_links_or_if_so_told(
-    user: User, builder: Builder
-) -> None:
+def test_another_command_patch_link_or_fresh_builds_again(user: User, builder: Builder) -> None:
     first = builder.build(head(user))
     place, recipe = builder.worktree, builder.recipe
     others = [
@@ -54,7 +52,7 @@ def test_it_is_built_anew_for_another_command_patch_or_links_or_if_so_told(
     assert len(user.builds) == 7
 
 
-def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
+def test_a_patch_applies_only_to_its_build(user: User) -> None:
     def put(tree: Path) -> None:
         (tree / "k0").write_bytes(elf(8, 0, 4))
         (tree / "added").write_bytes(b"")
@@ -66,10 +64,10 @@ def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
         place.check_out(new.commit)
         assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
         assert not (place.path / "added").exists()
-        assert (place.path / ELF).is_file()  # what git ignores stays: nothing is compiled twice
+        assert (place.path / ELF).is_file()  # ignored files stay, so nothing is compiled twice
 
 
-def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:
+def test_our_patch_is_applied_unless_disabled(user: User) -> None:
     sha = head(user).short
     with (
         pytest.raises(BuildError, match=f"{sha} cannot be built: .*Tock"),
@@ -85,17 +83,17 @@ def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:
         assert side.up_to(1)
 
 
-def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder) -> None:
+def test_a_failed_build_reports_why_and_keeps_earlier_builds(user: User, builder: Builder) -> None:
     kept = builder.build(head(user))
     place = builder.worktree
     failing = Builder(place, Recipe("echo first; printf 'the \\033[1mlast\\n\\n'; exit 3", ELF))
     with pytest.raises(BuildError) as caught:
         failing.build(head(user))
-    said = str(caught.value)
-    assert f"{head(user).short} failed with code 3: the  [1mlast" in said
+    message = str(caught.value)
+    assert f"{head(user).short} failed with code 3: the  [1mlast" in message
     log = failing.elf_path(head(user)).with_name("build.log")
     assert log.read_bytes() == b"first\nthe \x1b[1mlast\n\n"
-    assert paths.shown(log) in said
+    assert paths.shown(log) in message
     assert kept.read_bytes() == elf(0, 8, 4)
 
 
@@ -106,13 +104,13 @@ def side(user: User, builder: Builder, command: str = COPY) -> BuiltLinks:
     return BuiltLinks(head(user), Builder(builder.worktree, Recipe(command, ELF)))
 
 
-def test_links_are_built_when_they_are_asked_for(user: User, builder: Builder) -> None:
-    one = side(user, builder)
-    assert len(one.up_to(1)) == 1
+def test_links_are_built_on_demand(user: User, builder: Builder) -> None:
+    links = side(user, builder)
+    assert len(links.up_to(1)) == 1
     assert user.builds == ["0"]
-    plain, shuffled = one.up_to(2)
+    plain, shuffled = links.up_to(2)
     assert (plain.read_bytes(), shuffled.read_bytes()) == (elf(0, 8, 4), elf(8, 4, 0))
-    assert one.up_to(1) == [plain]
+    assert links.up_to(1) == [plain]
     assert user.builds == ["0", "1"]
 
 
@@ -120,16 +118,14 @@ def test_links_are_built_when_they_are_asked_for(user: User, builder: Builder) -
     ("command", "why"),
     [
         (f"mkdir -p out; cp k0 {ELF}", "ignores TOCKMARK_LINK_ARGS"),
-        (COPY, "failed with code 1: cp: "),  # it takes the argument for another one
+        (COPY, "failed with code 1: cp: "),  # cp takes the argument for its own
         (
             f"mkdir -p out; cp k0 {ELF}; : >${{TOCKMARK_LINK_ARGS#*=}}",
             "linked.tar is not lld",
         ),
     ],
 )
-def test_commits_that_cannot_be_paired_say_why(
-    user: User, command: str, why: str, tmp_path: Path
-) -> None:
+def test_unpaired_commits_report_why(user: User, command: str, why: str, tmp_path: Path) -> None:
     with (
         build_sides(user.tree, ["HEAD~1", "HEAD"], Recipe(command, ELF)) as both,
         pytest.raises(UnpairedError, match=why),

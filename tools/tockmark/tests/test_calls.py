@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Calls in a trace: each begins and ends where control flow says, and no cycle is lost."""
+"""Calls in a trace: each begins and ends as control flow shows, and no cycle is lost."""
 
 import random
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ from tockmark.profile.sample import Step
 from tockmark.profile.symbols import Frame, Program, Scope
 from tockmark.target.rv32 import ECALL, MRET, decode
 
-JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to wherever the next step is
+JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to the next step
 RET, JR, JALR = 0x8082, 0x8782, 0x780E7  # to ra; to a5, by c.jr and by jalr
-F, G, H, K, APP, TRAP = range(0x1000, 0x7000, 0x1000)  # where functions begin
+F, G, H, K, APP, TRAP = range(0x1000, 0x7000, 0x1000)  # starts of functions
 STARTS = {F: "f", G: "g", H: "h", K: "k", APP: "app", TRAP: "trap"}
 
 
-class Functionary(Program):
-    """Code of which only the starts of functions are known, and what is put into them: the name
-    and the place, for each address, the outer one first."""
+class FakeProgram(Program):
+    """Code with known starts of functions, and with inlined functions: for each address, names and
+    sites, outermost first."""
 
     def __init__(self, inner: dict[int, tuple[tuple[str, int], ...]] | None = None) -> None:
         self._inner = inner or {}
@@ -34,74 +34,80 @@ class Functionary(Program):
         return (own, *(Scope(Frame(name), name, place) for name, place in inside))
 
 
-def at(pc: int, insn: int = NOP, user: bool = False, **told: bool) -> Step:
-    return Step(0, user, pc, insn, 1, (), **told)
+def at(pc: int, insn: int = NOP, user: bool = False, **flags: bool) -> Step:
+    return Step(0, user, pc, insn, 1, (), **flags)
 
 
-def counted(steps: Iterable[Step], code: Program | None = None) -> dict[str, Function]:
-    known = code or Functionary()
-    return follow(steps, lambda step: (0 if step.user else KERNEL, known))
+def count_calls(steps: Iterable[Step], code: Program | None = None) -> dict[str, Function]:
+    program = code or FakeProgram()
+    return follow(steps, lambda step: (0 if step.user else KERNEL, program))
 
 
 def calls_and_costs(
-    found: dict[str, Function],
+    functions: dict[str, Function],
 ) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
-    """Return calls, cut ones, and how many took how many cycles: of their own, and with callees."""
+    """Return the calls, the cut calls, and how many calls took how many cycles, exclusive and
+    inclusive."""
     return {
-        name: (one.calls, one.cut, dict(one.counts["own_cycles"]), dict(one.counts["whole_cycles"]))
-        for name, one in found.items()
+        name: (
+            function.calls,
+            function.cut,
+            dict(function.counts["own_cycles"]),
+            dict(function.counts["whole_cycles"]),
+        )
+        for name, function in functions.items()
     }
 
 
-def test_who_calls_whom_is_counted_with_all_that_it_costs() -> None:
-    """A function that is put into another is called by it, and calls what is called there."""
-    code, graph = Functionary({G: (("in", 1),), G + 4: (("in", 1),)}), Graph()
+def test_calls_are_counted_with_inclusive_costs() -> None:
+    """An inlined function counts as a callee, and calls the functions that are called in it."""
+    code, graph = FakeProgram({G: (("in", 1),), G + 4: (("in", 1),)}), Graph()
     steps = [at(F, JAL), at(G, JAL), at(H, RET), at(G + 4), at(G + 8, RET), at(F + 4, JAL)]
-    steps += [at(H), at(H + 4)]  # this call is cut by the end
+    steps += [at(H), at(H + 4)]  # the end cuts this call
     follow(steps, lambda _: (KERNEL, code), graph)
-    told = {
+    calls = {
         (edge[0][1], edge[2][1]): (calls, graph.whole[edge].cycles)
         for edge, calls in graph.calls.items()
     }
-    assert told == {
+    assert calls == {
         ("f", "g"): (1, 4),
         ("g", "in"): (1, 3),
         ("in", "h"): (1, 1),
         ("f", "h"): (1, 2),
     }
-    own = {path: sum(one.cycles for one in of.values()) for (_, path), of in graph.own.items()}
+    own = {path: sum(cost.cycles for cost in of.values()) for (_, path), of in graph.own.items()}
     assert own == {"f": 2, "g": 1, "in": 2, "h": 3}
 
 
 @pytest.mark.parametrize("jump", [J, BEQ, JR])
 def test_a_tail_call_is_a_call_and_ends_with_its_caller(jump: int) -> None:
     steps = [at(F, JAL), at(G), at(G + 4, jump), at(H), at(H + 4, RET), at(F + 4)]
-    found = calls_and_costs(counted(steps))
-    assert found["g"] == (1, 0, {2: 1}, {4: 1})
-    assert found["h"] == (1, 0, {2: 1}, {2: 1})
+    costs = calls_and_costs(count_calls(steps))
+    assert costs["g"] == (1, 0, {2: 1}, {4: 1})
+    assert costs["h"] == (1, 0, {2: 1}, {2: 1})
 
 
-def test_a_function_that_runs_into_the_next_calls_it() -> None:
+def test_falling_through_to_the_next_function_is_a_call() -> None:
     steps = [at(F, JAL), at(H - 4), at(H), at(H + 4, RET), at(F + 4)]
-    assert calls_and_costs(counted(steps))["h"] == (1, 0, {2: 1}, {2: 1})
+    assert calls_and_costs(count_calls(steps))["h"] == (1, 0, {2: 1}, {2: 1})
 
 
 @pytest.mark.parametrize("last", [NOP, JAL, RET])
-def test_an_interrupt_counts_with_nothing_that_it_interrupts(last: int) -> None:
-    """Also right behind a call or a return, before the first instruction there."""
+def test_an_interrupt_is_not_charged_to_the_interrupted_function(last: int) -> None:
+    """Also directly after a call or a return, before the first instruction there."""
     trap = [at(TRAP, JAL, handler=True), at(K, RET), at(TRAP + 4, MRET)]
     steps = {
         NOP: [at(F, JAL), at(G), *trap, at(G + 4, RET), at(F + 4)],
         JAL: [at(F, JAL), *trap, at(G), at(G + 4, RET), at(F + 4)],
         RET: [at(F, JAL), at(G), at(G + 4, RET), *trap, at(F + 4)],
     }[last]
-    found = calls_and_costs(counted(steps))
-    assert found["g"] == (1, 0, {2: 1}, {2: 1})
-    assert found["k"] == (1, 0, {1: 1}, {1: 1})
-    assert found["trap"] == (1, 0, {2: 1}, {3: 1})
+    costs = calls_and_costs(count_calls(steps))
+    assert costs["g"] == (1, 0, {2: 1}, {2: 1})
+    assert costs["k"] == (1, 0, {1: 1}, {1: 1})
+    assert costs["trap"] == (1, 0, {2: 1}, {3: 1})
 
 
-def test_a_system_call_counts_with_the_kernel_only_and_an_upcall_is_a_call() -> None:
+def test_a_system_call_is_charged_to_the_kernel_and_an_upcall_is_a_call() -> None:
     call = at(G, ECALL, user=True, trap=True)
     kernel = [at(TRAP, JAL, handler=True), at(K, RET), at(TRAP + 4, MRET)]
     steps = [
@@ -109,7 +115,7 @@ def test_a_system_call_counts_with_the_kernel_only_and_an_upcall_is_a_call() -> 
         *[at(F + 4, JAL, user=True), call, *kernel, at(H, RET, user=True)],
         *[at(G + 4, RET, user=True), at(F + 8, user=True)],
     ]
-    assert calls_and_costs(counted(steps)) == {
+    assert calls_and_costs(count_calls(steps)) == {
         "k": (2, 0, {1: 2}, {1: 2}),
         "trap": (2, 0, {2: 2}, {3: 2}),
         "g": (2, 0, {2: 2}, {2: 1, 3: 1}),
@@ -119,23 +125,23 @@ def test_a_system_call_counts_with_the_kernel_only_and_an_upcall_is_a_call() -> 
 
 
 @pytest.mark.parametrize("back", [MRET, JR])
-def test_a_kernel_that_waits_for_the_app_within_a_function(back: int) -> None:
-    """As Tock's: the handler goes on in the function that started the app."""
+def test_a_kernel_that_runs_the_app_from_a_function(back: int) -> None:
+    """As in Tock, where the handler continues in the function that started the app."""
     handler = [at(TRAP, handler=True), at(TRAP + 4, back)]
     steps = [
         *[at(F, JAL), at(G, MRET), at(APP, user=True), at(APP + 4, ECALL, user=True, trap=True)],
         *[*handler, at(G + 4, MRET), at(APP + 8, ECALL, user=True, trap=True)],
         *[*handler, at(G + 8, JAL), at(H, RET), at(G + 12, RET), at(F + 4)],
     ]
-    found = calls_and_costs(counted(steps))
-    assert found["g"] == (1, 0, {4: 1}, {5: 1})
-    assert found["trap"] == (2, 0, {2: 2}, {2: 2})
-    assert found["h"] == (1, 0, {1: 1}, {1: 1})
+    costs = calls_and_costs(count_calls(steps))
+    assert costs["g"] == (1, 0, {4: 1}, {5: 1})
+    assert costs["trap"] == (2, 0, {2: 2}, {2: 2})
+    assert costs["h"] == (1, 0, {1: 1}, {1: 1})
 
 
-def test_what_began_before_the_trace_is_cut() -> None:
+def test_calls_that_began_before_the_trace_are_cut() -> None:
     steps = [at(H + 4, RET), at(G + 8, JAL), at(K, RET), at(G + 12, RET), at(F + 4, JAL), at(G)]
-    assert calls_and_costs(counted(steps)) == {
+    assert calls_and_costs(count_calls(steps)) == {
         "h": (0, 1, {}, {}),
         "k": (1, 0, {1: 1}, {1: 1}),
         "g": (0, 2, {}, {}),
@@ -143,13 +149,13 @@ def test_what_began_before_the_trace_is_cut() -> None:
     }
 
 
-# What is put into f: o, with i in it, and an instruction of f's own between two of o's.
+# Inlined in f: o, with i in it; and an own instruction of f between two of o's.
 OUTER, INNER = ("o", 1), ("i", 2)
-INSIDE = Functionary({0x1004: (OUTER,), 0x1008: (OUTER, INNER), 0x1010: (OUTER,)})
+INSIDE = FakeProgram({0x1004: (OUTER,), 0x1008: (OUTER, INNER), 0x1010: (OUTER,)})
 
 
-def test_no_cycle_is_lost_whatever_runs() -> None:
-    """Nor does anything end it: steps that make no sense."""
+def test_no_cycle_is_lost_in_random_traces() -> None:
+    """Meaningless steps do not crash it either."""
     for seed in range(200):
         rng = random.Random(seed)
         insns = (JAL, J, NOP, BEQ, RET, JR, JALR, MRET, ECALL)
@@ -163,8 +169,8 @@ def test_no_cycle_is_lost_whatever_runs() -> None:
             )
             for _ in range(rng.randrange(200))
         ]
-        found = counted(steps, INSIDE)
-        assert sum(one.cycles for one in found.values()) == len(steps), f"seed {seed}"
+        functions = count_calls(steps, INSIDE)
+        assert sum(function.cycles for function in functions.values()) == len(steps), f"seed {seed}"
 
 
 @pytest.mark.parametrize(
@@ -185,12 +191,12 @@ def test_no_cycle_is_lost_whatever_runs() -> None:
         (0x0000_0073, None),  # ecall
     ],
 )
-def test_what_calls_and_what_returns(insn: int, does: str | None) -> None:
+def test_calls_and_returns_are_recognised(insn: int, does: str | None) -> None:
     jump = decode(insn)
     assert (jump.calls, jump.jumps_by_register) == (does == "calls", does == "returns")
 
 
 def call(path: str, cycles: int, file: str = "") -> Call:
-    made = Call(Scope(Frame(path, file), path, 0), Functionary(), cut=False)
+    made = Call(Scope(Frame(path, file), path, 0), FakeProgram(), cut=False)
     made.own.cycles = made.whole.cycles = cycles
     return made

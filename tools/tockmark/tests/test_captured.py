@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Captured logs whose reader names board, kernel and cache setting: what becomes of that, and what
-is refused where the log says something else.
-"""
+"""Captured logs, and what the user states about their board, kernel and cache setting."""
 
 import struct
 from collections.abc import Callable
@@ -37,7 +35,7 @@ LOG = [f"tockmark-kernel: {BASELINE.partition('-')[2]} 0.1.0, apps: 1", *encoded
 
 
 def parsed(tmp_path: Path, *options: str, log: list[str] = LOG) -> tuple[Result, Path]:
-    """The verb on a log, and where its result goes."""
+    """Run the verb on a log; return its outcome and the path of the result."""
     path, out = tmp_path / "uart.log", tmp_path / "uart.json"
     path.write_text("\n".join(log) + "\n", encoding="latin-1")
     done = CliRunner().invoke(app, ["board", "parse", str(path), "-o", str(out), *options])
@@ -51,19 +49,19 @@ def read(done: Result, out: Path) -> Measured:
 
 @pytest.fixture(autouse=True)
 def _old_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing else writes these logs."""
+    """Do not wait for logs that are still being written."""
     monkeypatch.setattr(captured, "LOOK", 0)
 
 
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Makes a kernel of this name, as if its ELF had been read."""
+    """Return a function that makes a kernel with this name, without reading an ELF."""
 
     def make(name: str | None) -> Path:
         path = tmp_path / "kernel.elf"
         code = struct.pack("<8I", *range(8))
-        known = KernelElf(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
-        monkeypatch.setattr("tockmark.cli.run_options.read_kernel", lambda _: known)
+        elf = KernelElf(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
+        monkeypatch.setattr("tockmark.cli.run_options.read_kernel", lambda _: elf)
         return path
 
     return make
@@ -72,20 +70,20 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[..., Path]) -> None:
     elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
     result = read(*parsed(tmp_path, "--board", "cw310", "--kernel", str(elf), "--opt-level", "3"))
-    known = result.provenance
-    assert (known.board.name, known.board.machine) == ("cw310", "cw310")
-    assert (known.board.clock_hz, known.board.timing) == (24_000_000, "hardware")
-    assert (known.kernel.sha256, known.kernel.opt_level) == ("e" * 64, "3")
-    assert known.kernel.flash_bytes == 28
-    assert known.abi == 2
+    provenance = result.provenance
+    assert (provenance.board.name, provenance.board.machine) == ("cw310", "cw310")
+    assert (provenance.board.clock_hz, provenance.board.timing) == (24_000_000, "hardware")
+    assert (provenance.kernel.sha256, provenance.kernel.opt_level) == ("e" * 64, "3")
+    assert provenance.kernel.flash_bytes == 28
+    assert provenance.abi == 2
     assert not result.simulated
-    assert {row.icache for row in result.rows} == {True}  # as the profile has it
-    (skipped,) = (one for one in result.skipped if one.id == "sched.alarm_lateness")
+    assert {row.icache for row in result.rows} == {True}  # from the profile
+    (skipped,) = (row for row in result.skipped if row.id == "sched.alarm_lateness")
     assert "simulator's clock" in (skipped.why or "")
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "log", "said"),
+    ("options", "name", "log", "message"),
     [
         (["--kernel", "k"], "Tock 2.2", LOG, f"is of {BASELINE} 0.1.0"),
         (["--kernel", "k"], f"{BASELINE} 0.2.0 abi2 cw310", LOG, f"is of {BASELINE} 0.1.0"),
@@ -118,24 +116,24 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
         (["--opt-level", "z"], None, LOG, "kernel"),
     ],
 )
-def test_what_the_log_contradicts_is_one_line_and_no_file(
+def test_a_statement_that_the_log_contradicts_is_an_error(
     options: list[str],
     name: str | None,
     log: list[str],
-    said: str,
+    message: str,
     tmp_path: Path,
     kernel: Callable[..., Path],
 ) -> None:
     kernel(name)
     done, out = parsed(tmp_path, *options, log=log)
     assert exit_code(done) == UNUSABLE
-    assert said in str(done.exception)
+    assert message in str(done.exception)
     assert "\n" not in str(done.exception)
     assert not out.exists()
 
 
-def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> ImageFolder:
-    """A folder with the one boot `time`, as if it had been read."""
+def folder_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> ImageFolder:
+    """Return a folder with the boot `time`, without reading one."""
     app = AppSlot("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
     manifest = ImageManifest(
         version=1,
@@ -149,26 +147,28 @@ def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -
     return ImageFolder(Path("out"), manifest)
 
 
-def test_laid_images_say_where_apps_lie(
+def test_a_folder_of_images_gives_the_addresses_of_apps(
     tmp_path: Path, kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
     own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.target.image_folder.read_folder", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.target.image_folder.read_folder", lambda _: folder_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
-    known = read(*parsed(tmp_path, *options, log=log)).provenance
-    assert known.board.name == "cw310"
-    assert [(run.boot, run.slots[0].flash_start) for run in known.boots] == [("time", 0x20030000)]
-    for given, folder, said in (
-        (options, laid_for(own, image="99999999"), "ran the image 0123abcd"),
-        ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "built for nexysvideo"),
-        (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "built for another kernel"),
+    provenance = read(*parsed(tmp_path, *options, log=log)).provenance
+    assert provenance.board.name == "cw310"
+    assert [(run.boot, run.slots[0].flash_start) for run in provenance.boots] == [
+        ("time", 0x20030000)
+    ]
+    for given_options, folder, message in (
+        (options, folder_for(own, image="99999999"), "ran the image 0123abcd"),
+        ([*options, "--board", "cw310"], folder_for(own, "nexysvideo"), "built for nexysvideo"),
+        (options, folder_for(KernelElf(elf, None, "0" * 64, None, ())), "built for another kernel"),
     ):
         monkeypatch.setattr(
             "tockmark.target.image_folder.read_folder", lambda _, folder=folder: folder
         )
-        done, _ = parsed(tmp_path, *given, log=log)
+        done, _ = parsed(tmp_path, *given_options, log=log)
         assert exit_code(done) == UNUSABLE
-        assert said in str(done.exception)
+        assert message in str(done.exception)

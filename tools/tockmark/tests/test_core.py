@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Another core: what a simulator's build says of it, what cannot run there, and that results,
-headings and comparisons name it."""
+"""Another core: which kernels cannot run there, and that headings and comparisons name it."""
 
 from pathlib import Path
 
@@ -21,27 +20,10 @@ PLAIN = Core("maxperf-pmp", "none", 16, False)
 OTHER = msgspec.structs.replace(
     SIMULATED, timing="unchecked", core=PLAIN, simulator_sha256="c" * 64
 )
-TOML = """name = "maxperf-pmp"
-foreign = false
-bitmanip = "none"
-pmp_regions = 16
-icache = false
-"""
 
 
 def on(board: Board, catalogue: Catalogue, net: int = 1000):  # type: ignore[no-untyped-def]
     return made(catalogue, {"a.x": steady(net)}, board=board, icache=(False,))
-
-
-@pytest.fixture
-def simulator(tmp_path: Path) -> Path:
-    """A simulator of another core, beside that of the machine's own."""
-    for name, said in {"cw310": "", "cw310-maxperf-pmp": TOML, "nexysvideo": ""}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "earlgrey-sim").write_text(name)
-        if said:
-            (tmp_path / name / "core.toml").write_text(said)
-    return tmp_path / "cw310" / "earlgrey-sim"
 
 
 def kernel(path: Path, name: str | None = None) -> KernelElf:
@@ -61,12 +43,12 @@ OURS = "tockmark-baseline 0.1.0 abi2 cw310"
             False,
             "the core small has no PMP, so no kernel boots",
         ),
-        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Leave out --icache on"),
+        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache. Omit --icache on"),
         (Core("x", "none", 8, True), OURS, True, "has 8 PMP regions, .* needs 16.*kernel-pmp-8"),
         (Core("x", "none", 4, True), f"{OURS} pmp-8", False, "has 4 PMP regions, .* needs 8"),
     ],
 )
-def test_what_cannot_run_is_refused_in_a_line(
+def test_a_kernel_that_cannot_run_is_an_error(
     tmp_path: Path, core: Core, name: str, icache: bool, why: str
 ) -> None:
     with pytest.raises(TockmarkError, match=why) as refused:
@@ -81,13 +63,15 @@ def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
     assert "cw310" in text
     assert "timing  unchecked" in text
 
-    found = compare(own, other, "b", catalogue, Margins(), CALM)
-    assert [one.name for one in found.factors] == ["timing", "simulator", "core"]
-    said = comparison.compare_text([("a", own), ("b", other)], [(found, judge_comparison(found))])
-    assert "maxperf-pmp" in said
+    compared = compare(own, other, "b", catalogue, Margins(), CALM)
+    assert [factor.name for factor in compared.factors] == ["timing", "simulator", "core"]
+    text_ = comparison.compare_text(
+        [("a", own), ("b", other)], [(compared, judge_comparison(compared))]
+    )
+    assert "maxperf-pmp" in text_
 
     foreign = msgspec.structs.replace(OTHER, core=Core("mine", "none", 16, False, foreign=True))
-    found = compare(other, on(foreign, catalogue), "b", catalogue, Margins(), CALM)
-    assert [(one.base, one.new) for one in found.factors] == [
+    compared = compare(other, on(foreign, catalogue), "b", catalogue, Margins(), CALM)
+    assert [(factor.base, factor.new) for factor in compared.factors] == [
         ("maxperf-pmp", "mine (a user's own)")
     ]

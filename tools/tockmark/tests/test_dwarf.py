@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Debugging information: which functions lie at an address; and a damaged file ends in one line.
+"""Debugging information: the functions at an address, and one-line errors for damaged files.
 
 TOCKMARK_FUZZ=100000 damages one so many times.
 """
@@ -15,7 +15,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.profile.symbols import Program
 from tockmark.target.elf import read_elf
 
-COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000")) // 5  # a file takes milliseconds
+COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000")) // 5  # each file takes milliseconds
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-O2", "-g"]
 SOURCE = """
 volatile int x;
@@ -42,14 +42,14 @@ def names(path: Path) -> set[tuple[str, ...]]:
     return {tuple(f.name for f in program.frames(at)) for at in range(start, start + size, 2)}
 
 
-def test_functions_within_one_another_are_told(elf: Path) -> None:
-    found = names(elf)
-    assert ("_start", "outer", "inner") in found
-    assert ("_start",) in found
-    assert {chain[0] for chain in found} == {"_start"}
+def test_inlined_functions_are_found(elf: Path) -> None:
+    functions = names(elf)
+    assert ("_start", "outer", "inner") in functions
+    assert ("_start",) in functions
+    assert {chain[0] for chain in functions} == {"_start"}
 
 
-def test_without_debugging_information_the_symbol_is_told(elf: Path, tmp_path: Path) -> None:
+def test_without_debugging_information_the_symbol_is_used(elf: Path, tmp_path: Path) -> None:
     bare = tmp_path / "k.elf"
     subprocess.run(["riscv64-unknown-elf-strip", "-g", "-o", bare, elf], check=True)
     assert names(bare) == {("_start",)}
@@ -58,14 +58,14 @@ def test_without_debugging_information_the_symbol_is_told(elf: Path, tmp_path: P
 def test_damaged_debugging_information_is_read_or_ends_in_one_line(
     elf: Path, tmp_path: Path
 ) -> None:
-    """Bytes of its sections become others. What pyelftools raises never comes through."""
+    """Random bytes of its sections are changed. No exception of pyelftools may escape."""
     path = tmp_path / "k.elf"
     whole = elf.read_bytes()
     places = [
         at
-        for one in read_elf(elf).sections
-        if one.name.startswith(".debug")
-        for at in range(one.start, one.start + one.size)
+        for section in read_elf(elf).sections
+        if section.name.startswith(".debug")
+        for at in range(section.start, section.start + section.size)
     ]
     refused = 0
     for seed in range(COUNT):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Names of functions: Rust's old and new encoding, and paths without types."""
+"""Names of functions: Rust's legacy and v0 mangling, and paths without types."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tockmark.profile.symbols import readable, without_types
         ("", ""),
     ],
 )
-def test_a_symbol_is_made_readable_without_hashes(symbol: str, name: str) -> None:
+def test_symbols_are_demangled_without_hashes(symbol: str, name: str) -> None:
     assert readable(["other", symbol, symbol]) == {"other": "other", symbol: name}
 
 
@@ -35,5 +35,5 @@ def test_a_symbol_is_made_readable_without_hashes(symbol: str, name: str) -> Non
         ("<" * 4000, "<" * 4000),
     ],
 )
-def test_a_path_has_no_types(name: str, short: str) -> None:
+def test_types_are_removed_from_a_path(name: str, short: str) -> None:
     assert without_types(name) == short

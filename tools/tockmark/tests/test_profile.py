@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Profiles: from the lines of a trace to charges, stacks and a picture, on a small made-up run."""
+"""Profiles of a small synthetic run: from trace lines to charges, stacks and a flame graph."""
 
 import itertools
 from pathlib import Path
@@ -16,14 +16,14 @@ from tockmark.target.rv32 import MRET
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
-# A run of tm_sample: what each line costs, and why, then what it does. The body at 0x1100 loads,
-# divides and calls nothing; the kernel at 0x2000 reads mcycle and returns.
+# A run of tm_sample: mode, address, instruction, cycles, waits, effects. The body at 0x1100 loads
+# and divides; the kernel at 0x2000 reads mcycle and returns.
 RUN = (
     ("U", 0x1000, 0x7179, 2, "f1", ""),  # outside the sample
     ("U", 0x1004, 0x73, 1, "-", "trap"),
     ("M", 0x2000, 0x6F, 3, "f1o1", "handler"),
-    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={first:08x}"),  # here it begins
-    ("M", 0x2084, 0x8082, 1, "-", ""),  # jumps on; it returns from nothing
+    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={first:08x}"),  # the sample begins
+    ("M", 0x2084, 0x8082, 1, "-", ""),  # a jump without a call before it
     ("M", 0x2088, 0x30200073, 2, "f1", ""),
     ("U", 0x1008, 0x8A2E, 3, "f1o1", "x20={first:08x}"),
     ("U", 0x100A, 0x480E7, 1, "-", "x1=0000100e"),  # calls the body
@@ -34,7 +34,7 @@ RUN = (
     ("U", 0x100E, 0x4501, 2, "f1", "x10=00000000"),
     ("U", 0x1014, 0x73, 1, "-", "trap"),
     ("M", 0x2000, 0x6F, 4, "f2o1", "handler"),
-    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={last:08x}"),  # here it ends
+    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={last:08x}"),  # the sample ends
     ("M", 0x2088, 0x30200073, 2, "f1", ""),
     ("U", 0x1018, 0x41458A33, 3, "f1o1", "x20={cycles:08x}"),
 )
@@ -47,8 +47,10 @@ def lines() -> list[str]:
     made = []
     for (mode, pc, insn, cycles, waits, effects), end in zip(RUN, ENDS, strict=True):
         now = 100 + end
-        told = effects.format(first=FIRST, last=LAST, cycles=CYCLES)
-        made.append(f"{now - 1:10} {now:10} {mode} {pc:08x} {insn:8x} {cycles:3} {waits:8} {told}")
+        effects_text = effects.format(first=FIRST, last=LAST, cycles=CYCLES)
+        made.append(
+            f"{now - 1:10} {now:10} {mode} {pc:08x} {insn:8x} {cycles:3} {waits:8} {effects_text}"
+        )
     return made
 
 
@@ -66,11 +68,11 @@ def run() -> Sample:
     return SAMPLER.sample(lines())
 
 
-def test_runs_of_the_sampler_are_found() -> None:
+def test_sampler_windows_are_found() -> None:
     other = f"{1:10} {2:10} U 00001044     4501   1 -        x20=00000007"
-    found = list(SAMPLER.windows([other, *lines(), other, *lines(), *lines()[:5]]))
-    assert found == [lines(), lines()]
-    assert parse(found[0][-1]).value == CYCLES
+    windows = list(SAMPLER.windows([other, *lines(), other, *lines(), *lines()[:5]]))
+    assert windows == [lines(), lines()]
+    assert parse(windows[0][-1]).value == CYCLES
 
 
 def test_a_trace_that_does_not_add_up_is_refused() -> None:
@@ -81,18 +83,18 @@ def test_a_trace_that_does_not_add_up_is_refused() -> None:
 
 
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
-    found = {
+    charges = {
         (step, cause): cycles
-        for step, one in enumerate(sample.attribute_cycles(run, where), run.first + 1)
-        for cause, cycles in one.charges
+        for step, charged in enumerate(sample.attribute_cycles(run, where), run.first + 1)
+        for cause, cycles in charged.charges
     }
-    assert sum(found.values()) == CYCLES
-    assert {key: n for key, n in found.items() if key[1] != sample.EXECUTE} == {
-        (4, "branch"): 1,  # it jumps, and the mret waits for it
+    assert sum(charges.values()) == CYCLES
+    assert {key: n for key, n in charges.items() if key[1] != sample.EXECUTE} == {
+        (4, "branch"): 1,  # the mret waits for this jump
         (5, "trap/CSR"): 2,  # its own flush and refill
-        (7, "branch"): 1,  # of the call: one cycle whatever happens,
-        (8, "fetch"): 2,  # and two more until the body is there
-        (9, "load/store"): 3,  # which the next instruction waited for
+        (7, "branch"): 1,  # the minimum cost of the call,
+        (8, "fetch"): 2,  # and two more to fetch the body
+        (9, "load/store"): 3,  # the next instruction waited for it
         (10, "mul/div"): 36,
         (11, "branch"): 1,
         (14, "trap/CSR"): 2,  # the trap's flush and refill: the handler's
@@ -101,7 +103,7 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
     }
 
 
-def test_places_follow_calls_and_traps(run: Sample) -> None:
+def test_contexts_follow_calls_and_traps(run: Sample) -> None:
     places = sample.find_contexts(run.steps, where)
     assert [".".join(f.name for f in place.stack) for place in places[3:16]] == [
         *["tm_sample.read"] * 3,
@@ -124,7 +126,7 @@ def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
     )
 
 
-def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> None:
+def test_a_profile_file_round_trips(run: Sample, tmp_path: Path) -> None:
     path, made = tmp_path / "profile.json", kept(run)
     path.write_text(file.text(made), encoding="utf-8")
     assert file.load(path) == made
@@ -154,13 +156,13 @@ def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> N
         ("kernel", "system_call", "/k/kernel/src/syscall.rs"),
     ],
 )
-def test_phases(phase: str, name: str, file: str) -> None:
+def test_phase_of_a_function(phase: str, name: str, file: str) -> None:
     assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), False, ()) == phase
     assert phase_of((Frame(name, file),), True, ()) == "app"
 
 
-def test_each_app_has_a_stack_of_its_own() -> None:
-    """App 0 calls, and traps; app 1 traps; app 0 returns to its caller."""
+def test_each_app_has_its_own_stack() -> None:
+    """App 0 calls and traps, app 1 traps, and app 0 returns to its caller."""
 
     def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
         return Step(0, user, pc, insn, 1, (), handler=handler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two profiles of one row: what does more, what only moved; and symbols that came and went."""
+"""Differences of two profiles of one row, and of the symbols of two kernels."""
 
 import json
 import subprocess
@@ -25,7 +25,8 @@ def profile(
     *functions: Share, icache: bool = True, params: dict[str, int | str] | None = None
 ) -> StoredProfile:
     cycles, instructions, in_body = (
-        sum(getattr(one, of) for one in functions) for of in ("cycles", "instructions", "in_body")
+        sum(getattr(function, of) for function in functions)
+        for of in ("cycles", "instructions", "in_body")
     )
     return StoredProfile(
         file.FORMAT,
@@ -54,23 +55,23 @@ NEW = profile(
 )
 
 
-def test_instructions_are_kept_apart_from_what_only_moved() -> None:
-    found = diff_profiles(BASE, NEW)
-    assert (found.instructions, found.cycles, found.layout) == (34, 79, 4)
-    assert [(c.name, c.instructions, c.cycles) for c in found.changed] == [
+def test_a_diff_separates_instructions_from_layout() -> None:
+    diff = diff_profiles(BASE, NEW)
+    assert (diff.instructions, diff.cycles, diff.layout) == (34, 79, 4)
+    assert [(c.name, c.instructions, c.cycles) for c in diff.changed] == [
         ("grew (a/k.rs)", 33, 70),
         ("came (a/k.rs)", 2, 8),
         ("went (a/k.rs)", -1, -3),
     ]
-    assert [(c.name, c.cycles, c.in_body) for c in found.moved] == [("moved (a/k.rs)", 4, 2)]
-    assert sum(c.cycles for c in found.functions) == found.cycles
-    assert sum(c.cycles for c in found.phases) == found.cycles
+    assert [(c.name, c.cycles, c.in_body) for c in diff.moved] == [("moved (a/k.rs)", 4, 2)]
+    assert sum(c.cycles for c in diff.functions) == diff.cycles
+    assert sum(c.cycles for c in diff.phases) == diff.cycles
 
 
 def test_a_profile_does_not_differ_from_itself() -> None:
-    found = diff_profiles(BASE, BASE)
-    assert (found.instructions, found.cycles, found.changed, found.moved) == (0, 0, (), ())
-    assert "+0 instructions, +0 cycles" in diff.diff_text(found)
+    same = diff_profiles(BASE, BASE)
+    assert (same.instructions, same.cycles, same.changed, same.moved) == (0, 0, (), ())
+    assert "+0 instructions, +0 cycles" in diff.diff_text(same)
 
 
 def elf(folder: Path, *functions: tuple[str, int]) -> Elf:
@@ -85,33 +86,33 @@ def elf(folder: Path, *functions: tuple[str, int]) -> Elf:
     return read_elf(made)
 
 
-def test_functions_come_go_and_grow(tmp_path: Path) -> None:
+def test_growth_lists_new_removed_and_resized_functions(tmp_path: Path) -> None:
     hashes = ("497b8cf41547853f", "0123456789abcdef")
-    names = [f"_ZN1k5grant5enter17h{one}E" for one in hashes]
+    names = [f"_ZN1k5grant5enter17h{hash_}E" for hash_ in hashes]
     base = elf(tmp_path, (names[0], 8), ("same", 4), ("went", 3), ("OUTLINED_FUNCTION_1", 2))
     new = elf(tmp_path, (names[1], 9), ("same", 4), ("came", 5), ("OUTLINED_FUNCTION_7", 2))
-    found = growth(base, new)
-    assert found == (
+    grown = growth(base, new)
+    assert grown == (
         Growth("came", None, SymbolSize(1, 20, 0)),
         Growth("went", SymbolSize(1, 12, 0), None),
         Growth("k::grant::enter", SymbolSize(1, 32, 0), SymbolSize(1, 36, 0)),
     )
-    was, now = (sum(one.size for one in pieces(side) if one.in_flash) for side in (base, new))
-    assert sum(one.flash for one in found) == now - was
-    shown = diff.diff_text(diff_profiles(BASE, BASE), found)
+    was, now = (sum(piece.size for piece in pieces(side) if piece.in_flash) for side in (base, new))
+    assert sum(change.flash for change in grown) == now - was
+    shown = diff.diff_text(diff_profiles(BASE, BASE), grown)
     assert "came (new)" in shown
     assert "went (removed)" in shown
 
 
-def test_the_verb_takes_two_files(tmp_path: Path) -> None:
+def test_profile_diff_takes_two_files(tmp_path: Path) -> None:
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path, made in zip(paths, (BASE, NEW), strict=True):
         path.write_text(file.text(made), encoding="utf-8")
     call = ["profile", "--diff", *map(str, paths)]
     done = CliRunner().invoke(app, call)
     assert "+34 instructions, +79 cycles, +4 of them by layout alone" in done.output
-    told = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
-    assert (told["instructions"], told["cycles"], told["layout_cycles"]) == (34, 79, 4)
+    output = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+    assert (output["instructions"], output["cycles"], output["layout_cycles"]) == (34, 79, 4)
     refused = CliRunner().invoke(app, ["profile", "call.args", *call[1:]])
     assert "--diff" in str(refused.exception)
     refused = CliRunner().invoke(app, ["profile", "--diff", str(paths[0]), "k.elf"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A timeline of a few instructions: who ran when, what was called, what was raised."""
+"""A timeline of a few instructions: slices of processes, system calls, interrupts."""
 
 from collections.abc import Iterable
 
@@ -33,8 +33,8 @@ FRAMES = {
 }
 
 
-class Known(Program):
-    """Code of which each function has 0x100 bytes."""
+class FakeProgram(Program):
+    """Code whose functions have 0x100 bytes each."""
 
     def __init__(self) -> None:
         pass
@@ -46,11 +46,11 @@ class Known(Program):
         return (FRAMES[address & ~0xFF],)
 
 
-class Two(Codes):
+class TwoApps(Codes):
     """Two apps and a kernel."""
 
     def __init__(self) -> None:
-        self._known = Known()
+        self._known = FakeProgram()
 
     def look_up(self, addresses: Iterable[tuple[bool, int]]) -> None:
         pass
@@ -60,32 +60,36 @@ class Two(Codes):
 
 
 class Run:
-    """Steps one after the other."""
+    """A sequence of steps."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[int, Step]] = []
         self._cycle = 100
 
     def add(
-        self, pc: int, insn: int = NOP, cycles: int = 1, slept: int = 0, rd: int = 0, **told: int
+        self, pc: int, insn: int = NOP, cycles: int = 1, slept: int = 0, rd: int = 0, **flags: int
     ) -> "Run":
         self._cycle += slept + cycles
-        value, fills, user = told.pop("value", 0), told.pop("fills", 0), pc >= APP
-        marks = {name: bool(one) for name, one in told.items()}
+        value, fills, user = flags.pop("value", 0), flags.pop("fills", 0), pc >= APP
+        marks = {name: bool(value) for name, value in flags.items()}
         step = Step(0, user, pc, insn, cycles, (), rd=rd, value=value, fills=fills, **marks)
         self.steps.append((self._cycle, step))
         return self
 
-    def told(
+    def events(
         self, abi: int = 2, end: int = 0, raised: tuple[int, ...] = ()
     ) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, str, int]], CounterEvents]:
-        found = trace_events(self.steps, Two(), ("one", "two"), abi, end, raised)
-        shown = [(one.track, one.name, one.begin, one.end) for one in found.slices]
-        return shown, [(one.track, one.name, one.at) for one in found.instants], found.counted
+        events = trace_events(self.steps, TwoApps(), ("one", "two"), abi, end, raised)
+        shown = [(part.track, part.name, part.begin, part.end) for part in events.slices]
+        return (
+            shown,
+            [(instant.track, instant.name, instant.at) for instant in events.instants],
+            events.counted,
+        )
 
 
-def test_who_runs_when() -> None:
-    """Slices of one phase are one, and sleep stands between the instructions around it."""
+def test_slices_show_which_process_runs() -> None:
+    """Adjacent instructions of a phase are one slice; gaps are sleep."""
     run = (
         Run()
         .add(LOOP, fills=2)
@@ -94,7 +98,7 @@ def test_who_runs_when() -> None:
         .add(PMP + 4, PMPCFG0_READ)
     )
     run.add(LOOP + 8, MRET).add(APP, cycles=2).add(OTHER).add(LOOP, WFI).add(LOOP + 4, slept=50)
-    slices, _, counted = run.told()
+    slices, _, counted = run.events()
     assert slices == [
         (KERNEL, "kernel", 100, 104),
         (KERNEL, "PMP", 104, 106),
@@ -105,7 +109,7 @@ def test_who_runs_when() -> None:
         (KERNEL, ASLEEP, 111, 161),
         (KERNEL, "kernel", 161, 162),
     ]
-    assert counted == {PMP_WRITES: [105], FILLS: [101, 101]}  # what reads a register writes none
+    assert counted == {PMP_WRITES: [105], FILLS: [101, 101]}  # a csrr does not write
 
 
 @pytest.mark.parametrize(
@@ -128,17 +132,17 @@ def test_system_calls_have_names(abi: int, registers: dict[int, int], name: str)
     run = Run()
     for number, value in registers.items():
         run.add(APP, rd=number, value=value)
-    _, instants, _ = run.add(APP + 4, ECALL).told(abi)
+    _, instants, _ = run.add(APP + 4, ECALL).events(abi)
     assert instants == [("app one", name, 101 + len(registers))]
 
 
-def test_interrupts_are_raised_taken_and_served() -> None:
-    """The first rise is over before the second; an exception is no interrupt."""
+def test_interrupts_have_slices_for_raised_and_taken() -> None:
+    """The first rise ends before the second; an exception is not an interrupt."""
     run = Run().add(APP, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 4)
     run.add(TRAP + 4 * 7, handler=1).add(LOOP, cycles=5).add(LOOP + 4, MRET).add(APP + 8)
     run.add(TRAP + 4 * 11, handler=1).add(LOOP, cycles=5)
-    slices, _, _ = run.told(raised=(100, 102, 104, 112, 115, 150))
-    assert [one for one in slices if one[0] in (RAISED, TAKEN)] == [
+    slices, _, _ = run.events(raised=(100, 102, 104, 112, 115, 150))
+    assert [part for part in slices if part[0] in (RAISED, TAKEN)] == [
         (TAKEN, "timer", 105, 111),
         (TAKEN, "external", 113, 118),
         (RAISED, "not taken", 100, 102),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The stages of alarms in a made-up trace: which of its interrupts are alarms, and whose the
-upcalls are."""
+"""The stages of alarms in a synthetic trace: which interrupts are alarms, and which upcalls belong
+to them.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,9 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain, "_points", lambda *about: POINTS)
 
 
-def told(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> list[Any]:
-    """Track, name, begin and end of what is found where instructions at these addresses leave every
-    ten cycles, from cycle 10 on."""
+def alarm_slices(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> list[Any]:
+    """Return the track, name, begin and end of the slices of a trace whose instructions are at
+    these addresses, ten cycles apart, from cycle 10 on."""
     steps = [
         (10 * n, Step(0, at >= UPCALL, at, 0x13, 10, (), handler=at == TIMER))
         for n, at in enumerate(ran, 1)
@@ -43,11 +44,11 @@ def told(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> l
     image = Image(Path("none"), (), "0")
     program = Program(boards.load(boards.DEFAULT).kernels[2])
     traced = TracedSteps(program, image, steps, raised, upcalls)
-    return [(one.track, one.name, one.begin, one.end) for one in chain.alarm_tracks(traced)]
+    return [(part.track, part.name, part.begin, part.end) for part in chain.alarm_tracks(traced)]
 
 
-def test_an_alarm_has_its_stages_inside() -> None:
-    assert told(OTHER, *WHOLE, raised=(12,)) == [
+def test_an_alarm_contains_its_stages() -> None:
+    assert alarm_slices(OTHER, *WHOLE, raised=(12,)) == [
         ("alarms", "alarm", 12, 60),
         ("alarms", "taken", 12, 20),
         ("alarms", "served", 20, 30),
@@ -57,23 +58,25 @@ def test_an_alarm_has_its_stages_inside() -> None:
     ]
 
 
-def test_alarms_that_overlap_have_a_track_each() -> None:
+def test_overlapping_alarms_have_separate_tracks() -> None:
     both = (TIMER, SERVE, QUEUE, TIMER, SERVE, QUEUE, CHOOSE, UPCALL, CHOOSE, UPCALL, *WHOLE)
-    found = [one for one in told(OTHER, *both, raised=(12, 45, 115)) if one[1] == "alarm"]
-    assert found == [
+    alarms = [
+        part for part in alarm_slices(OTHER, *both, raised=(12, 45, 115)) if part[1] == "alarm"
+    ]
+    assert alarms == [
         ("alarms", "alarm", 12, 90),
         ("alarms 2", "alarm", 45, 110),
         ("alarms", "alarm", 115, 160),
     ]
 
 
-def test_a_kernel_of_no_family_has_no_such_track(
+def test_a_kernel_without_a_family_has_no_alarm_track(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def unknown(kernel: Program) -> KernelFamily:
         raise TockmarkError("k.elf is of no kernel whose stages are known", "do this")
 
     monkeypatch.setattr(chain, "find_family", unknown)
-    assert told(OTHER, *WHOLE, raised=(12,)) == []
-    said = "tockmark: the trace has no stages of alarms: k.elf is of no kernel whose stages"
-    assert capsys.readouterr().err.startswith(said)
+    assert alarm_slices(OTHER, *WHOLE, raised=(12,)) == []
+    warning = "tockmark: the trace has no stages of alarms: k.elf is of no kernel whose stages"
+    assert capsys.readouterr().err.startswith(warning)

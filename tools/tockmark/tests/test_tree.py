@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Worktrees of the user's repository, which stays as it is whatever comes of a build."""
+"""Worktrees of the user's repository, which every build leaves unchanged."""
 
 import os
 import signal
@@ -35,19 +35,19 @@ def refused(user: User, *revisions: str) -> str:
 # The user's repository
 
 
-def test_both_sides_are_built_and_the_users_repository_is_as_it_was(user: User) -> None:
+def test_building_both_sides_leaves_the_repository_unchanged(user: User) -> None:
     before = user.state()
     with build_sides(user.tree, ["HEAD~1", "main"], Recipe(COPY, ELF)) as (base, new):
         assert [path.read_bytes() for path in base.up_to(1)] == [elf(0, 4, 8)]
         assert [path.read_bytes() for path in new.up_to(1)] == [elf(0, 8, 4)]
         assert (base.commit.subject, new.commit.subject) == ("first", "second")
-        assert "worktrees" in os.listdir(user.tree / ".git")  # or the test would see nothing
+        assert "worktrees" in os.listdir(user.tree / ".git")  # otherwise the test proves nothing
     assert user.state() == before
     assert not list(paths.worktrees().rglob("tree"))
 
 
 def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
-    """A process in the midst of a build, and one that this build began."""
+    """A process that is building, and its child process."""
     begun = user.count.with_name("begun")
     command = f"sleep 1000 & echo $! >{begun}.new; mv {begun}.new {begun}; wait"
     words = ["bisect", str(user.tree), "HEAD~1", "HEAD", "--build", command, "--elf", "kernel.elf"]
@@ -68,33 +68,33 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     return process, int(begun.read_text())
 
 
-def test_it_is_as_it_was_after_control_c_and_nothing_goes_on(user: User) -> None:
+def test_ctrl_c_leaves_the_repository_unchanged_and_no_process(user: User) -> None:
     before = user.state()
     process, child = building(user)
     process.send_signal(signal.SIGINT)
-    process.send_signal(signal.SIGINT)  # nor does a second one break off what the first began
-    _, said = process.communicate()
-    last = said.decode().splitlines()[-1]
-    assert process.returncode == 130, said
-    assert last.startswith("tockmark: interrupted while "), said
+    process.send_signal(signal.SIGINT)  # a second Ctrl-C must not interrupt the clean-up
+    _, error = process.communicate()
+    last = error.decode().splitlines()[-1]
+    assert process.returncode == 130, error
+    assert last.startswith("tockmark: interrupted while "), error
     assert user.state() == before
     assert not runs(child)
 
 
-def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
+def test_the_next_run_removes_what_a_killed_run_left(user: User) -> None:
     before = user.state()
     process, child = building(user)
     process.kill()
     process.communicate()
     assert user.state() != before
     with build_sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
-        assert not runs(child)  # or it would write to the same path
+        assert not runs(child)  # it could write to the same path
         assert side.up_to(1)
     assert user.state() == before
 
 
 def runs(pid: int) -> bool:
-    """Whether a process does anything yet; it may be dead and not yet taken note of."""
+    """Return whether a process is running, not just a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -104,7 +104,7 @@ def runs(pid: int) -> bool:
 # What is refused
 
 
-def test_what_will_not_do_is_refused_in_one_line(user: User, tmp_path: Path) -> None:
+def test_unusable_repositories_are_refused_in_one_line(user: User, tmp_path: Path) -> None:
     assert "'none'" in refused(user, "none")
     assert "'--all'" in refused(user, "--all")
     assert "names no commit" in refused(user, "HEAD:k0")

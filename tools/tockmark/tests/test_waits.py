@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The arithmetic of an alarm's stages, from marks, and of stretches, from a trace; and what is said
-where a stage's end is gone."""
+"""The stages of an alarm from marks, the stretches from a trace, and errors when a stage's point is
+missing.
+"""
 
 import re
 from collections.abc import Sequence
@@ -67,14 +68,17 @@ def test_each_stage_ends_at_its_point() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([name for name, _ in WHOLE]), st.integers(0, 300))))
-def test_stages_add_up_to_the_whole_whatever_is_passed(seen: list[tuple[str, int]]) -> None:
-    found = chain.find_stages(FAMILY, passings(*sorted(seen, key=lambda one: one[1])), 100, 250)
-    assert sum(found.stages) == found.whole == 150
-    assert min(found.stages) >= 0
+def test_stages_always_add_up_to_the_whole(seen: list[tuple[str, int]]) -> None:
+    alarm = chain.find_stages(
+        FAMILY, passings(*sorted(seen, key=lambda passing: passing[1])), 100, 250
+    )
+    assert sum(alarm.stages) == alarm.whole == 150
+    assert min(alarm.stages) >= 0
 
 
 def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
-    """A boot's log of some alarms of 100 cycles a tick: each taken, served, … ten cycles later."""
+    """A boot's log with alarms at 100 cycles per tick; the stages follow each other after ten
+    cycles."""
     encoder, lines = Encoder("sleeper"), list[str]()
     dues = [10 * n for n in range(1, 3 + count)]
     for due in dues:
@@ -86,20 +90,20 @@ def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
     if full:
         lines.append(Mark(0, 10**6, "full").encode())
     lines += encoder.lines("begin proto=1 apps=1")
-    lines += encoder.lines("quiet 10 10")  # ticks from one to the next
+    lines += encoder.lines("quiet 10 10")  # distances in ticks
     lines += encoder.lines("due" + count * " 10")
     return [*lines, *encoder.lines("end ok")]
 
 
-def test_the_alarms_of_a_log() -> None:
-    found = chain.alarms_in_log(FAMILY, log(), "nothing")
-    assert [alarm.due for alarm in found] == [3000, 4000, 5000]
-    assert {alarm.stages for alarm in found} == {(10, 10, 10, 10, 10)}
-    assert chain.stage_spreads(FAMILY, found)["served"] == chain.WaitSpread(10, 10, 10, 3)
+def test_alarms_are_read_from_a_log() -> None:
+    alarms = chain.alarms_in_log(FAMILY, log(), "nothing")
+    assert [alarm.due for alarm in alarms] == [3000, 4000, 5000]
+    assert {alarm.stages for alarm in alarms} == {(10, 10, 10, 10, 10)}
+    assert chain.stage_spreads(FAMILY, alarms)["served"] == chain.WaitSpread(10, 10, 10, 3)
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (log(drop="served"), "beside ipc: .* stage 'served'"),
         (log(drop="upcall"), "0 alarms came"),
@@ -107,20 +111,20 @@ def test_the_alarms_of_a_log() -> None:
         (log()[:-1], "is incomplete"),
     ],
 )
-def test_a_log_that_lacks_something_is_refused_by_name(lines: Sequence[str], said: str) -> None:
-    with pytest.raises(TockmarkError, match=said):
+def test_an_incomplete_log_is_refused_with_its_load(lines: Sequence[str], message: str) -> None:
+    with pytest.raises(TockmarkError, match=message):
         chain.alarms_in_log(FAMILY, lines, "beside ipc")
 
 
-def test_the_stages_of_each_family_can_be_marks() -> None:
+def test_stage_names_of_each_family_are_valid_marks() -> None:
     both = [
         family.for_chain(name)
         for family in chain.load_families()
         for name in (chain.ALARM, chain.UART)
     ]
-    for one in chain.load_families():
-        (other,) = one.chain
-        assert {stage.name for stage in other.stage} < {stage.name for stage in one.stage}
+    for family in chain.load_families():
+        (other,) = family.chain
+        assert {stage.name for stage in other.stage} < {stage.name for stage in family.stage}
     for family in both:
         names = [stage.mark for stage in family.stage]
         assert len({*names}) == len(names)
@@ -136,7 +140,7 @@ CSRC_A0, CSRS_A0, CSRW_A0 = 0x30053073, 0x30052073, 0x30051073
 
 
 def trace(*steps: tuple[int, str, int, int] | tuple[int, str, int, int, str]) -> list[str]:
-    """Lines of a trace: cycle, mode, address, instruction, and perhaps effects."""
+    """Lines of a trace: cycle, mode, address, instruction, and optional effects."""
     return [
         f"{cycle:10d} {cycle:10d} {mode} {pc:08x} {insn:8x} {1:3d} {'-':8} {''.join(effects)}"
         for cycle, mode, pc, insn, *effects in steps
@@ -150,18 +154,18 @@ def followed(*steps: tuple[int, str, int, int] | tuple[int, str, int, int, str])
 
 
 def test_interrupts_are_off_from_a_trap_to_the_return() -> None:
-    found = followed((11, M, 0x40, NOP, "handler"), (31, M, 0x44, MRET), (40, U, 0x1004, NOP))
-    assert found == {OFF: 30, LOOK: 30, CALL: 0, CORE: 0}
+    spans = followed((11, M, 0x40, NOP, "handler"), (31, M, 0x44, MRET), (40, U, 0x1004, NOP))
+    assert spans == {OFF: 30, LOOK: 30, CALL: 0, CORE: 0}
 
 
 @pytest.mark.parametrize(
     ("off", "on"),
     [(CSRCI, CSRSI), (CSRC_A0, CSRS_A0), (CSRW_A0 | 0 << 15, CSRSI)],
 )
-def test_the_kernel_switches_them_by_mstatus(off: int, on: int) -> None:
+def test_mstatus_turns_interrupts_off_and_on(off: int, on: int) -> None:
     if off == CSRW_A0:  # from x0, which is 0
         off &= ~(31 << 15)
-    found = followed(
+    spans = followed(
         (5, M, 0x40, NOP, "x10=00000008"),
         (10, M, 0x44, off),
         (50, M, 0x48, NOP),
@@ -169,32 +173,34 @@ def test_the_kernel_switches_them_by_mstatus(off: int, on: int) -> None:
         (90, M, 0x50, NOP),
         (95, U, 0x1000, NOP),
     )
-    assert found[OFF] == 50
+    assert spans[OFF] == 50
 
 
 def test_a_deferred_call_waits_until_it_is_served() -> None:
-    found = followed((5, M, 0x90, NOP), (9, M, 0x90, NOP), (45, M, 0x94, NOP), (70, M, 0x94, NOP))
-    assert found[CALL] == 8
+    spans = followed((5, M, 0x90, NOP), (9, M, 0x90, NOP), (45, M, 0x94, NOP), (70, M, 0x94, NOP))
+    assert spans[CALL] == 8
 
 
 def test_a_process_has_the_core_until_another_runs() -> None:
-    found = followed(
+    spans = followed(
         (5, M, 0x40, NOP), (9, U, 0x1004, NOP), (45, M, 0x40, NOP), (50, U, 0x2000, NOP)
     )
-    assert found[CORE] == 44
+    assert spans[CORE] == 44
 
 
-def beside(worst: int, name: str = "nothing", count: int = 9) -> LoadWaits:
-    """What was found beside a load, whose stage `served` takes all but 100 cycles."""
-    taken = WaitSpread(90, 95, 100, count)
-    stages = {"taken": taken, "served": WaitSpread(10, 20, worst - 100, count)}
+def load_waits(worst: int, name: str = "nothing", count: int = 9) -> LoadWaits:
+    """The waits under a load whose stage `served` takes all but 100 cycles."""
+    stages = {
+        "taken": WaitSpread(90, 95, 100, count),
+        "served": WaitSpread(10, 20, worst - 100, count),
+    }
     return LoadWaits(name, name, WaitSpread(100, 110, worst, count), stages)
 
 
 def stored(worst: int = 500, **changes: Any) -> StoredLatency:
-    """What a run found beside one load."""
+    """A measurement with one load."""
     parts = (StackPart(("main", "serve"), worst),)
-    found = StoredLatency(
+    latency = StoredLatency(
         "tockmark-latency",
         1,
         "2026-11-26",
@@ -206,14 +212,14 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
         "toy",
         10**6,
         {"taken": "interrupts are off", "served": "it is served"},
-        (beside(worst),),
+        (load_waits(worst),),
         WorstAlarm("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
         (LongestStretch(OFF, 90, "nothing", parts),),
     )
-    return replace_part(found, **changes)
+    return replace_part(latency, **changes)
 
 
-def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_latency_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "waits.json"
     path.write_text(report.format_file(stored()))
     assert report.load(path) == stored()
@@ -222,24 +228,24 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         report.load(path)
 
 
-def moved(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
+def regressions(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
     """The waits that are a regression."""
     return [row for row in report.wait_verdicts(base, new) if row.limit]
 
 
-def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
-    (found,) = moved(stored(10_000), stored(12_000))
-    assert found.row.name == "wait.alarm load=nothing of=worst icache=on"
-    assert (found.before, found.after, found.verdict) == (10_000, 12_000, Verdict.WORSE)
-    assert found.where == "served +2,000, most in serve"
-    assert moved(stored(10_000), stored(10_500)) == []
-    assert moved(stored(1000), stored(1200)) == []
-    assert moved(stored(12_000), stored(10_000)) == []
-    (less, _) = report.wait_verdicts(stored(12_000), stored(10_000))
-    assert (less.verdict, less.where) == (Verdict.BETTER, "served -2,000, most in serve")
+def test_a_longer_worst_alarm_is_reported_with_its_stage() -> None:
+    (verdict,) = regressions(stored(10_000), stored(12_000))
+    assert verdict.row.name == "wait.alarm load=nothing of=worst icache=on"
+    assert (verdict.before, verdict.after, verdict.verdict) == (10_000, 12_000, Verdict.WORSE)
+    assert verdict.where == "served +2,000, most in serve"
+    assert regressions(stored(10_000), stored(10_500)) == []
+    assert regressions(stored(1000), stored(1200)) == []
+    assert regressions(stored(12_000), stored(10_000)) == []
+    (shorter, _) = report.wait_verdicts(stored(12_000), stored(10_000))
+    assert (shorter.verdict, shorter.where) == (Verdict.BETTER, "served -2,000, most in serve")
 
 
-def test_waits_stand_in_the_table_of_an_answer() -> None:
+def test_waits_are_in_the_table_of_a_judgement() -> None:
     rows = report.wait_verdicts(stored(10_000), stored(12_000))
     judgement = Judgement(sorted_verdicts(rows))
     assert judgement.exit_code == REGRESSION

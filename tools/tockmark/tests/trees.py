@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Small trees that have the anchors of `tockmark patch`: nothing of Tock is needed."""
+"""Small trees with the anchors of `tockmark patch`, without any of Tock's code."""
 
 from pathlib import Path
 
 from tockmark.trees.patch import load_families
 
-# With Earl Grey, by the board: the newest family of each; those before it by their versions, too.
+# Boards with Earl Grey: the newest family by its board, earlier ones also by their versions.
 EARL_GREY = [family for family in load_families() if family.perf]
 NEWEST = {Path(family.board).name: family for family in EARL_GREY}
 KNOWN = {
@@ -77,7 +77,7 @@ OTHER_NAMES = {
 
 
 def make_other(tree: Path, name: str) -> Path:
-    """A tree that has what one of `OTHERS` looks for, and no Earl Grey."""
+    """A tree with the anchors of a board in `OTHERS`, without Earl Grey."""
     family = OTHERS[name]
     type_, named, rest = OTHER_NAMES[name]
     main = OTHER_MAIN.replace("NAMED", named).replace("NAME", type_).replace("REST", rest)
@@ -87,9 +87,9 @@ def make_other(tree: Path, name: str) -> Path:
     return tree
 
 
-def make(tree: Path, known: str) -> Path:
-    """A tree that has what one of `KNOWN` looks for, and hardly more."""
-    family = KNOWN[known]
+def make(tree: Path, board: str) -> Path:
+    """A minimal tree with the anchors of a board in `KNOWN`."""
+    family = KNOWN[board]
     board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
 

@@ -16,7 +16,16 @@ from typing import NamedTuple
 from msgspec import structs
 
 from tockmark.base.documents import DIGITS, MAX_COUNT
-from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, CounterName, Key, Lang, Params, language
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    LANGS,
+    PERF,
+    CounterName,
+    Key,
+    Lang,
+    Params,
+    parse_language,
+)
 from tockmark.wire.captured import Captured, log_lines
 from tockmark.wire.records import (
     BOOT_NAME,
@@ -52,7 +61,7 @@ class App:
     open_row: StoredRow | None = None  # the row of the next data records
     lengths: dict[str, int] = field(default_factory=dict)  # samples per series of the open row
     stacks: dict[Key, int] = field(default_factory=dict)  # of rows whose bench record follows
-    extra: dict[Key, Extra] = field(default_factory=dict)  # likewise
+    extra: dict[Key, Extra] = field(default_factory=dict)  # of such rows
     last_line: int = 0  # of the log, where its previous record begins
     lang: Lang = "c"
 
@@ -72,7 +81,7 @@ class App:
         return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
 
     def store(self, row: StoredRow) -> None:
-        """Store a row, to which the next data records belong."""
+        """Store a row. The next data records belong to it."""
         self.open_row = self.rows_by_key[row.key] = row
 
 
@@ -290,8 +299,8 @@ def finish(measured: Measured) -> None:
 
 
 def _remove_uncertain_apps(measured: Measured) -> None:
-    """Remove uncertain apps, if apps name their boots: those whose boot is not known, and those
-    that lost lines and have no `end` to confirm that the boot is still the same."""
+    """Remove uncertain apps, if apps name their boots: apps without a known boot, and apps that
+    lost lines and have no `end` to confirm that the boot is still the same."""
     if not any(app.begin and "boot" in app.begin for _, app in measured.each()):
         return
     for boot, app in list(measured.each()):
@@ -305,7 +314,7 @@ def _set_languages(measured: Measured) -> None:
     """Set the language of each app, from its `begin`, the mark of its boot, or the whole log.
     Remove apps whose language is not certain."""
     stated: dict[int, Lang] = {
-        id(app): language(app.begin["lang"])
+        id(app): parse_language(app.begin["lang"])
         for _, app in measured.each()
         if app.begin and "lang" in app.begin
     }
@@ -426,7 +435,7 @@ def _begin(app: App, record: Record) -> None:
         raise ValueError(f"this tool reads proto=1, not proto={begin.get('proto', '')}")
     _count(begin.get("apps", ""), "apps")
     _count(begin.get("only", "1"), "only")
-    language(begin.get("lang", "c"))
+    parse_language(begin.get("lang", "c"))
     app.begin = begin
 
 

@@ -2,7 +2,7 @@
 """The output of a boot, as it passes from a target to the decoder.
 
 A simulator, the cache, QEMU and a board each give a `Captured` per boot. A log file is one too:
-marks in the log, or the apps, tell which boots are in it.
+its boots are named by marks in the log, or by the apps.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from tockmark.wire.uart_line import BOOT_MARKS, as_text
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a boot ended."""
+    """The ending of a boot."""
 
     why: str | None = None  # what went wrong, in one line; None: the suite finished
     cycles: Count = 0  # until the end, by the target's own clock; 0 if it has none

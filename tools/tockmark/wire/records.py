@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 
-from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
+from tockmark.suite.catalogue import ICACHE, LANGS, Lang, parse_language
 from tockmark.wire.uart_line import (
     ESCAPE,
     LOG_MARKS,
@@ -34,7 +34,7 @@ from tockmark.wire.uart_line import (
     with_checksum,
 )
 
-STARTS = (START, *LOG_MARKS)  # a line with one that is none of ours is damaged
+STARTS = (START, *LOG_MARKS)  # any other line with one of these is damaged
 CLOSED = "."  # the last word of a data record that is complete
 ARM = "arm"  # the mark before each sample; earlier marks do not count
 FULL = "full"  # the simulator's last mark, when it stops marking
@@ -110,7 +110,7 @@ class Restart(Gap):
 class Record:
     """A record: its kind (`begin`, `bench`, …), its words and its `key=value` pairs.
 
-    A parameter may have the same name as one of the record's own keys, which come last.
+    The record's own keys come last; a parameter may have the same name.
     """
 
     app: str
@@ -219,7 +219,7 @@ def decode_boot_mark(raw: str) -> BootMark | None:
     if not match:
         return None
     ends = match["what"] == "end"
-    lang = language(match["lang"]) if match["lang"] else None
+    lang = parse_language(match["lang"]) if match["lang"] else None
     icache = match["icache"] == ICACHE[True]
     mark = BootMark(match["name"], icache, match["app"], ends, lang)
     return mark if mark.encode() == match[0] else None

@@ -60,7 +60,7 @@ class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     icache: bool | None = None
     inner: Positive = 1
     reads: Count = 1
-    passes: Count = 0  # n of a slope's series; 0: there are none
+    passes: Count = 0  # n of a slope's series; 0: not a slope
     by: Reader = "sampler"
     clock: Clock = "core"
     cycles_runs: str | None = None

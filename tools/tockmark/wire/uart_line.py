@@ -2,8 +2,8 @@
 """A line of the UART: its format, its checksum, and the escaping of text that looks like a mark.
 
 Every line with numbers ends with a checksum. Apps print `#tm <seq> <app> <text> *<crc>`. Marks have
-other formats: whoever captures a log writes `#boot` and `#end`, the simulator `#sim`. `as_text`
-escapes lines of apps that look like a mark.
+other formats: `#boot` and `#end` from the tool that captures a log, `#sim` from the simulator.
+`as_text` escapes lines of apps that look like a mark.
 """
 
 import binascii
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 LINE_LIMIT = 64  # bytes with the newline: a Tock console writes this many in one piece
 START = "#tm "  # of a line of an app
-BOOT_MARKS = ("#boot ", "#end ")  # written by whoever captures a log
+BOOT_MARKS = ("#boot ", "#end ")  # written by the tool that captures a log
 SIM_MARK = "#sim "  # of a mark of the simulator's clock
 LOG_MARKS = (*BOOT_MARKS, SIM_MARK)  # in a log; apps cannot write them
 ESCAPE = "\\"  # precedes a line of an app that looks like a mark

@@ -18,7 +18,7 @@ use crate::peer::START_MS;
 
 static RANG: AtomicBool = AtomicBool::new(false);
 static PER_MILLISECOND: AtomicU32 = AtomicU32::new(0); // ticks
-static LEAST: AtomicU32 = AtomicU32::new(0); // ticks until the kernel has certainly set an alarm
+static LEAST: AtomicU32 = AtomicU32::new(0); // ticks: the shortest alarm that comes while another app runs
 
 /// The work of the alarm's upcall. Each app defines the upcall itself, since it is a mark.
 pub fn ring(_now: u32, _due: u32, _zero: u32) {

@@ -228,7 +228,7 @@
 //! Kernel::subscribe_static(0x99, 5, &came).unwrap();
 //! ```
 //!
-//! An upcall whose state cannot be shared, though a static is shared:
+//! An upcall in a static, with state that cannot be shared:
 //!
 //! ```compile_fail,E0277
 //! # #![allow(unused)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Earl Grey as taped out, on the CW310 FPGA board: its memory map, its registers and every number
-// of its timing. Source: OpenTitan's RTL at edf5e35f5d (earlgrey_es), by module as named. The whole
-// gives the RTL's own cycle counts on the reference programs (docs/boards-and-simulator.md).
+// Earl Grey as taped out, on the CW310 FPGA board: its memory map, registers and timing. Source:
+// OpenTitan's RTL at edf5e35f5d (earlgrey_es); comments name the modules. On the reference programs
+// the model has the same cycle counts as the RTL (docs/boards-and-simulator.md).
 #pragma once
 
 namespace earlgrey::machine {
@@ -16,7 +16,7 @@ constexpr unsigned kOutstanding = 2;
 
 // sram_ctrl_main (prim_ram_1p_adv): acceptance to answer.
 constexpr unsigned kSramAnswer = 1;
-// tlul_sram_byte: a sub-word write reads, merges and writes back; the port is shut meanwhile.
+// tlul_sram_byte: a sub-word write reads, merges and writes back; the port is closed meanwhile.
 constexpr unsigned kSramSubwordWrite = 3;
 
 // rom_ctrl (prim_rom_adv), behind a one-entry request FIFO with pass-through and a one-entry
@@ -27,7 +27,7 @@ constexpr bool kRomFifos = true;
 // PLIC, flash_ctrl and other register blocks on xbar_main, with a register stage each way.
 constexpr unsigned kRegisterAnswer = 3;
 
-// An address that nothing answers: tlul_err_resp.
+// An address without a device: tlul_err_resp.
 constexpr unsigned kNothingAnswer = 1;
 
 // xbar_peri runs at a quarter of the core clock; requests and answers cross in tlul_fifo_async.
@@ -46,8 +46,8 @@ constexpr unsigned kFlashBankBit = 19;
 constexpr bool kFlashKeepsOwed = true;
 constexpr bool kFlashFifos = true;
 
-// otp_ctrl: from the i-cache's request for a scrambling key to the key. The chip's own figure is
-// not known; this one is fitted: of 0 to 119 it meets most of the reference programs.
+// otp_ctrl: from the i-cache's request for a scrambling key to the key. The chip's figure is not
+// known. Of all values from 0 to 119, this one fits most of the reference programs.
 constexpr unsigned kScrambleKey = 46;
 
 // --- memory map (top_earlgrey) ----------------------------------------------------------------
@@ -99,7 +99,7 @@ enum TimerRegister : uint32_t {
     kTimerCompareHigh = 0x11c,
 };
 
-// sram_ctrl of main and of retention SRAM; only the first can let code run (InstrExec).
+// sram_ctrl of main and of retention SRAM; only the first can allow code to run (InstrExec).
 constexpr std::array<uint32_t, 2> kSramControls = {0x411c0000, 0x40500000};
 enum SramRegister : uint32_t { kSramExecRegwen = 0x08, kSramExec = 0x0c };
 
@@ -111,8 +111,8 @@ enum PlicRegister : uint32_t {
     kPlicClaim = 0x200004,
 };
 
-// Blocks behind xbar_peri, and register blocks on xbar_main. Those without a model of their own
-// read as zero and ignore writes; the simulator tells which were touched.
+// Blocks behind xbar_peri, and register blocks on xbar_main. Blocks without a model read as zero
+// and ignore writes; --touched lists the accessed ones.
 constexpr Window kPeripherals[] = {
     {kUart0, 0x40, "uart0"},
     {0x40010000, 0x40, "uart1"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Earl Grey of 2021-03, on no board: OpenTitan's RTL at a558aaa3f, which a package holds. That chip
-// is simulated whole (../../../../lab/chip), and this model is held against it.
+// Earl Grey of 2021-03, without a board: OpenTitan's RTL at a558aaa3f, available as a package. The
+// lab simulates that whole chip in RTL (../../../../lab/chip), to check this model.
 #pragma once
 
 #include "of_2020.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Earl Grey as it was in 2020, on the Nexys Video FPGA board of the study: OpenTitan's RTL at
-// 99cb19827.
+// Earl Grey of 2020 on the Nexys Video FPGA board of the study: OpenTitan's RTL at 99cb19827.
 #pragma once
 
 #include "of_2020.h"
@@ -10,11 +9,11 @@ namespace earlgrey::machine {
 constexpr uint32_t kSramSize = 64 << 10;
 constexpr uint32_t kFlashSize = 512 << 10;
 constexpr unsigned kFlashBankBit = 18;
-constexpr bool kFlashKeepsOwed = false; // flash_phy_rd's arbiter is given buf_valid alone
+constexpr bool kFlashKeepsOwed = false; // flash_phy_rd's arbiter only gets buf_valid
 
 // From acceptance to the first edge of the peripheral clock that captures it. The divided clock's
-// edge comes with one of the core's, so 1 and 2 are both in the RTL, by which edge is first; on the
-// FPGA the delay of its clock nets decides. No figure of the study tells them apart.
+// edge coincides with one of the core's. In the RTL, 1 and 2 are both possible, depending on which
+// edge is first; on the FPGA the delay of the clock nets decides. The study's figures fit both.
 constexpr unsigned kPeripheralSetup = 2;
 
 constexpr unsigned kIrqSources = 86;
@@ -29,8 +28,8 @@ enum PlicRegister : uint32_t {
     kPlicClaim = 0x210,
 };
 
-// Blocks behind xbar_peri, and register blocks on xbar_main. Those without a model of their own
-// read as zero and ignore writes; the simulator tells which were touched.
+// Blocks behind xbar_peri, and register blocks on xbar_main. Blocks without a model read as zero
+// and ignore writes; --touched lists the accessed ones.
 constexpr Window kPeripherals[] = {
     {kUart0, 0x1000, "uart"},
     {0x40040000, 0x1000, "gpio"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What Earl Grey's RTL of 2020-12 (99cb19827, the study's bitstream) and of 2021-03 (a558aaa3f, the
-// whole chip that we simulate) have in common: timing, register layouts, and where blocks are. By
-// module as named.
+// The common part of Earl Grey's RTL of 2020-12 (99cb19827, the study's bitstream) and of 2021-03
+// (a558aaa3f, the whole chip that we simulate): timing, register layouts and addresses of blocks.
+// Comments name the modules.
 #pragma once
 
 namespace earlgrey::machine {
@@ -16,29 +16,29 @@ constexpr unsigned kOutstanding = 2;
 
 // sram_ctrl_main (prim_ram_1p_adv): acceptance to answer.
 constexpr unsigned kSramAnswer = 1;
-// Bytes have write enables of their own.
+// Each byte has a write enable.
 constexpr unsigned kSramSubwordWrite = 1;
 
-// rom (prim_rom_adv), straight on xbar_main.
+// rom (prim_rom_adv), directly on xbar_main.
 constexpr unsigned kRomAnswer = 1;
 constexpr bool kRomFifos = false;
 
 // PLIC, flash_ctrl and other register blocks on xbar_main, with a register stage each way.
 constexpr unsigned kRegisterAnswer = 3;
 
-// An address that nothing answers: tlul_err_resp.
+// An address without a device: tlul_err_resp.
 constexpr unsigned kNothingAnswer = 1;
 
 // xbar_peri runs at a quarter of the core clock; requests and answers cross in tlul_fifo_async. Its
-// timing is the same in both; which edge of the divided clock captures a request is each machine's
-// own (kPeripheralSetup).
+// timing is the same in both. Only the edge of the divided clock that captures a request depends on
+// the machine (kPeripheralSetup).
 constexpr unsigned kPeripheralClock = 4;    // core cycles in a peripheral cycle
 constexpr unsigned kPeripheralInterval = 4; // from one capture to the next
 constexpr unsigned kPeripheralAnswer = 14;  // from capture to answer
 constexpr unsigned kPeripheralAccess = 8;   // from capture to the register itself (not checked)
 
 // flash_phy_rd: read buffers in each bank, bytes in each, and the array's read time (no
-// scrambling); straight on xbar_main.
+// scrambling); directly on xbar_main.
 constexpr unsigned kFlashBuffers = 4;
 constexpr unsigned kFlashWordBytes = 8;
 constexpr unsigned kFlashArrayRead = 2;
@@ -59,8 +59,8 @@ constexpr uint32_t kRvTimer = 0x40100000;
 constexpr uint32_t kOtpCtrl = 0x40130000;
 constexpr uint32_t kPlic = 0x41010000, kPlicSize = 0x1000;
 
-// Where the simulator's boot ROM finds what to write to the core's CPUCTRL register. The ROM of
-// 2020 left that register alone; a word of the one-time memory is ours to use.
+// The value that the simulator's boot ROM writes to the core's CPUCTRL register. The ROM of 2020
+// did not write it, so an unused word of the one-time memory serves.
 constexpr uint32_t kOtpCpuctrl = kOtpCtrl + 0x1000 + 284;
 
 constexpr unsigned kUartIrqs = 8;
@@ -94,7 +94,7 @@ enum TimerRegister : uint32_t {
     kTimerIntrTest = 0x11c,
 };
 
-// No register lets code run from SRAM in this model.
+// This model has no register that allows code in SRAM.
 constexpr std::array<uint32_t, 0> kSramControls = {};
 enum SramRegister : uint32_t { kSramExecRegwen, kSramExec };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The core as OpenTitan configures it in earlgrey_es, without lockstep. Its registers are those of an
-// FPGA, which no count depends on.
+// OpenTitan's configuration of the core in earlgrey_es, without lockstep. The register file is the
+// FPGA's, which does not affect any count.
 package core_config;
   localparam bit                 PMPEnable        = 1'b1;
   localparam int unsigned        PMPGranularity   = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Hangs the retirement port into every ibex_core. Names on the right are those of the core's inside.
-// Of the instructions that take an exception, this core marks only the illegal ones.
+// Binds the retirement port to every ibex_core. The names on the right are internal signals of the
+// core. Of the instructions that take an exception, this core marks only the illegal ones.
 bind ibex_core retirement u_retirement (
   .clk_i          (clk),
   .rst_ni         (rst_ni),

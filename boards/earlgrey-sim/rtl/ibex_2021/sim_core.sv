@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Ibex of 2021 (top: ibex_core), configured as OpenTitan had it in 2020: no bit manipulation, an
+// Ibex of 2021 (top: ibex_core) in OpenTitan's configuration of 2020: no bit manipulation, an
 // i-cache without scrambling, no ePMP.
 module sim_core
   import ibex_pkg::*;
@@ -91,8 +91,8 @@ module sim_core
     .core_sleep_o
   );
 
-  // This core does not tell of a fault in a fault handler, as later ones do: an exception between
-  // an exception and the return from it.
+  // Unlike later ones, this core does not report a double fault: an exception between an exception
+  // and the return from it.
   logic exception, in_exception_q;
   assign exception = u_ibex_core.csr_save_cause & ~u_ibex_core.exc_cause[5];
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -106,7 +106,7 @@ module sim_core
     if (data_req_o && data_gnt_i) last_data_addr_o <= data_addr_o;
   end
 
-  // pc_id also shows what a taken branch throws away: keep the last that was an instruction.
+  // pc_id also has instructions that a taken branch discards, so keep the last valid one.
   always_ff @(posedge clk_i) begin
     if (u_ibex_core.instr_valid_id) begin
       pc_o      <= u_ibex_core.pc_id;

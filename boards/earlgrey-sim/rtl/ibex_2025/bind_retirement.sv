@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Hangs the retirement port into every ibex_core. Names on the right are those of the core's inside.
+// Binds the retirement port to every ibex_core. The names on the right are internal signals of the
+// core.
 bind ibex_core retirement u_retirement (
   .clk_i          (clk_i),
   .rst_ni         (rst_ni),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app own: where version 1 of the interface leaves a choice, what the baseline kernel does. */
+/* The app own: the baseline kernel's behaviour where version 1 of the interface leaves a choice. */
 #include "checks.h"
 
 const struct identity identity = {"own", 1, 0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app rules: what a kernel with version 1 of the interface does. */
+/* The app rules: the behaviour of every kernel with version 1 of the interface. */
 #include "checks.h"
 
 const struct identity identity = {"rules", 1, 0};
 
-/* Addresses that are no app's: the boot ROM, the kernel's flash and RAM, a device, the last word.
+/* Addresses outside the app: the boot ROM, the kernel's flash and RAM, a device, the last word.
  */
 static const uint32_t foreign[] = {0x8000, 0x20000400, 0x10000800, 0x40000000, 0xfffffffc};
 enum { FOREIGN = sizeof foreign / sizeof *foreign };
@@ -19,7 +19,7 @@ static void make_upcall_wait(void) {
     spin(milliseconds(2));
 }
 
-/* There is no yield that does not wait: an alarm ends this one, and counts as one upcall. */
+/* Version 1 has no yield without a wait: an alarm ends this one, and counts as one upcall. */
 static uint32_t upcalls_waiting(void) {
     uint32_t before = seen.count;
     subscribe(PERF, 0, note_upcall, 99);
@@ -53,7 +53,7 @@ static void check_results(void) {
     rule("V1-4");
     expect(command(CONSOLE, 0, 0, 0).a0, 0);
     expect(command(DEBUG, 0, 0, 0).a0, 0);
-    expect(command(ALARM, 0, 0, 0).a0, 1); /* how many alarms */
+    expect(command(ALARM, 0, 0, 0).a0, 1); /* the number of alarms */
 
     rule("V1-5");
     expect_error(command(ABSENT, 0, 0, 0), NODEVICE);
@@ -108,7 +108,7 @@ static void check_subscribe(void) {
     expect(subscribe(ALARM, 0, 0, 3).a0, 0);
 
     rule("V1-21");
-    make_upcall_wait(); /* nobody wants it */
+    make_upcall_wait(); /* without a subscription */
     expect(upcalls_waiting(), 0);
 
     rule("V1-22");
@@ -140,7 +140,7 @@ static void check_allow(void) {
 
     rule("V1-31");
     expect(allow(CONSOLE, 1, 0, 0).a0, 0);
-    expect(allow(CONSOLE, 1, 0, 64).a0, 0); /* a null address allows nothing */
+    expect(allow(CONSOLE, 1, 0, 64).a0, 0); /* a null address takes the buffer back */
 
     rule("V1-32");
     for (uint32_t i = 0; i < FOREIGN; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app own: where version 2 of the interface leaves a choice, what the baseline kernel does. */
+/* The app own: the baseline kernel's behaviour where version 2 leaves a choice. */
 #include "checks.h"
 
 const struct identity identity = {"own", 1, 0};
@@ -86,7 +86,7 @@ static void check_perf(void) {
 
     rule("V2-108");
     struct answer first = perf(3, 0), second = perf(3, 0);
-    expect_true(second.a1 - first.a1 > second.a2 - first.a2); /* over one cycle an instruction */
+    expect_true(second.a1 - first.a1 > second.a2 - first.a2); /* over a cycle per instruction */
     expect_true(second.a2 - first.a2 > 60 && second.a2 - first.a2 < 200);
     expect_true(perf(1, 0).a1 - second.a1 < 2000);
     expect_true(perf(2, 0).a1 - second.a2 < 2000);
@@ -123,8 +123,8 @@ static void check_rest(void) {
     expect_pair(allow_rw(CONSOLE, 1, 0, 0), before, 8);
 }
 
-/* TRD 104 leaves no choice here, but Tock 2.2 sleeps for ever: it counts an upcall that nobody
- * subscribed to as one that waits, and drops it only then. A subscribe does not cancel it either.
+/* TRD 104 leaves no choice here, but Tock 2.2 sleeps for ever: it counts an upcall without a
+ * subscription as waiting, and drops it only then. A new subscription does not cancel it.
  */
 static void check_null_upcall(void) {
     rule("V2-113");

@@ -12,7 +12,7 @@ typedef struct answer allow_call(uint32_t driver, uint32_t number, const volatil
 
 static uint32_t at(const volatile void *address) { return (uintptr_t)address; }
 
-/* Gives a buffer, and another in its place. */
+/* Allows a buffer, then another one. */
 static void check_swap(allow_call *allow) {
     expect_pair(allow(CONSOLE, 1, buffer, 64), 0, 0);
     expect_pair(allow(CONSOLE, 1, buffer + 7, 3), at(buffer), 64);
@@ -49,7 +49,7 @@ static void check_kept(allow_call *allow) {
     expect_pair(allow(CONSOLE, 1, 0, 0), at(buffer), 32);
 }
 
-/* Up to the break, and a byte more. */
+/* Allows memory up to the break, and one byte more. */
 static void check_edge(allow_call *allow) {
     uint32_t end = memop(1, 0).a1;
     expect_pair(allow(CONSOLE, 1, (void *)(end - 8), 8), 0, 0);
@@ -70,7 +70,7 @@ static void check_absent(allow_call *allow) {
     expect_refused(allow(ABSENT, 1, 0, 0), NODEVICE, 0, 0);
 }
 
-/* TRD 104 has two names for this error. */
+/* TRD 104 permits two error codes here. */
 static void check_number(allow_call *allow) {
     struct answer answer = allow(CONSOLE, 99, buffer, 8);
     expect_true(answer.a1 == NOSUPPORT || answer.a1 == INVAL);

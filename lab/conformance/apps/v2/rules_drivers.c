@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Commands, and the drivers that every kernel has that is measured: alarm and console. */
+/* Commands, and the drivers of every measured kernel: alarm and console. */
 #include "rules.h"
 
 static uint8_t line[152];
@@ -88,7 +88,7 @@ void check_alarm(void) {
     subscribe(ALARM, 0, 0, 0);
 }
 
-/* Writes and waits; how many bytes the upcall says. */
+/* Writes and waits; returns the upcall's number of bytes. */
 static uint32_t write(uint32_t allowed, uint32_t asked) {
     forget_upcalls();
     allow_ro(CONSOLE, 1, line, allowed);

@@ -63,7 +63,7 @@ static void check_places(void) {
     expect_true(app_break() <= get(6) && get(6) <= end);
 
     rule("V2-69");
-    expect(get(7), 0); /* its header names none */
+    expect(get(7), 0); /* the header has no writeable regions */
     expect_error(memop(8, 0), FAIL);
     expect_error(memop(9, 0), FAIL);
 

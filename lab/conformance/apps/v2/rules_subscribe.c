@@ -57,7 +57,7 @@ void check_subscribe(void) {
     rule("V2-25");
     for (uint32_t i = 0; i < FOREIGN; i++) {
         if (foreign[i] == 0)
-            continue; /* that is the null upcall */
+            continue; /* the null upcall */
         struct answer answer = subscribe(ALARM, 0, (upcall *)foreign[i], i);
         expect_refused(answer, INVAL, foreign[i], i);
     }

@@ -5,7 +5,7 @@
 static const uint8_t text[] = "#\n";
 static uint8_t flags[4];
 
-/* Writes a little; the alarm's upcall comes before or after it. */
+/* Writes a little; the alarm's upcall comes before or after the write's. */
 static void start_write(void) {
     allow_ro(CONSOLE, 1, text, sizeof text - 1);
     subscribe(CONSOLE, 1, note_upcall, 2);
@@ -52,7 +52,7 @@ static void check_flag(void) {
     forget_upcalls();
     for (uint32_t i = 0; i < FOREIGN; i++)
         call(YIELD, NO_WAIT, foreign[i], 0, 0);
-    call(YIELD, NO_WAIT, (uintptr_t)text, 0, 0); /* its own, but in flash */
+    call(YIELD, NO_WAIT, (uintptr_t)text, 0, 0); /* the app's own memory, but flash */
     expect(((volatile const uint8_t *)text)[0], '#');
     make_upcall_wait();
     call(YIELD, NO_WAIT, 0, 0, 0);
@@ -104,7 +104,7 @@ static void check_wait_for(void) {
     command(ALARM, 5, wait, 0);
     struct answer answer = call(YIELD, WAIT_FOR, ALARM, 0, 0);
     expect(seen.count, 0);
-    expect_true(answer.a0 - start >= wait); /* when it came */
+    expect_true(answer.a0 - start >= wait); /* the time of the alarm */
     expect_true(answer.a1 - start >= wait && answer.a1 - start <= answer.a0 - start);
     expect(poll(), 0);
 

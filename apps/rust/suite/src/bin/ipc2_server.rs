@@ -36,7 +36,7 @@ mod server {
     }
 
     impl Server {
-        /// Sleeps until the master or, in a contest, any client has a request, and takes it.
+        /// Sleeps until the master, who gives the orders, has a request, and takes it.
         fn take_next(&mut self) -> Result<(u32, Process), ErrorCode> {
             loop {
                 let client = relay::request();
