@@ -104,8 +104,8 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"needs a {elsewhere[0]}"
     board = given["board"] if isinstance(given.get("board"), str) else None  # agree's is a file
     other = board not in (None, "earlgrey-sim") or given.get("machine")
-    known = boards.load(board) if board else None
-    if known and verb in LAYS and known.isa != RISC_V.name:
+    profile = boards.load(board) if board else None
+    if profile and verb in LAYS and profile.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
     if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):
         return "needs what is built for another board, core or catalogue"
@@ -194,8 +194,8 @@ make no command
 
 
 def test_commands_are_found() -> None:
-    found = commands("page", PAGE)
-    assert [(command.text, command.is_whole) for command in found] == [
+    found_commands = commands("page", PAGE)
+    assert [(command.text, command.is_whole) for command in found_commands] == [
         ("tockmark run --only time", False),
         ("tockmark judge", False),
         ("make build", False),
@@ -206,5 +206,5 @@ def test_commands_are_found() -> None:
         ("tockmark list > list.txt", True),
         ("tockmark-lab history --add a.json", True),
     ]
-    assert found[-2].words == ["list"]
-    assert [found[n].program for n in (1, 2, -1)] == ["tockmark", "make", "tockmark-lab"]
+    assert found_commands[-2].words == ["list"]
+    assert [found_commands[n].program for n in (1, 2, -1)] == ["tockmark", "make", "tockmark-lab"]

@@ -80,7 +80,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_all_markdown_is_a_page() -> None:
     """So that what is said of pages is said of all."""
-    listed = [name for name in known() if name.endswith(".md")]
+    listed = [name for name in tracked_names() if name.endswith(".md")]
     assert {ROOT / name for name in listed} == {*PAGES, ROOT / "CHANGELOG.md"}
 
 
@@ -92,7 +92,7 @@ def test_the_index_has_every_page() -> None:
     assert "(docs/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def known() -> set[str]:
+def tracked_names() -> set[str]:
     """Our files and folders, from the root: what git has or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -112,22 +112,22 @@ def lost_paths(text: str, ours: set[str]) -> list[str]:
     for number, line in enumerate(text.splitlines(), 1):
         prose = re.sub(r"\]\([^)]*\)", "]", line)  # links have a test of their own
         code = [match.span() for match in re.finditer(r"`[^`]+`", prose)]
-        found = [match[1] for match in NAME.finditer(prose) if match[1] not in names]
+        missing = [match[1] for match in NAME.finditer(prose) if match[1] not in names]
         for match in PATH.finditer(prose):
             path = match[0].rstrip(".,")
             root = path.partition("/")[0]
             if root in roots:
                 wanted = OPEN.sub("*", path).rstrip("/")
-                found += [] if fnmatch.filter(ours, wanted) else [path]
+                missing += [] if fnmatch.filter(ours, wanted) else [path]
             elif root not in (*BUILT, *UPSTREAM, *READERS):
                 coded = any(start < match.start() < end for start, end in code)
-                found += [path] if coded and re.search(r"\.[a-zA-Z]\w*$|/$", path) else []
-        lost += [f"{number}: {path}" for path in found]
+                missing += [path] if coded and re.search(r"\.[a-zA-Z]\w*$|/$", path) else []
+        lost += [f"{number}: {path}" for path in missing]
     return lost
 
 
 def test_paths_are_there() -> None:
-    ours = known()
+    ours = tracked_names()
     lost = [
         f"{page.relative_to(ROOT)}:{path}"
         for page in PAGES

@@ -95,34 +95,34 @@ def printed_json(
     command = [sys.executable, "-m", "tockmark", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode in (0, 1), done.stderr
-    found = json.loads(done.stdout)
-    jsonschema.Draft202012Validator(schema).validate(found)
-    return found, done
+    value = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(schema).validate(value)
+    return value, done
 
 
 def test_the_catalogue() -> None:
-    found, _ = printed_json(LIST, "list")
-    assert isinstance(found, list)
-    assert sorted(one["id"] for one in found) == sorted(load().benchmarks)
+    entries, _ = printed_json(LIST, "list")
+    assert isinstance(entries, list)
+    assert sorted(entry["id"] for entry in entries) == sorted(load().benchmarks)
 
 
 def test_what_is_in_place() -> None:
-    found, done = printed_json(DOCTOR, "doctor")
-    assert isinstance(found, list)
-    assert done.returncode == (0 if all(one["good"] for one in found) else 1)
-    assert all((one["todo"] is None) is one["good"] for one in found)
+    checks, done = printed_json(DOCTOR, "doctor")
+    assert isinstance(checks, list)
+    assert done.returncode == (0 if all(check["good"] for check in checks) else 1)
+    assert all((check["todo"] is None) is check["good"] for check in checks)
 
 
 def test_a_run_says_where_its_files_are_and_what_they_show(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
-    found, done = printed_json(
+    printed, done = printed_json(
         RUN, "run", "--only", "loop.empty", "--samples", "9", "-o", str(path)
     )
-    assert isinstance(found, dict)
-    assert (found["result"], found["log"]) == (str(path), str(path.with_suffix(".log")))
+    assert isinstance(printed, dict)
+    assert (printed["result"], printed["log"]) == (str(path), str(path.with_suffix(".log")))
     assert path.exists()
     assert path.with_suffix(".log").exists()
-    assert found["exit_code"] == done.returncode
-    assert "loop.empty" in {row["id"] for row in found["rows"]}
+    assert printed["exit_code"] == done.returncode
+    assert "loop.empty" in {row["id"] for row in printed["rows"]}
     shown, _ = printed_json(RUN["properties"]["rows"], "table", str(path))  # type: ignore[index]
-    assert found["rows"] == shown
+    assert printed["rows"] == shown

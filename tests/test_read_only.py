@@ -55,8 +55,8 @@ def test_one_variable_names_the_folder_for_all(home: Path) -> None:
     assert "time" in result.name
     assert len(list((own / "cache" / "build" / "cache").iterdir())) == 1
     assert not (home / ".cache").exists()
-    said = tockmark(home, "table", str(result), "--all", TOCKMARK_HOME=str(own))
-    assert "time.reading" in said
+    output = tockmark(home, "table", str(result), "--all", TOCKMARK_HOME=str(own))
+    assert "time.reading" in output
 
 
 def test_where_nothing_can_be_written_it_says_what_to_do(home: Path) -> None:

@@ -87,10 +87,10 @@ def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
         assert process.stdout.readline().startswith(BEGIN)
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "tockmark: interrupted"
-    assert "Traceback" not in said
+    assert stderr.splitlines()[-1] == "tockmark: interrupted"
+    assert "Traceback" not in stderr
 
 
 def test_what_cannot_run_is_one_line(
@@ -131,11 +131,11 @@ def test_what_cannot_run_is_one_line(
         ((idle, "--board", "cw310"), "run-tab does not load cw310. Leave out --board"),
     ]
     monkeypatch.chdir(paths.ROOT)
-    for words, said in cases:
+    for words, message in cases:
         monkeypatch.setattr(sys, "argv", ["tockmark", "board", "run-tab", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             app.main()
         out, error = capfd.readouterr()
         assert (ended.value.code, out) == (2, "")
         (line,) = error.splitlines()
-        assert said in line
+        assert message in line

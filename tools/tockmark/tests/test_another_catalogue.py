@@ -42,9 +42,9 @@ counts = "all of it"
 def mine(tmp_path: Path) -> Catalogue:
     path = tmp_path / "mine.toml"
     path.write_text(MINE)
-    known = load(path)
+    catalogue = load(path)
     path.unlink()
-    return known
+    return catalogue
 
 
 def test_the_harness_is_that_of_the_usual_catalogue(mine: Catalogue) -> None:

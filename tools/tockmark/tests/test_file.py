@@ -51,24 +51,24 @@ def test_the_undamaged_file_comes_back_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", KINDS, ids=kinds)
 def test_damage_is_refused_by_name(damage: Damage, tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match=damage.said) as caught:
+    with pytest.raises(TockmarkError, match=damage.message) as caught:
         loaded(damage.do(TEXT), tmp_path)
-    said = str(caught.value)
-    assert str(tmp_path / "r.json") in said
-    assert said.isprintable(), "one line"
-    assert len(said) < 600
+    message = str(caught.value)
+    assert str(tmp_path / "r.json") in message
+    assert message.isprintable(), "one line"
+    assert len(message) < 600
     assert caught.value.code == UNUSABLE
 
 
 def places(data: Any) -> list[tuple[Any, Any]]:
     """Every field and entry of a document: what it is in, and its name or number there."""
     inside = data.items() if isinstance(data, dict) else enumerate(data)
-    found = []
+    keys = []
     for name, value in list(inside):
-        found.append((data, name))
+        keys.append((data, name))
         if isinstance(value, dict | list):
-            found += places(value)
-    return found
+            keys += places(value)
+    return keys
 
 
 ANY = st.recursive(

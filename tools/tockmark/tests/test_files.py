@@ -26,7 +26,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("there", "written", "said"),
+    ("there", "written", "message"),
     [
         ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history; a result does not replace it"),
         ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json; a result does not"),
@@ -39,12 +39,12 @@ def tree(folder: Path) -> dict[str, str]:
     ],
 )
 def test_what_is_of_another_kind_stays(
-    there: dict[str, str], written: dict[str, str], said: str, tmp_path: Path
+    there: dict[str, str], written: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     for name, content in there.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=message):
         write_whole({tmp_path / name: content for name, content in written.items()})
     assert tree(tmp_path) == there
 

@@ -28,16 +28,16 @@ def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
     for line in shown.splitlines():
         assert len(line) <= width, line
         assert not re.search(r"\w\.\.\.$", line) or "Usage:" in shown, line
-    said = " ".join(shown.split())
+    words = " ".join(shown.split())
     for command in [COMMANDS[name] for name in PROGRAM.top] if not verb else []:
-        assert " ".join(command.get_short_help_str(limit=10_000).split()) in said
+        assert " ".join(command.get_short_help_str(limit=10_000).split()) in words
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_exit_codes_are_in_the_help(verb: str) -> None:
-    _, _, told = help_of(*PROGRAM.full_name(verb).split()).partition("\nExit codes:\n")
-    said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
-    assert {int(code): " ".join(text.split()) for code, text in said} == PROGRAM.about(verb).exits
+    _, _, exits = help_of(*PROGRAM.full_name(verb).split()).partition("\nExit codes:\n")
+    lines = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", exits, re.MULTILINE)
+    assert {int(code): " ".join(text.split()) for code, text in lines} == PROGRAM.about(verb).exits
     assert PROGRAM.about(verb).exits.keys() <= MEANING.keys()
 
 
@@ -48,7 +48,7 @@ def test_examples_give_options_that_there_are(verb: str) -> None:
         for at in (number for number, word in enumerate(words) if word == "tockmark"):
             at += words[at + 1] in PROGRAM.groups
             command = COMMANDS[words[at + 1]]
-            known = {name for option in command.params for name in (*option.opts, "--help")}
+            options = {name for option in command.params for name in (*option.opts, "--help")}
             until = words.index("&&", at) if "&&" in words[at:] else len(words)
             given = [word for word in words[at + 2 : until] if re.match("--?[a-z]", word)]
-            assert set(given) <= known, example
+            assert set(given) <= options, example

@@ -61,7 +61,7 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "code", "printed", "said"),
+    ("closed", "code", "printed", "message"),
     [
         (">&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
         ("<&- >&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
@@ -70,7 +70,7 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
     ],
 )
 def test_a_closed_stream_is_one_line_or_none(
-    closed: str, code: int, printed: bool, said: str, tmp_path: Path
+    closed: str, code: int, printed: bool, message: str, tmp_path: Path
 ) -> None:
     command = f'"$0" -m tockmark table "$1" {closed}'
     done = subprocess.run(
@@ -80,7 +80,7 @@ def test_a_closed_stream_is_one_line_or_none(
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (code, said)
+    assert (done.returncode, done.stderr) == (code, message)
     assert bool(done.stdout) is printed
 
 
@@ -125,18 +125,18 @@ def _is_number(cell: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"asked": 12', f'"asked": {"9" * 5000}', "a number of 5000 digits is too large"),
         ("one 1.0", "\\ud800", "Expected printable text"),
     ],
 )
 def test_what_json_can_hold_and_nobody_can_use_is_one_line(
-    old: str, new: str, said: str, tmp_path: Path
+    old: str, new: str, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "r.json"
     path.write_text(json.dumps(WHOLE).replace(old, new, 1))
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=message):
         file.load(path)
 
 

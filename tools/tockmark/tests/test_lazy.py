@@ -47,10 +47,10 @@ def loaded(*words: str) -> list[str]:
     ],
 )
 def test_a_verb_loads_little(most: int, words: list[str]) -> None:
-    found = loaded(*words)
-    ours = [name for name in found if name.split(".")[0] == "tockmark"]
+    modules = loaded(*words)
+    ours = [name for name in modules if name.split(".")[0] == "tockmark"]
     assert 5 < len(ours) <= most, ours
-    assert not SLOW & {name.split(".")[0] for name in found}
+    assert not SLOW & {name.split(".")[0] for name in modules}
 
 
 def test_what_draws_is_loaded_by_what_draws() -> None:

@@ -48,7 +48,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
 
 
 @pytest.mark.parametrize(
-    ("there", "output", "said"),
+    ("there", "output", "message"),
     [
         ({}, "x.log", "x.log"),
         ({"x.json": HISTORY}, "x.json", "history"),
@@ -57,14 +57,14 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     ],
 )
 def test_what_cannot_be_written_is_told_before_anything_runs(
-    there: dict[str, str], output: str, said: str, ran: list[object], tmp_path: Path
+    there: dict[str, str], output: str, message: str, ran: list[object], tmp_path: Path
 ) -> None:
     for name, content in there.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / output)])
     assert exit_code(done) == UNUSABLE
-    assert said in str(done.exception)
+    assert message in str(done.exception)
     assert ran == []
     assert {name: (tmp_path / name).read_text() for name in there} == there
 

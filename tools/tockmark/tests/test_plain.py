@@ -44,8 +44,8 @@ def test_a_name_becomes_that_of_a_file(name: str, file: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_profile_stays_in_its_folder(name: str) -> None:
     board = boards.load(boards.DEFAULT)
-    for path, said in (("k.elf", name), (name, None)):
-        kernel = KernelElf(Path(path), said, "0" * 64, None, ())
+    for path, kernel_name in (("k.elf", name), (name, None)):
+        kernel = KernelElf(Path(path), kernel_name, "0" * 64, None, ())
         out = default_out("call.args", {"n": 3}, kernel, board, True, "c")
         assert out.resolve().parent == paths.PROFILES
         assert out.name.isascii()
