@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The board with a boot ROM of its own: where it enters, what it leaves, and what tells its boots
-from others.
+"""The board with its own boot ROM: its entry point, its settings, and the cache keys of its boots.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 import subprocess
@@ -17,7 +16,7 @@ from tockmark.target.sim import SimTarget
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
 MAILBOX = 0x4114_0000
-# Tells the ePMP's settings and the i-cache's, at another place than a manifest's entry.
+# Prints the settings of the ePMP and the i-cache. Its entry is not where a manifest's would be.
 PROGRAM = f"""
     .option norvc
     .word _start
@@ -39,23 +38,23 @@ _start:
 
 @pytest.fixture
 def target() -> SimTarget:
-    found = boards.load("earlgrey-sim-2022").target
-    assert isinstance(found, SimTarget)
-    return found
+    target_ = boards.load("earlgrey-sim-2022").target
+    assert isinstance(target_, SimTarget)
+    return target_
 
 
 @pytest.fixture
 def flash(tmp_path: Path) -> Path:
-    source, elf, made = (tmp_path / f"program.{end}" for end in ("S", "elf", "bin"))
+    source, elf, image = (tmp_path / f"program.{end}" for end in ("S", "elf", "bin"))
     source.write_text(PROGRAM, encoding="utf-8")
     where = "-Wl,-Ttext=0x20000000,--omagic,--build-id=none"
     subprocess.run([*CC, where, source, "-o", elf], check=True)
-    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", elf, made], check=True)
-    return made
+    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", elf, image], check=True)
+    return image
 
 
 @pytest.mark.parametrize("icache", [False, True])
-def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
+def test_it_jumps_to_the_first_word_and_does_not_set_up_the_epmp(
     target: SimTarget, flash: Path, icache: bool
 ) -> None:
     start = Start("test", flash, icache)
@@ -65,11 +64,11 @@ def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
     assert not [line for line in session.messages if "overlaps" in line]
 
 
-def test_a_boot_by_another_rom_is_another_boot(
+def test_a_boot_with_another_rom_has_another_key(
     target: SimTarget, flash: Path, tmp_path: Path
 ) -> None:
     start = Start("test", flash, False)
     other = tmp_path / "other.bin"
     other.write_bytes(b"\0" * 4)
     others = [msgspec.structs.replace(target, rom=rom) for rom in (None, other)]
-    assert len({one.key(start) for one in (target, *others)}) == 3
+    assert len({each.key(start) for each in (target, *others)}) == 3

@@ -99,9 +99,9 @@ def test_silence_ends_a_run_and_is_counted_from_the_last_byte(after: str, tmp_pa
         done = simulate(tmp_path, source, "--max-cycles", "500000", "--silence", silence)
         assert (done.returncode, done.stdout) == (code, "hello\n"), done.stderr
         assert ("earlgrey-sim: no output for 0.09 M cycles\n" in done.stderr) == (code == 8)
-        said = dict(re.findall(r" (\w+)=(\d+)", done.stderr.splitlines()[-1]))
-        assert least <= int(said["cycles"]) < least + 10_000
-        assert int(said["silence"]) >= min(least, 90_000)
+        facts = dict(re.findall(r" (\w+)=(\d+)", done.stderr.splitlines()[-1]))
+        assert least <= int(facts["cycles"]) < least + 10_000
+        assert int(facts["silence"]) >= min(least, 90_000)
 
 
 def test_no_program_writes_a_mark(tmp_path: Path) -> None:
