@@ -76,7 +76,7 @@ class Lateness(Part, frozen=True):
 
 
 class Refusal(Part, frozen=True):
-    """The resource that ran out, the instance that did not run, who reports it, and what was left."""
+    """The resource that ran out, the instance that did not run, who reports it, and the rest."""
 
     instance: int
     full: Full

@@ -58,11 +58,12 @@ HEADINGS = {  # the options of each group; options in no group are "Advanced"
     "What to measure": (
         "--kernel --base --head --row --limit --only --icache --lang --layouts --links --waits"
         " --limits --cycles --alarms --chain --loads --build --elf --commit --every --rows"
+        " --follow --beyond --seeds --seed --calls --attackers --mixes --step"
     ),
     "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
     "Output": (
         "--output --beside --all --json --markdown --profiles --show --against --functions --whole"
-        " --callgrind --diff --perfetto --around --from --to"
+        " --callgrind --diff --perfetto --around --from --to --file"
     ),
 }
 ADVANCED = "Advanced"
