@@ -153,11 +153,11 @@ def first_screen(
         key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
     columns = _columns([result for _, result in named])
-    there = {key for column in columns for key in column.rows}
+    keys = {key for column in columns for key in column.rows}
     blocks = {
-        title: {words: key for words, key in rows.items() if key in there}
+        title: {words: key for words, key in rows.items() if key in keys}
         for title, rows in (screen(catalogue) if blocks is None else blocks).items()
-        if not there.isdisjoint(rows.values())
+        if not keys.isdisjoint(rows.values())
     }
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _wide(0, columns[:2], 0))
