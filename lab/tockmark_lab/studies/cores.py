@@ -155,7 +155,10 @@ def counts(core: str, features: Core | None) -> Iterator[BareCount]:
 def cores_verb(
     cores: Annotated[
         list[str] | None,
-        Argument(metavar="CORE", help="Measure these cores only; `own` is the machine's own."),
+        Argument(
+            metavar="CORE",
+            help="Measure these cores only; `own` is the machine's own (default: all).",
+        ),
     ] = None,
     kernel: Annotated[
         list[Path] | None,
