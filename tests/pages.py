@@ -29,8 +29,8 @@ NO_PROSE = re.compile(r" {4}|\t|\s*\|")  # the start of a line of code, or of a 
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
 OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
 QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark(?:-lab)?\s[^`]+|make\s[^`]+)`")
-# How a line of code begins that calls one of ours: as it is, after a prompt, in a workflow, in a
-# loop of the shell.
+# The start of a line of code that calls one of our programs: alone, after a prompt, in a
+# workflow, in a loop of the shell.
 LINE = re.compile(
     r"^\s*(?:\$ |run: |.*\| xargs (?:-\S+ (?:\d+ )?)*)?(?:\S*/)?(tockmark(?:-lab)?|make) (\S.*)$"
 )
@@ -44,12 +44,12 @@ class Command(NamedTuple):
 
     page: str  # from the root
     text: str  # without what leads to the program: tockmark run --only time
-    is_whole: bool  # else it stands in a sentence, and may be a verb alone
+    is_whole: bool  # else it is part of a sentence, and may be only a verb
     is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
     def program(self) -> str:
-        """The program that it calls: make, tockmark or tockmark-lab."""
+        """The program: make, tockmark or tockmark-lab."""
         return self.text.partition(" ")[0]
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What --help shows of every verb: nothing is cut, examples can be pasted, exit codes are there."""
+"""The help of every verb: complete lines, valid examples, and all exit codes."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ def help_of(*arguments: str, width: int = 80) -> str:
 
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("verb", ["", *PROGRAM.groups, *VERBS])
-def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
+def test_no_line_is_cut_or_too_wide(verb: str, width: int) -> None:
     shown = help_of(*PROGRAM.full_name(verb).split(), width=width)
     assert "…" not in shown
     for line in shown.splitlines():
@@ -42,7 +42,7 @@ def test_exit_codes_are_in_the_help(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_examples_give_options_that_there_are(verb: str) -> None:
+def test_examples_use_existing_options(verb: str) -> None:
     for example in PROGRAM.about(verb).examples:
         words = shlex.split(example, comments=True)
         for at in (number for number, word in enumerate(words) if word == "tockmark"):
