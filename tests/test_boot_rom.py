@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The board with its own boot ROM: its entry point, its settings, and the cache keys of its boots.
+"""The board with a boot ROM of its own: where it enters, what it leaves, and what tells its boots
+from others.
 
-Needs the products of `make build`.
+Needs what `make build` makes.
 """
 
 import subprocess
@@ -16,7 +17,7 @@ from tockmark.target.sim import SimTarget
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
 MAILBOX = 0x4114_0000
-# Prints the settings of the ePMP and the i-cache. Its entry is not where a manifest's would be.
+# Prints the settings of the ePMP and the i-cache; its entry differs from a manifest's.
 PROGRAM = f"""
     .option norvc
     .word _start
@@ -38,23 +39,23 @@ _start:
 
 @pytest.fixture
 def target() -> SimTarget:
-    target_ = boards.load("earlgrey-sim-2022").target
-    assert isinstance(target_, SimTarget)
-    return target_
+    chosen = boards.load("earlgrey-sim-2022").target
+    assert isinstance(chosen, SimTarget)
+    return chosen
 
 
 @pytest.fixture
 def flash(tmp_path: Path) -> Path:
-    source, elf, image = (tmp_path / f"program.{end}" for end in ("S", "elf", "bin"))
+    source, elf, made = (tmp_path / f"program.{end}" for end in ("S", "elf", "bin"))
     source.write_text(PROGRAM, encoding="utf-8")
     where = "-Wl,-Ttext=0x20000000,--omagic,--build-id=none"
     subprocess.run([*CC, where, source, "-o", elf], check=True)
-    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", elf, image], check=True)
-    return image
+    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", elf, made], check=True)
+    return made
 
 
 @pytest.mark.parametrize("icache", [False, True])
-def test_it_jumps_to_the_first_word_and_does_not_set_up_the_epmp(
+def test_the_rom_enters_at_the_first_word_and_leaves_the_epmp_unset(
     target: SimTarget, flash: Path, icache: bool
 ) -> None:
     start = Start("test", flash, icache)
@@ -64,11 +65,11 @@ def test_it_jumps_to_the_first_word_and_does_not_set_up_the_epmp(
     assert not [line for line in session.messages if "overlaps" in line]
 
 
-def test_a_boot_with_another_rom_has_another_key(
+def test_boots_with_different_roms_have_different_keys(
     target: SimTarget, flash: Path, tmp_path: Path
 ) -> None:
     start = Start("test", flash, False)
     other = tmp_path / "other.bin"
     other.write_bytes(b"\0" * 4)
     others = [msgspec.structs.replace(target, rom=rom) for rom in (None, other)]
-    assert len({each.key(start) for each in (target, *others)}) == 3
+    assert len({boot_target.key(start) for boot_target in (target, *others)}) == 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The suite on kernels without Perf, with CycleCount, the core's own counters, or neither.
-The samples differ by the way of reading, but the cost of a row is the same.
+"""The suite on kernels without Perf: with CycleCount, with the core's counters, and with neither.
+The samples differ with the way of reading, but the cost of a row is the same.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ ONLY = (
     "ipc.client_to_server"
 )
 COMMAND = ("syscall.command", "syscall.by_processes", "syscall.by_regions")
-NEAR = 0.05  # tolerance for the cycles of a row in another link of the kernel
+NEAR = 0.05  # relative difference of a row in another link of the kernel
 
 
 def kernel(variant: str) -> Path:
@@ -44,7 +44,8 @@ def by_perf(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def same_cost(row: Row, base: Row) -> None:
-    """Check that a row takes the same cycles, or about the same if it runs another link."""
+    """Check that a row of the apps has the same cycles, and one of the kernel nearly the same,
+    since its link differs."""
     assert row.net is not None
     assert base.net is not None
     near = 0 if base.id.startswith(("loop", "call")) else NEAR * base.net
@@ -66,7 +67,7 @@ def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_pa
     by_id = {(row.id, str(row.params)): row for row in by_perf.table.values()}
     rows = [row for row in measured.table.values() if row.clock == "core"]
     assert len(rows) > 30
-    # A command that reads the counter costs as much more than Perf's as a read of the counter.
+    # A command that reads the counter costs as much more as a counter read.
     extra = next(r.net or 0 for r in rows if r.id == "time.read") - (
         by_id["time.read", "{}"].net or 0
     )
@@ -79,10 +80,8 @@ def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_pa
             same_cost(row, base)
 
 
-def test_a_user_mode_that_can_read_the_counters_needs_no_driver(
-    by_perf: Result, tmp_path: Path
-) -> None:
-    """The simulated core has no such counters; this variant of the kernel emulates them."""
+def test_readable_counters_need_no_driver(by_perf: Result, tmp_path: Path) -> None:
+    """The simulated core has no such counters; this variant of the kernel reads them instead."""
     only = "time,loop,syscall.memop,syscall.command,call.args"
     options = ("--only", only, "--kernel", kernel("open-counters"), "--counter", "csr")
     measured = result(tmp_path / "r.json", *options)
@@ -94,7 +93,7 @@ def test_a_user_mode_that_can_read_the_counters_needs_no_driver(
             same_cost(row, base)
 
 
-def test_a_kernel_without_counters_is_reported_in_one_line() -> None:
+def test_without_counters_the_error_is_one_line() -> None:
     for variant in ("without-perf", "open-counters"):
         done = run("--only", "loop.empty", "--kernel", kernel(variant))
         assert done.returncode == 2
@@ -103,7 +102,7 @@ def test_a_kernel_without_counters_is_reported_in_one_line() -> None:
         assert "`tockmark patch TREE`" in line
 
 
-def test_a_missing_counter_that_was_requested_is_reported() -> None:
+def test_a_missing_counter_is_named() -> None:
     done = run("--only", "loop.empty", "--counter", "cyclecount")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark board run-tab`: anybody's apps on the simulator; errors are one line."""
+"""`tockmark board run-tab` runs any apps on the simulator, and reports errors in one line."""
 
 import io
 import os
@@ -28,8 +28,8 @@ def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[s
 
 @pytest.fixture(scope="module")
 def tabs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the TABs of two adjacent apps: syscall, and one that sleeps."""
-    out = tmp_path_factory.mktemp("laid") / "out"
+    """TABs of two apps at adjacent addresses: syscall, and one that sleeps."""
+    out = tmp_path_factory.mktemp("tabs") / "out"
     tockmark("board", "image", "by_processes-2", "-o", out)
     return out / "c"
 
@@ -45,7 +45,7 @@ def idle(tabs: Path) -> Path:
 
 
 def repacked(tab: Path, out: Path, arch: str = "rv32imc", change: bytes | None = None) -> Path:
-    """Copy a TAB with another architecture, or with other bytes as its program."""
+    """Return a TAB with the same program for another architecture, or with other bytes."""
     with tarfile.open(tab) as old, tarfile.open(out, "w") as new:
         for member in old:
             content = old.extractfile(member)
@@ -68,12 +68,12 @@ def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path
     assert done.stdout.splitlines()[1].startswith(BEGIN)
 
 
-def test_an_app_that_sleeps_for_good_is_no_error_behind_a_terminal(idle: Path) -> None:
+def test_an_app_may_sleep_forever_on_a_terminal(idle: Path) -> None:
     done = tockmark("board", "run-tab", idle, "--board", "sim-pty")
     assert "sleeps" in done.stderr.splitlines()[-1]
 
 
-def test_ctrl_c_keeps_the_output(syscall: Path) -> None:
+def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "board", "run-tab", str(syscall)],
         cwd=paths.ROOT,
@@ -87,27 +87,27 @@ def test_ctrl_c_keeps_the_output(syscall: Path) -> None:
         assert process.stdout.readline().startswith(BEGIN)
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.splitlines()[-1] == "tockmark: interrupted"
-    assert "Traceback" not in errors
+    assert stderr.splitlines()[-1] == "tockmark: interrupted"
+    assert "Traceback" not in stderr
 
 
-def test_an_app_that_cannot_run_is_reported_in_one_line(
+def test_an_error_is_one_line(
     syscall: Path,
     idle: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """All cases run in this process, to save time."""
+    """The test calls the tool in this process, because there are many cases."""
     bad, arm = tmp_path / "bad.tab", repacked(idle, tmp_path / "arm.tab", "cortex-m4")
     bad.write_text("hello")
     none = repacked(idle, tmp_path / "none.tab", change=b"\0" * 64)
     link, pipe = tmp_path / "link.tab", tmp_path / "pipe.tab"
     with tarfile.open(link, "w") as archive:
         member = tarfile.TarInfo("rv32imc.tbf")
-        member.type, member.linkname = tarfile.SYMTYPE, "/elsewhere"
+        member.type, member.linkname = tarfile.SYMTYPE, "/another-folder"
         archive.addfile(member)
     os.mkfifo(pipe)
     longer = tmp_path / "long.tab"
