@@ -1,38 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The one entry for everyday work. Products go to build/, .venv/ and .tools/, runs to build/results/.
+# The entry point for everyday work. Products go to build/, .venv/ and .tools/, results to build/results/.
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
 RESULTS := results/tock-2.2-cw310.json results/tock-master-cw310.json
 
-# Without V=1 only what is begun is said, not how: the compilers' warnings and errors come all the same.
+# Without V=1, make prints the name of each step, not its commands. Warnings and errors are always shown.
 QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
-# What a product was built of stands beside it, so that nothing stale is measured.
+# A record of a product's sources is stored next to it, so that stale products are not measured.
 stamp = @.venv/bin/python -m tockmark.target.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
 .PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
 
 help:
-	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
-	@echo 'make test    set up, build, run the product'\''s tests and all linters'
-	@echo 'make check   run formatters, linters, type checks and unit tests only; about five minutes'
+	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, and print the costs'
+	@echo 'make test    set up, build, and run the product'\''s tests and all linters'
+	@echo 'make check   run only formatters, linters, type checks and unit tests (about five minutes)'
 	@echo 'make setup   install Debian packages, .venv and .tools'
-	@echo 'make setup-qemu  install QEMU and compilers for Arm, build kernels and apps: tockmark run --board qemu'
-	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind, which some tests need'
+	@echo 'make setup-qemu  install QEMU and Arm compilers, build kernels and apps for tockmark run --board qemu'
+	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind for some tests'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
-	@echo 'make sim CORE=maxperf-pmp  build a simulator with another core: a configuration of Ibex or a folder of yours'
-	@echo 'make kernel OPT=z  build the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
-	@echo 'make kernel-eight  build it for eight apps, in build/cargo-eight; also kernel-v1-eight'
+	@echo 'make sim CORE=maxperf-pmp  build a simulator with another core: an Ibex configuration or your folder'
+	@echo 'make kernel OPT=z  build the baseline kernel with opt-level z (or s, 1, 2) in build/cargo-z'
+	@echo 'make kernel-eight  build it for eight apps in build/cargo-eight; also kernel-v1-eight'
 	@echo 'make kernel-pmp-8  build it for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  build it with CycleCount instead of Perf; also -open-counters, -without-perf'
-	@echo 'make kernel-layouts K=8  link it 8 times (default: 4) with other layouts, in build/kernel-layouts'
-	@echo 'make profile build what `tockmark profile` needs'
-	@echo 'make tables  refresh the tables and pictures of committed results in README and docs/'
-	@echo 'make wheel   build the tool as one file to install, in build/wheel'
-	@echo 'make clean   remove everything that was built, except build/results/'
+	@echo 'make kernel-layouts K=8  link it in 8 layouts (default: 4) in build/kernel-layouts'
+	@echo 'make profile build the simulator and kernel for tockmark profile'
+	@echo 'make tables  update the tables and pictures in README and docs/ from committed results'
+	@echo 'make wheel   build an installable wheel of the tool in build/wheel'
+	@echo 'make clean   remove all products except build/results/'
 	$(LAB_HELP)
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
@@ -40,26 +40,25 @@ help:
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` and boards with a Cortex-M also need (docs/boards-and-simulator.md).
+# For `--board qemu` and boards with a Cortex-M (docs/boards-and-simulator.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps-cortex-m4
 qemu-tools: setup
 	@tools/setup.sh qemu
 
-# What tests/browser needs besides, and callgrind_annotate; without it `make test` leaves those
-# tests out and says so.
+# For tests/browser, and callgrind_annotate. Without it, `make test` skips those tests and reports it.
 setup-browser: setup
 	@tools/setup.sh browser
 
 build: sim rom-2022 kernel kernel-v1 apps
 
-# One simulator a machine: `make sim`, `make sim-nexysvideo`, …
-# CORE=maxperf-pmp (or another configuration of Ibex, or the folder of a core of yours): that of the
-# cw310 with this core, in a folder of its own.
+# One simulator per machine: `make sim`, `make sim-nexysvideo`, …
+# CORE=maxperf-pmp (or another configuration of Ibex, or the folder of your own core) builds the cw310
+# with this core, in a separate folder.
 ifeq ($(CORE),)
 sim: sim-cw310
 else
 ifneq ($(filter-out sim,$(or $(MAKECMDGOALS),help)),)
-$(error CORE is for the simulator, as in: make sim CORE=maxperf-pmp)
+$(error CORE applies only to the simulator. Run: make sim CORE=maxperf-pmp)
 endif
 sim: sim-cw310-$(notdir $(CORE:%/=%))
 endif
@@ -73,29 +72,29 @@ sim-%: setup
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
 	$(stamp) sim build/sim/$*/earlgrey-sim
 
-# The boot ROM of a chip that sets up no ePMP, for the board earlgrey-sim-2022.
+# The boot ROM without ePMP setup, for the board earlgrey-sim-2022.
 rom-2022: setup
 	@mkdir -p build/sim
 	@riscv64-unknown-elf-gcc -DROM_2020 -march=rv32imc_zicsr -mabi=ilp32 -nostdlib -nostartfiles \
 	    -T boards/earlgrey-sim/rom/rom.ld -o build/sim/rom-2022.elf boards/earlgrey-sim/rom/rom.S
 	@riscv64-unknown-elf-objcopy -O binary build/sim/rom-2022.elf build/sim/rom-2022.bin
 
-# Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
+# Simulators that also trace every retired instruction, or waves. MACHINE=nexysvideo selects the machine.
 sim-retire sim-waves: sim-%: setup
-	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
+	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator with a trace (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
 
-# What `tockmark profile` needs besides.
+# For `tockmark profile`: the simulator with a trace, and kernels with line tables.
 profile: build sim-retire
 	@cargo kernel-lines $(QUIET)
 	@cargo kernel-lines --features abi-v1 --target-dir build/cargo-v1 $(QUIET)
 	$(stamp) kernel build/cargo/$(TARGET)/profiling/tockmark-kernel build/cargo-v1/$(TARGET)/profiling/tockmark-kernel
 
-# OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and a folder of its own.
+# OPT=z (s, 1, 2): with this opt-level instead of Cargo.toml's, in a separate folder.
 ifneq ($(OPT),)
 ifneq ($(filter-out kernel% apps%,$(MAKECMDGOALS)),)
-$(error OPT is for kernels and apps, as in: make kernel OPT=z)
+$(error OPT applies only to kernels and apps. Run: make kernel OPT=z)
 endif
 export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(OPT)
 endif
@@ -107,7 +106,7 @@ kernel: setup
 	@cargo kernel --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
-# Its variants, each in a folder of its own, as `cargo kernel-v1` has it too.
+# Variants of the kernel, each in a separate folder, as for `cargo kernel-v1`.
 kernel-v1: FEATURES := abi-v1
 kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
@@ -121,13 +120,13 @@ kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
+VARIANTS := kernel-v1 $(foreach variant,eight nexysvideo earlgrey-2021 qemu,kernel-$(variant) kernel-v1-$(variant)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
-# Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
+# Links of the kernel in several layouts (docs/method.md). 0.elf is the same as from `make kernel`.
 K := 4
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
 kernel-layouts: setup
@@ -138,18 +137,18 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
+# Apps in C and Rust, for each version of the system-call interface. OPT applies to the Rust apps.
 apps: apps-1 apps-2
 RUST_BUILT = $(OPT:%=-%)$(CALLS:%=-%)$(if $(LIBTOCK_RS),-libtock)
 apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
-	@$(if $(filter 2,$*),$(foreach one,cyclecount csr,$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=$(one) &&) true)
+	@$(if $(filter 2,$*),$(foreach counter,cyclecount csr,$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=$(counter) &&) true)
 	@$(if $(filter 2,$*),$(MAKE) $(SILENT) -f apps/latency/build.mk)
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
 	$(stamp) apps $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
-# Those for Cortex-M, in both languages.
+# Apps for Cortex-M, in both languages.
 apps-cortex-m4: apps qemu-tools
 	$(call begin,build/apps/c-abi2-cortex-m4,the apps for Cortex-M)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 ARCH=cortex-m4
@@ -159,20 +158,20 @@ apps-cortex-m4: apps qemu-tools
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
-# On all cores: conftest.py says what may not run beside each other.
+# Tests run on all cores; conftest.py lists tests that must not run at the same time.
 PYTEST := .venv/bin/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
 
 test: build
 	@$(PYTEST)
 
-# What runs no program on the simulator: for every change, before `make test`.
+# Checks without simulation, for every change, before `make test`.
 check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 tables: setup apps
 	@.venv/bin/python tools/pages
 
-# What `pip install` takes: the tool with all that it needs to measure, profile and judge.
+# A file for `pip install`: the tool with everything to measure, profile and judge.
 wheel: profile
 	@.venv/bin/python tools/wheel.py
 

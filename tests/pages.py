@@ -29,8 +29,8 @@ NO_PROSE = re.compile(r" {4}|\t|\s*\|")  # the start of a line of code, or of a 
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
 OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
 QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark(?:-lab)?\s[^`]+|make\s[^`]+)`")
-# How a line of code begins that calls one of ours: as it is, after a prompt, in a workflow, in a
-# loop of the shell.
+# The start of a line of code that calls one of our programs: alone, after a prompt, in a
+# workflow, in a loop of the shell.
 LINE = re.compile(
     r"^\s*(?:\$ |run: |.*\| xargs (?:-\S+ (?:\d+ )?)*)?(?:\S*/)?(tockmark(?:-lab)?|make) (\S.*)$"
 )
@@ -44,12 +44,12 @@ class Command(NamedTuple):
 
     page: str  # from the root
     text: str  # without what leads to the program: tockmark run --only time
-    is_whole: bool  # else it stands in a sentence, and may be a verb alone
+    is_whole: bool  # else it is part of a sentence, and may be only a verb
     is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
     def program(self) -> str:
-        """The program that it calls: make, tockmark or tockmark-lab."""
+        """The program: make, tockmark or tockmark-lab."""
         return self.text.partition(" ")[0]
 
     @property
@@ -63,39 +63,39 @@ class Command(NamedTuple):
 def commands(page: str, text: str) -> list[Command]:
     """The commands of make, tockmark and tockmark-lab in a page, in its order."""
     shown = [match.span() for match in OUTPUT.finditer(text)]
-    found: list[tuple[int, Command]] = []
+    commands_by_line: list[tuple[int, Command]] = []
     plain = text
     for block in FENCED.finditer(text):
         plain = plain[: block.start()] + " " * len(block[0]) + plain[block.end() :]
         in_output = any(start < block.start() < end for start, end in shown)
         prompted = block[2] == "text"  # an output: commands in it have a prompt
-        found += [
+        commands_by_line += [
             (block.start(3) + at, Command(page, command, True, in_output))
             for at, command in _of_code(block[3])
             if not prompted or "$ " in block[3][at : at + 6]
         ]
     for indented in re.finditer(r"(?:^(?: {4}|\t).*\n)+", plain, re.M):
-        found += [
+        commands_by_line += [
             (indented.start() + at, Command(page, command, True))
             for at, command in _of_code(indented[0])
         ]
     plain = re.sub(r"^(?: {4}|\t).*$", lambda line: " " * len(line[0]), plain, flags=re.M)
     for quoted in QUOTED.finditer(plain):
         words = re.sub(r"^\.venv/bin/", "", " ".join(quoted[1].split()))
-        found.append((quoted.start(), Command(page, words, False)))
-    return [command for _, command in sorted(found, key=lambda one: one[0])]
+        commands_by_line.append((quoted.start(), Command(page, words, False)))
+    return [command for _, command in sorted(commands_by_line, key=lambda pair: pair[0])]
 
 
 def _of_code(code: str) -> list[tuple[int, str]]:
     """The commands in lines of code, and where each begins."""
     joined = re.sub(r" *\\\n\s*", lambda end: " " + "\0" * (len(end[0]) - 1), code)
-    found, at = [], 0
+    lines, at = [], 0
     for line in joined.splitlines(keepends=True):
         match = LINE.match(line.replace("\0", "").rstrip("\n"))
         if match:
-            found.append((at, f"{match[1]} {REMARK.sub('', match[2])}".rstrip()))
+            lines.append((at, f"{match[1]} {REMARK.sub('', match[2])}".rstrip()))
         at += len(line)
-    return found
+    return lines
 
 
 def every() -> list[Command]:
@@ -116,7 +116,7 @@ def arguments(command: Command, program: VerbProgram) -> dict[str, Any]:
     of a command. UnusableError if it can be none."""
     tool = typer.main.get_command(program.command_line())
     words = command.words
-    if words[0] in {option for known in tool.params for option in known.opts}:
+    if words[0] in {option for name in tool.params for option in name.opts}:
         return {"verb": words[0], "help": True}  # of no verb: --version and the like
     if words[0] == "VERB" and not command.is_whole:
         return {"verb": words[0], "help": True}

@@ -9,7 +9,7 @@ from tockmark.suite import catalogue
 
 
 def test_the_file_has_the_bodies_of_the_apps() -> None:
-    assert {pages.BODIES: pages.BODIES.read_bytes()} == bodies.made()
+    assert {pages.BODIES: pages.BODIES.read_bytes()} == bodies.generate()
 
 
 def test_every_body_of_the_catalogue_is_listed_for_each_interface() -> None:

@@ -17,7 +17,7 @@ from tockmark.target.sim import SimTarget
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
 MAILBOX = 0x4114_0000
-# Tells the ePMP's settings and the i-cache's, at another place than a manifest's entry.
+# Prints the settings of the ePMP and the i-cache; its entry differs from a manifest's.
 PROGRAM = f"""
     .option norvc
     .word _start
@@ -39,9 +39,9 @@ _start:
 
 @pytest.fixture
 def target() -> SimTarget:
-    found = boards.load("earlgrey-sim-2022").target
-    assert isinstance(found, SimTarget)
-    return found
+    chosen = boards.load("earlgrey-sim-2022").target
+    assert isinstance(chosen, SimTarget)
+    return chosen
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def flash(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("icache", [False, True])
-def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
+def test_the_rom_enters_at_the_first_word_and_leaves_the_epmp_unset(
     target: SimTarget, flash: Path, icache: bool
 ) -> None:
     start = Start("test", flash, icache)
@@ -65,11 +65,11 @@ def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
     assert not [line for line in session.messages if "overlaps" in line]
 
 
-def test_a_boot_by_another_rom_is_another_boot(
+def test_boots_with_different_roms_have_different_keys(
     target: SimTarget, flash: Path, tmp_path: Path
 ) -> None:
     start = Start("test", flash, False)
     other = tmp_path / "other.bin"
     other.write_bytes(b"\0" * 4)
     others = [msgspec.structs.replace(target, rom=rom) for rom in (None, other)]
-    assert len({one.key(start) for one in (target, *others)}) == 3
+    assert len({boot_target.key(start) for boot_target in (target, *others)}) == 3

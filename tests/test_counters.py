@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The suite on kernels without Perf: by CycleCount, by the core's own counters, and on one that has
-neither. Samples that are read by other means are other samples, but what a row costs is the same.
+"""The suite on kernels without Perf: with CycleCount, with the core's counters, and with neither.
+The samples differ with the way of reading, but the cost of a row is the same.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ ONLY = (
     "ipc.client_to_server"
 )
 COMMAND = ("syscall.command", "syscall.by_processes", "syscall.by_regions")
-NEAR = 0.05  # of the cycles of a row in another link of the kernel
+NEAR = 0.05  # relative difference of a row in another link of the kernel
 
 
 def kernel(variant: str) -> Path:
@@ -44,7 +44,8 @@ def by_perf(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def same_cost(row: Row, base: Row) -> None:
-    """A row of the apps takes the very same cycles; one of the kernel is in another link of it."""
+    """Check that a row of the apps has the same cycles, and one of the kernel nearly the same,
+    since its link differs."""
     assert row.net is not None
     assert base.net is not None
     near = 0 if base.id.startswith(("loop", "call")) else NEAR * base.net
@@ -57,44 +58,42 @@ def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert "CycleCount" in done.stderr
     assert "instructions" in " ".join(done.stdout.split())
-    found = file.load(out)
-    assert found.provenance.counter == "cyclecount"
-    assert not any(row.instret for row in found.rows)
-    reasons = [row.why for row in found.skipped if row.id.startswith("upcall")]
+    measured = file.load(out)
+    assert measured.provenance.counter == "cyclecount"
+    assert not any(row.instret for row in measured.rows)
+    reasons = [row.why for row in measured.skipped if row.id.startswith("upcall")]
     assert reasons
     assert all("Perf" in str(reason) for reason in reasons)
     by_id = {(row.id, str(row.params)): row for row in by_perf.table.values()}
-    rows = [row for row in found.table.values() if row.clock == "core"]
+    rows = [row for row in measured.table.values() if row.clock == "core"]
     assert len(rows) > 30
-    # A command that reads the counter costs more than Perf's, by as much as a reading does.
-    dearer = next(r.net or 0 for r in rows if r.id == "time.read") - (
+    # A command that reads the counter costs as much more as a counter read.
+    extra = next(r.net or 0 for r in rows if r.id == "time.read") - (
         by_id["time.read", "{}"].net or 0
     )
-    assert dearer > 0
+    assert extra > 0
     for row in rows:
         base = by_id[row.id, str(row.params)]
         if row.id in COMMAND:
-            assert (row.net or 0) - (base.net or 0) == dearer, row.name
+            assert (row.net or 0) - (base.net or 0) == extra, row.name
         elif not row.is_overhead:
             same_cost(row, base)
 
 
-def test_user_mode_that_may_read_the_counters_needs_no_driver(
-    by_perf: Result, tmp_path: Path
-) -> None:
-    """The core of the simulator has no such counters: this variant of the kernel reads for it."""
+def test_readable_counters_need_no_driver(by_perf: Result, tmp_path: Path) -> None:
+    """The simulated core has no such counters; this variant of the kernel reads them instead."""
     only = "time,loop,syscall.memop,syscall.command,call.args"
     options = ("--only", only, "--kernel", kernel("open-counters"), "--counter", "csr")
-    found = result(tmp_path / "r.json", *options)
-    assert found.provenance.counter == "csr"
-    for row in found.table.values():
+    measured = result(tmp_path / "r.json", *options)
+    assert measured.provenance.counter == "csr"
+    for row in measured.table.values():
         base = next((b for b in by_perf.table.values() if b.key == row.key), None)
         if base is not None and not row.is_overhead and row.id not in COMMAND:
             assert row.instructions == base.instructions, row.name
             same_cost(row, base)
 
 
-def test_csr_is_not_tried_unasked_and_none_of_them_ends_in_one_line() -> None:
+def test_without_counters_the_error_is_one_line() -> None:
     for variant in ("without-perf", "open-counters"):
         done = run("--only", "loop.empty", "--kernel", kernel(variant))
         assert done.returncode == 2
@@ -103,7 +102,7 @@ def test_csr_is_not_tried_unasked_and_none_of_them_ends_in_one_line() -> None:
         assert "`tockmark patch TREE`" in line
 
 
-def test_what_is_asked_for_and_not_there_is_named() -> None:
+def test_a_missing_counter_is_named() -> None:
     done = run("--only", "loop.empty", "--counter", "cyclecount")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -63,7 +63,7 @@ ENTRY = GOOD[GOOD.index("[[benchmark]]") : GOOD.index("[[boot]]")]
 
 
 def generated(folder: Path, text: str, *assembly: str) -> subprocess.CompletedProcess[str]:
-    """What the generator does with a catalogue of this text; its output goes to rows.h."""
+    """Run the generator on a catalogue with this text; its output goes to rows.h."""
     (folder / "catalogue.toml").write_text(text)
     generator = str(paths.ROOT / "apps" / "generate.py")
     command = [sys.executable, generator, "catalogue.toml", "rows.h", *assembly]
@@ -71,8 +71,8 @@ def generated(folder: Path, text: str, *assembly: str) -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("abi", ABIS)
-def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
-    """In the objects that are linked into the apps."""
+def test_exactly_the_benchmarks_are_defined_once(abi: int) -> None:
+    """In the objects of the apps."""
     folder = paths.APPS / f"c-abi{abi}"
     objects = [*folder.glob("*.o"), *(folder / "runtime").glob("*.o")]
     command = ["riscv64-unknown-elf-nm", *map(str, objects)]
@@ -92,7 +92,7 @@ def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
     ],
     ids=["missing", "twice", "unknown", "of another group", "says it again"],
 )
-def test_a_definition_that_the_catalogue_does_not_ask_for_does_not_compile(
+def test_a_definition_that_differs_from_the_catalogue_does_not_compile(
     tmp_path: Path, old: str, new: str, says: str
 ) -> None:
     shutil.copytree(paths.ROOT / "apps", tmp_path / "apps")
@@ -119,7 +119,7 @@ LOOP_TAKEN = "bench!(loop_taken, setup: |run| iterate(run, bodies::tm_loop_taken
     ],
     ids=["missing", "twice", "unknown", "says it again"],
 )
-def test_nor_does_one_in_rust(old: str, new: str, says: str, copied: Path) -> None:
+def test_neither_does_one_in_rust(old: str, new: str, says: str, copied: Path) -> None:
     source = copied / "apps" / "rust" / "suite" / "src" / "bin" / "loop.rs"
     text = source.read_text()
     assert text.count(old) == 1
@@ -131,7 +131,7 @@ def test_nor_does_one_in_rust(old: str, new: str, says: str, copied: Path) -> No
 
 
 def rustc(root: Path) -> str:
-    """What the compiler says of the app loop, which it refuses."""
+    """Return the errors of the compiler for the app loop."""
     command = ["cargo", "check", "--quiet", "--package", "tockmark-suite", "--bin", "loop"]
     command += ["--target", "riscv32imc-unknown-none-elf", "--target-dir", str(root / "target")]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -181,8 +181,8 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
     assert not (tmp_path / "rows.h").exists()
 
 
-def test_a_boot_gives_its_share_of_the_rows() -> None:
-    """Every row of the catalogue comes from one boot; those of the harness from each."""
+def test_boots_divide_the_rows() -> None:
+    """Each row of the catalogue comes from one boot; rows of the harness come from every boot."""
     given = [(row[0], *row[1].items()) for b in KNOWN.boots() for row in KNOWN.measured_rows(b)]
     own = [id_ for id_ in KNOWN.benchmarks if id_ not in catalogue.HARNESS_ROWS]
     assert Counter(given) == Counter((id_, *params.items()) for id_, params in KNOWN.rows(own))
@@ -195,7 +195,7 @@ def test_a_boot_gives_its_share_of_the_rows() -> None:
     assert boots["syscall"].measures[0] == "syscall.command"
 
 
-def test_the_page_names_every_benchmark_and_no_other() -> None:
+def test_the_page_has_exactly_the_benchmarks() -> None:
     text = (paths.ROOT / "docs" / "benchmarks.md").read_text()
     named = set(re.findall(rf"`((?:{'|'.join([*KNOWN.groups(), 'null'])})\.[a-z_]+)`", text))
     assert named == set(KNOWN.benchmarks)

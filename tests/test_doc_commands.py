@@ -32,12 +32,12 @@ LONG = {
 }
 LAYS = ("image", "parse")  # run nothing, so they need no other board
 BUDGET = 5  # millions of simulated cycles, by the catalogue: a few seconds
-READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # stands for what only the reader has
+READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # placeholders for the reader's own files
 OUTPUTS = ("output", "callgrind", "markdown")
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
-    """What the command takes for rows of the suite, and are none; a page may add some itself."""
+    """Return the row terms of a command that select no row, except rows that the page adds."""
     named = [given[key] for key in ("only", "benchmark") if given.get(key)]
     strange = []
     for text in named:
@@ -52,14 +52,14 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
 
 @cache
 def makefiles() -> str:
-    """All that make reads of ours."""
+    """Return the text of all our makefiles."""
     ours = [*ROOT.glob("*/**/*.mk")]
     ours += [ROOT / folder / "Makefile" for folder in ("", "lab", "boards/earlgrey-sim")]
     return "\n".join(path.read_text(encoding="utf-8") for path in ours if ".venv" not in str(path))
 
 
 def strange_targets(words: list[str], root: Path = ROOT) -> list[str]:
-    """The targets and variables of a call of make that its makefile does not have."""
+    """Return the targets and variables of a make command that no makefile has."""
     makefile, strange, rest = root / "Makefile", [], iter(words)
     asked = []
     for word in rest:
@@ -86,7 +86,7 @@ def strange_targets(words: list[str], root: Path = ROOT) -> list[str]:
 
 
 def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
-    """Why a command is not run in this clone; None if it is."""
+    """Return why a command cannot run in this clone, or None."""
     verb = given["verb"]
     if verb == "VERB" or verb.startswith("-"):
         return "no verb; --install-completion would change the shell of who tests"
@@ -100,12 +100,12 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         return f"takes minutes: {LONG[verb]}"
     if unknown := next((word for word in command.words if READERS.search(word)), None):
         return f"{unknown} is the reader's"
-    if elsewhere := [key for key in ("port", "images") if given.get(key)]:
-        return f"needs a {elsewhere[0]}"
+    if hardware := [key for key in ("port", "images") if given.get(key)]:
+        return f"needs a {hardware[0]}"
     board = given["board"] if isinstance(given.get("board"), str) else None  # agree's is a file
     other = board not in (None, "earlgrey-sim") or given.get("machine")
-    known = boards.load(board) if board else None
-    if known and verb in LAYS and known.isa != RISC_V.name:
+    profile = boards.load(board) if board else None
+    if profile and verb in LAYS and profile.isa != RISC_V.name:
         return "needs what `make setup-qemu` builds"
     if (other and verb not in LAYS) or given.get("core") or given.get("catalogue"):
         return "needs what is built for another board, core or catalogue"
@@ -129,25 +129,25 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
 EVERY = list(dict.fromkeys(every()))
 
 
-def called(command: Command) -> str:
-    """For the name of a test."""
+def command_id(command: Command) -> str:
+    """Return the id of a test."""
     return f"{command.page}: {command.text}"
 
 
-@pytest.mark.parametrize("command", [c for c in EVERY if c.program == PROGRAM.name], ids=called)
-def test_a_command_of_the_tool_is_one(command: Command) -> None:
+@pytest.mark.parametrize("command", [c for c in EVERY if c.program == PROGRAM.name], ids=command_id)
+def test_a_command_of_the_tool_exists(command: Command) -> None:
     page = (ROOT / command.page).read_text(encoding="utf-8")
     assert strange_rows(arguments(command, PROGRAM), page) == []
 
 
-@pytest.mark.parametrize("command", [c for c in EVERY if c.program == "make"], ids=called)
-def test_a_call_of_make_has_its_target(command: Command) -> None:
+@pytest.mark.parametrize("command", [c for c in EVERY if c.program == "make"], ids=command_id)
+def test_a_make_command_has_its_target(command: Command) -> None:
     assert strange_targets(command.words) == []
 
 
-def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
-    """None is refused (2), fails otherwise or says nothing. 1 is a result that is incomplete, 3 a
-    regression."""
+def test_commands_that_need_only_a_clone_run(tmp_path: Path) -> None:
+    """No command fails, except with 1 (a result is incomplete) or 3 (a regression), and each prints
+    something."""
     scratch.clone_to(tmp_path)
     ran, wrong, done_before = set(), [], set()
     for command in EVERY:
@@ -167,7 +167,7 @@ def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
             check=False,
         )
         if done.returncode not in (0, 1, 3) or not done.stdout:
-            wrong.append(f"{called(command)}: {done.returncode}: {done.stderr[-300:]}")
+            wrong.append(f"{command_id(command)}: {done.returncode}: {done.stderr[-300:]}")
     assert not wrong, "\n".join(wrong)
     assert ran >= {"run", "profile", "table", "compare", "list", "image", "export"}
 
@@ -194,8 +194,8 @@ make no command
 
 
 def test_commands_are_found() -> None:
-    found = commands("page", PAGE)
-    assert [(command.text, command.is_whole) for command in found] == [
+    found_commands = commands("page", PAGE)
+    assert [(command.text, command.is_whole) for command in found_commands] == [
         ("tockmark run --only time", False),
         ("tockmark judge", False),
         ("make build", False),
@@ -206,5 +206,5 @@ def test_commands_are_found() -> None:
         ("tockmark list > list.txt", True),
         ("tockmark-lab history --add a.json", True),
     ]
-    assert found[-2].words == ["list"]
-    assert [found[n].program for n in (1, 2, -1)] == ["tockmark", "make", "tockmark-lab"]
+    assert found_commands[-2].words == ["list"]
+    assert [found_commands[n].program for n in (1, 2, -1)] == ["tockmark", "make", "tockmark-lab"]

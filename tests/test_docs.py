@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages say what is so: tables are those of committed results, links lead somewhere, and so do
-the paths that are named."""
+"""The pages are correct: tables match committed results, and links and paths exist."""
 
 import fnmatch
 import json
@@ -22,13 +21,13 @@ MAKE = ROOT / "tools" / "pages"
 BUILT = ("build", ".venv", ".venvs", ".tools")
 # Whose paths have this before them.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
-READERS = ("~", "path")  # stand for the reader's own: ~/tock, path/to/kernel.elf
+READERS = ("~", "path")  # placeholders for the reader's own files: ~/tock, path/to/kernel.elf
 PATH = re.compile(r"(?<![\w./$~…-])[\w.~-]+/[\w./*<>{},…-]*")
 NAME = re.compile(r"`([\w-]+\.(?:c|cc|h|S|sv|vlt|ld|rs|py|sh|toml|mk|j2|md))`")
-OPEN = re.compile(r"<\w+>|\{[\w.,]+\}|…")  # a place that anything may stand in
+OPEN = re.compile(r"<\w+>|\{[\w.,]+\}|…")  # a placeholder for anything
 
 
-def test_tables_are_those_of_the_committed_results() -> None:
+def test_tables_match_the_committed_results() -> None:
     command = [sys.executable, str(MAKE), "--check", "tables"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,7 +43,7 @@ def test_words_are_counted_without_tables_and_code() -> None:
 
 
 def headings(text: str) -> set[str]:
-    """The anchors of a page, as GitHub makes them of its headings."""
+    """Return the anchors that GitHub makes from the headings of a page."""
     seen: Counter[str] = Counter()
     anchors = set()
     for heading in re.findall(r"^#+ (.+?)\s*$", FENCED.sub("", text), re.M):
@@ -56,7 +55,7 @@ def headings(text: str) -> set[str]:
 
 
 def dead_links(page: Path) -> list[str]:
-    """The links of a page that lead to no file, or to no heading of it."""
+    """Return the links of a page to missing files or headings."""
     dead = []
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -74,13 +73,13 @@ def dead_links(page: Path) -> list[str]:
     [*PAGES, ROOT / "CHANGELOG.md"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     assert dead_links(page) == []
 
 
 def test_all_markdown_is_a_page() -> None:
-    """So that what is said of pages is said of all."""
-    listed = [name for name in known() if name.endswith(".md")]
+    """So that the tests of pages cover all of them."""
+    listed = [name for name in tracked_names() if name.endswith(".md")]
     assert {ROOT / name for name in listed} == {*PAGES, ROOT / "CHANGELOG.md"}
 
 
@@ -92,8 +91,8 @@ def test_the_index_has_every_page() -> None:
     assert "(docs/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def known() -> set[str]:
-    """Our files and folders, from the root: what git has or would add."""
+def tracked_names() -> set[str]:
+    """Return our files and folders, relative to the root: those that git has or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [Path(name) for name in listed.splitlines() if (ROOT / name).exists()]
@@ -101,33 +100,33 @@ def known() -> set[str]:
 
 
 def lost_paths(text: str, ours: set[str]) -> list[str]:
-    """The paths in a page that are not there, each with its line.
+    """Return the missing paths in a page, each with its line.
 
-    A path that begins with a folder of our root is ours. In code, any other with a slash is suspect
-    that has the name of a file or a slash at its end: ours are written from the root. A name alone
-    is that of one of our sources."""
+    A path that starts with a folder of our root must exist. In code, any other path with a slash
+    that ends like a file or in a slash is an error, because our paths start at the root. A name
+    without a slash must be the name of one of our sources."""
     roots = {path for path in ours if "/" not in path}
     names = {Path(path).name for path in ours}
     lost = []
     for number, line in enumerate(text.splitlines(), 1):
         prose = re.sub(r"\]\([^)]*\)", "]", line)  # links have a test of their own
         code = [match.span() for match in re.finditer(r"`[^`]+`", prose)]
-        found = [match[1] for match in NAME.finditer(prose) if match[1] not in names]
+        missing = [match[1] for match in NAME.finditer(prose) if match[1] not in names]
         for match in PATH.finditer(prose):
             path = match[0].rstrip(".,")
             root = path.partition("/")[0]
             if root in roots:
                 wanted = OPEN.sub("*", path).rstrip("/")
-                found += [] if fnmatch.filter(ours, wanted) else [path]
+                missing += [] if fnmatch.filter(ours, wanted) else [path]
             elif root not in (*BUILT, *UPSTREAM, *READERS):
                 coded = any(start < match.start() < end for start, end in code)
-                found += [path] if coded and re.search(r"\.[a-zA-Z]\w*$|/$", path) else []
-        lost += [f"{number}: {path}" for path in found]
+                missing += [path] if coded and re.search(r"\.[a-zA-Z]\w*$|/$", path) else []
+        lost += [f"{number}: {path}" for path in missing]
     return lost
 
 
-def test_paths_are_there() -> None:
-    ours = known()
+def test_paths_exist() -> None:
+    ours = tracked_names()
     lost = [
         f"{page.relative_to(ROOT)}:{path}"
         for page in PAGES
@@ -137,8 +136,8 @@ def test_paths_are_there() -> None:
     assert not lost, "not in the checkout, from its root:\n" + "\n".join(lost)
 
 
-def test_the_published_schema_holds_for_the_committed_results() -> None:
-    """To a reader that is not ours; that it is the tool's own is a part of the tables' check."""
+def test_the_committed_results_follow_the_published_schema() -> None:
+    """For an independent reader. The check of the tables compares it with the declarations."""
     schema = json.loads((ROOT / "docs" / "result.schema.json").read_text(encoding="utf-8"))
     read = jsonschema.Draft202012Validator(schema)
     folder = ROOT / "results"
@@ -151,8 +150,8 @@ def test_the_published_schema_holds_for_the_committed_results() -> None:
     assert not read.is_valid(data)
 
 
-def test_the_pictures_are_those_of_the_committed_results() -> None:
-    """Byte for byte."""
-    for path, picture in pictures.made().items():
+def test_the_pictures_match_the_committed_results() -> None:
+    """They have the same bytes."""
+    for path, picture in pictures.generate().items():
         assert path.read_bytes() == picture, f"{path}: run `make tables`"
         assert len(picture) < 300_000

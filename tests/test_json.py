@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `list`, `doctor` and `run` say to other programs: JSON of the shape that
-docs/command-line.md has, and nothing else on stdout. The run needs what `make build` makes."""
+"""The JSON of `list`, `doctor` and `run` has the form in docs/command-line.md and is all of stdout.
+The run needs the products of `make build`."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ MAYBE_NUMBER = {"type": ["number", "null"]}
 
 
 def record(**fields: object) -> Schema:
-    """An object that has all of these, and no others."""
+    """Return the schema of an object with exactly these fields."""
     return {
         "type": "object",
         "properties": fields,
@@ -30,11 +30,11 @@ def record(**fields: object) -> Schema:
     }
 
 
-def several(item: object) -> Schema:
+def array_of(item: object) -> Schema:
     return {"type": "array", "minItems": 1, "items": item}
 
 
-LIST = several(
+LIST = array_of(
     record(
         section=TEXT,
         id=TEXT,
@@ -48,7 +48,7 @@ LIST = several(
         budget_mcycles={"type": "number"},
     )
 )
-DOCTOR = several(
+DOCTOR = array_of(
     record(
         name=TEXT,
         good={"type": "boolean"},
@@ -75,7 +75,7 @@ RUN = record(
     exit_code={"enum": [0, 1, 130]},
     incomplete={"type": "array", "items": TEXT},
     boots=record(all=COUNT, log=COUNT, cache=COUNT),
-    rows=several(
+    rows=array_of(
         record(
             icache={"type": ["boolean", "null"]},
             lang={"enum": ["c", "rust"]},
@@ -91,38 +91,38 @@ RUN = record(
 def printed_json(
     schema: Schema, *arguments: str
 ) -> tuple[object, subprocess.CompletedProcess[str]]:
-    """Return what stands on stdout, all of which is one JSON value of this shape."""
+    """Return the JSON value on stdout, checked by this schema, and the process."""
     command = [sys.executable, "-m", "tockmark", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode in (0, 1), done.stderr
-    found = json.loads(done.stdout)
-    jsonschema.Draft202012Validator(schema).validate(found)
-    return found, done
+    value = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(schema).validate(value)
+    return value, done
 
 
-def test_the_catalogue() -> None:
-    found, _ = printed_json(LIST, "list")
-    assert isinstance(found, list)
-    assert sorted(one["id"] for one in found) == sorted(load().benchmarks)
+def test_list_has_every_benchmark() -> None:
+    entries, _ = printed_json(LIST, "list")
+    assert isinstance(entries, list)
+    assert sorted(entry["id"] for entry in entries) == sorted(load().benchmarks)
 
 
-def test_what_is_in_place() -> None:
-    found, done = printed_json(DOCTOR, "doctor")
-    assert isinstance(found, list)
-    assert done.returncode == (0 if all(one["good"] for one in found) else 1)
-    assert all((one["todo"] is None) is one["good"] for one in found)
+def test_doctor_has_advice_for_each_failed_check() -> None:
+    checks, done = printed_json(DOCTOR, "doctor")
+    assert isinstance(checks, list)
+    assert done.returncode == (0 if all(check["good"] for check in checks) else 1)
+    assert all((check["todo"] is None) is check["good"] for check in checks)
 
 
-def test_a_run_says_where_its_files_are_and_what_they_show(tmp_path: Path) -> None:
+def test_run_names_its_files_and_shows_their_rows(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
-    found, done = printed_json(
+    printed, done = printed_json(
         RUN, "run", "--only", "loop.empty", "--samples", "9", "-o", str(path)
     )
-    assert isinstance(found, dict)
-    assert (found["result"], found["log"]) == (str(path), str(path.with_suffix(".log")))
+    assert isinstance(printed, dict)
+    assert (printed["result"], printed["log"]) == (str(path), str(path.with_suffix(".log")))
     assert path.exists()
     assert path.with_suffix(".log").exists()
-    assert found["exit_code"] == done.returncode
-    assert "loop.empty" in {row["id"] for row in found["rows"]}
+    assert printed["exit_code"] == done.returncode
+    assert "loop.empty" in {row["id"] for row in printed["rows"]}
     shown, _ = printed_json(RUN["properties"]["rows"], "table", str(path))  # type: ignore[index]
-    assert found["rows"] == shown
+    assert printed["rows"] == shown

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A delay that is planted into a stage of an alarm is found in that stage, by name, and one with
-interrupts off as a stretch.
+"""A planted delay in a stage of an alarm is found in that stage, and one with interrupts off as a
+stretch.
 
-One kernel has a delay at the end of each stage, of which a word of the image says which one works.
-Builds it in half a minute.
+One kernel has a delay at the end of each stage; a word of the image selects one. It takes half a
+minute to build.
 """
 
 import json
@@ -32,8 +32,8 @@ DELAY = 5000
 WORD = "TOCKMARK_PLANTED"
 STAGES = ["taken", "top half", "bottom half", "queued", "chosen", "switched", "upcall"]
 NONE = 99
-LINE_STAGES = {"bottom half": 7, "queued": 8}  # of a line, and what the word is for a delay there
-LOADS = {"taken": "memory"}  # beside which others make the call that has this one's delay
+LINE_STAGES = {"bottom half": 7, "queued": 8}  # by stage of a sent line: the value of the word
+LOADS = {"taken": "memory"}  # loads whose other apps make the delayed call
 PLANTED = f"""
 #[used]
 #[unsafe(no_mangle)]
@@ -143,41 +143,45 @@ def test_a_planted_delay_is_found_in_its_stage(
     stage: str, planted: KernelElf, undelayed: dict[str, StoredLatency]
 ) -> None:
     load = LOADS.get(stage, "nothing")
-    found = measured(with_words(planted, {WORD: STAGES.index(stage)}), load)
-    (before,), (after,) = undelayed[load].loads, found.loads
+    measurement = measured(with_words(planted, {WORD: STAGES.index(stage)}), load)
+    (before,), (after,) = undelayed[load].loads, measurement.loads
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
     if load == "nothing":
-        rows = report.wait_verdicts(undelayed[load], found)
+        rows = report.wait_verdicts(undelayed[load], measurement)
         longer = [row for row in rows if row.verdict is Verdict.WORSE]
         assert [row.row.params["of"] for row in longer] == [*report.WHICH]
         assert all(row.where.startswith(f"{stage} ") for row in longer)
-    assert found.longest_stage == stage
-    assert f"in the stage '{stage}'" in format_answer(found)
-    # An alarm beside others may be due when some of it is over.
+    assert measurement.longest_stage == stage
+    assert f"in the stage '{stage}'" in format_answer(measurement)
+    # Under load, an alarm may become due when part of the delay is over.
     assert grown.pop(stage) > DELAY * (0.5 if stage in LOADS else 0.8)
     assert max(grown.values()) < DELAY / 10
 
 
-def test_a_planted_delay_is_found_in_its_stage_of_a_line(planted: KernelElf) -> None:
+def test_a_planted_delay_of_a_sent_line_is_found_in_its_stage(planted: KernelElf) -> None:
     (before,) = measured(planted, "nothing", chain.UART).loads
     assert 500 < before.whole.median < DELAY
     for stage, word in LINE_STAGES.items():
-        found = measured(with_words(planted, {WORD: word}), "nothing", chain.UART)
-        (after,) = found.loads
-        grown = {name: one.worst - before.stages[name].worst for name, one in after.stages.items()}
-        assert f"in the stage '{stage}'" in format_answer(found)
-        assert sum(found.worst.stages.values()) == found.worst.cycles == after.whole.worst
+        measurement = measured(with_words(planted, {WORD: word}), "nothing", chain.UART)
+        (after,) = measurement.loads
+        grown = {
+            name: waits.worst - before.stages[name].worst for name, waits in after.stages.items()
+        }
+        assert f"in the stage '{stage}'" in format_answer(measurement)
+        assert (
+            sum(measurement.worst.stages.values()) == measurement.worst.cycles == after.whole.worst
+        )
         assert DELAY <= grown.pop(stage) < DELAY * 1.1
         assert max(grown.values()) < DELAY / 10
 
 
-def test_a_stretch_with_interrupts_off_is_found(
+def test_a_planted_stretch_with_interrupts_off_is_found(
     planted: KernelElf, undelayed: dict[str, StoredLatency]
 ) -> None:
-    found = measured(with_words(planted, {WORD: STAGES.index("taken")}), "memory")
+    measurement = measured(with_words(planted, {WORD: STAGES.index("taken")}), "memory")
     before, after = (
-        next(one for one in each.stretches if one.kind == OFF)
-        for each in (undelayed["memory"], found)
+        next(stretch for stretch in each.stretches if stretch.kind == OFF)
+        for each in (undelayed["memory"], measurement)
     )
     assert before.cycles < DELAY < after.cycles
     assert "planted" in after.parts[0].stack
@@ -188,17 +192,17 @@ def test_all_loads_take_at_most_40_million_cycles() -> None:
     make("profile")
     done = subprocess.run([TOCKMARK, "latency", "--json"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["cycles"] <= 40_000_000
-    names = [load["name"] for load in (*said["loads"], *said["never"])]
+    document = json.loads(done.stdout)
+    assert document["cycles"] <= 40_000_000
+    names = [load["name"] for load in (*document["loads"], *document["never"])]
     assert sorted(names) == sorted(load.name for load in run.read_loads())
-    assert {load["whole"]["count"] for load in said["loads"]} == {run.ALARMS}
-    assert [one["name"] for one in said["never"]] == ["behind"]  # by fixed priority
-    assert {one["kind"] for one in said["stretches"]} == {OFF, LOOK, CORE}
+    assert {load["whole"]["count"] for load in document["loads"]} == {run.ALARMS}
+    assert [lost["name"] for lost in document["never"]] == ["behind"]  # by fixed priority
+    assert {stretch["kind"] for stretch in document["stretches"]} == {OFF, LOOK, CORE}
 
 
 def patched(folder: Path, elf: Path, stage: int) -> Path:
-    """The kernel with a delay in this stage, as an ELF of its own."""
+    """Return an ELF of the kernel with a delay in this stage."""
     at = read_elf(elf).addresses[WORD]
     data = bytearray(elf.read_bytes())
     with elf.open("rb") as stream:
@@ -209,8 +213,8 @@ def patched(folder: Path, elf: Path, stage: int) -> Path:
     return made
 
 
-def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
-    """Rows of its own call are as before: this costs an alarm alone."""
+def test_judge_reports_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
+    """The rows of system calls do not change: only an alarm has the cost."""
     head = patched(tmp_path, planted.path, STAGES.index("bottom half"))
     command = [TOCKMARK, "judge", "--base", str(planted.path), "--head", str(head), "--json"]
     command += ["--only", "syscall.brk", "--waits", "nothing", "--icache", "off", "--profiles", "0"]
@@ -218,15 +222,18 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     command += ["--markdown", str(comment), "-o", str(tmp_path / "kept")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == REGRESSION, done.stderr
-    said = json.loads(done.stdout)
-    waits = [row for row in said["rows"] if row["id"] == "wait.alarm"]
+    document = json.loads(done.stdout)
+    waits = [row for row in document["rows"] if row["id"] == "wait.alarm"]
     assert {row["params"]["of"] for row in waits} == {*report.WHICH}
     for wait in waits:
         assert (wait["verdict"], wait["limit"]) == ("worse", "hard")
         assert wait["where"].startswith("bottom half +")
         assert DELAY <= wait["after"] - wait["before"] < DELAY * 1.1
-    assert said["limit"] == "hard"
-    assert {row["verdict"] for row in said["rows"] if row not in waits} <= {"same", "not judged"}
+    assert document["limit"] == "hard"
+    assert {row["verdict"] for row in document["rows"] if row not in waits} <= {
+        "same",
+        "not judged",
+    }
     shown = comment.read_text().partition("<details>")[0]
     (row,) = re.findall(r"\| `wait.alarm load=nothing of=worst` \|.*", shown)
     assert row.endswith("most in planted |")

@@ -28,7 +28,7 @@ def modules() -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Return the name by which a module is imported."""
+    """Return the import name of a module."""
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     return name.removesuffix(".__init__")
 
@@ -75,14 +75,14 @@ def test_a_module_imports_lower_layers_only(path: Path) -> None:
 
 
 def test_the_product_imports_nothing_of_the_lab() -> None:
-    """Neither do its tests, but for those of this file."""
+    """Neither do its tests, except in this file."""
     product = [path for top in ("tools", "tests") for path in (paths.ROOT / top).rglob("*.py")]
     importing = {path for path in product if any("tockmark_lab" in name for name in imports(path))}
     assert importing == {Path(__file__)}
 
 
-def test_no_circle_of_imports() -> None:
-    """Neither within a layer; an import inside a function counts as any other."""
+def test_imports_have_no_cycles() -> None:
+    """Not even in one layer; imports inside functions count also."""
     graph = {name_of(path): set(imports(path)) for path in modules()}
     assert sum(map(len, graph.values())) > 300
     TopologicalSorter(graph).prepare()  # CycleError, with the circle
@@ -110,7 +110,7 @@ def test_the_table_of_verbs_names_their_modules(program: VerbProgram) -> None:
     }
 
 
-def test_one_module_starts_foreign_programs() -> None:
+def test_one_module_starts_external_programs() -> None:
     """The programs that it starts end with the tool, so no other module starts any."""
     starts = re.compile(
         r"^\s*(?:import|from) (?:subprocess|multiprocessing|pty)\b"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb patch, on small trees (tools/tockmark/tests/trees.py)."""
+"""`tockmark patch` on small trees (tools/tockmark/tests/trees.py)."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ PERF = ROOT / "capsules" / "perf"
 
 
 def tockmark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The tool as a user calls it, but in this process: most of a call would be its imports."""
+    """Call the tool in this process, since most of a call would be its imports."""
     command = ["tockmark", "patch", *map(str, arguments)]
     out, err, code = io.StringIO(), io.StringIO(), 0
     with (
@@ -40,7 +40,7 @@ def tockmark(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def contents(tree: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file with its rights."""
+    """Return every file's content and mode."""
     return {
         str(path.relative_to(tree)): (path.read_bytes(), path.stat().st_mode)
         for path in sorted(tree.rglob("*"))
@@ -49,22 +49,22 @@ def contents(tree: Path) -> dict[str, tuple[bytes, int]]:
 
 
 @pytest.fixture(params=KNOWN)
-def known(request: pytest.FixtureRequest) -> str:
+def board_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-def family(known: str) -> Family:
-    return KNOWN[known]
+def family(board_name: str) -> Family:
+    return KNOWN[board_name]
 
 
 @pytest.fixture
-def tree(known: str, tmp_path: Path) -> Path:
-    return make(tmp_path / "my tock", known)
+def tree(board_name: str, tmp_path: Path) -> Path:
+    return make(tmp_path / "my tock", board_name)
 
 
 def whole(tree: Path, board: str) -> Path:
-    """A tree that has all that the board's family wires."""
+    """Return a tree with all parts that the board's family supports."""
     make(tree, board)
     if KNOWN[board].cyclecount:
         write(tree / "chips/earlgrey/src/lib.rs", "pub mod chip;\n")
@@ -79,7 +79,7 @@ def main(family: Family, tree: Path) -> Path:
 
 
 def refused(tree: Path, *options: str) -> str:
-    """The one line that refuses, after which nothing is other than before."""
+    """Return the one-line error; check that nothing changed."""
     was = contents(tree)
     done = tockmark(tree, *options)
     assert done.returncode == 2, done.stdout
@@ -89,7 +89,7 @@ def refused(tree: Path, *options: str) -> str:
     return done.stderr
 
 
-def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
+def test_a_patch_can_be_applied_and_removed(family: Family, tree: Path, main: Path) -> None:
     main.chmod(0o750)
     was = contents(tree)
     done = tockmark(tree)
@@ -113,8 +113,8 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     assert not (tree / next(iter(family.required_part.copies))).with_suffix("").exists()
 
 
-def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) -> None:
-    """Where it is not meant it goes out again; a family that has none says so."""
+def test_cyclecount_is_applied_on_request_with_or_without_perf(tmp_path: Path) -> None:
+    """Without a request it is removed again; a family without it says so."""
     family = KNOWN["earlgrey-cw310"]
     tree = make(tmp_path / "tock", "earlgrey-cw310")
     (tree / "chips/earlgrey/src/lib.rs").write_text("pub mod chip;\n")
@@ -140,16 +140,16 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
     assert "'clock'" in refused(tree, "--counter", "clock")
 
 
-def test_our_files_are_the_capsules(family: Family) -> None:
+def test_the_patch_copies_our_capsules(family: Family) -> None:
     sources = {path.read_text() for path in PERF.rglob("*.rs")}
     assert set(family.required_part.texts.values()) <= sources
 
 
-def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
-    said = tockmark(tree).stdout
-    assert f"build {family.board} as Tock's own documentation says" in said
-    assert "make" not in said
-    words = shlex.split(said.splitlines()[-1])
+def test_patch_prints_the_next_steps(family: Family, tree: Path) -> None:
+    output = tockmark(tree).stdout
+    assert f"build {family.board}" in output.lower()
+    assert "make" not in output
+    words = shlex.split(output.splitlines()[-1])
     name = f"{Path(family.board).name}.elf"
     elf = tree / "target" / "riscv32imc-unknown-none-elf" / "release" / name
     assert words == ["tockmark", "run", *family.run, "--kernel", str(elf)]
@@ -166,9 +166,7 @@ def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
         ("struct ", "pub struct "),
     ],
 )
-def test_what_moves_around_an_anchor_does_not_matter(
-    tree: Path, main: Path, old: str, new: str
-) -> None:
+def test_changes_around_an_anchor_do_not_matter(tree: Path, main: Path, old: str, new: str) -> None:
     change(main, old, new)
     was = contents(tree)
     assert "Perf and IPC" in tockmark(tree).stdout
@@ -185,12 +183,12 @@ EDITS = [
 
 
 def place(edit: Edit) -> str:
-    """An anchor without what may not follow it."""
+    """Return an anchor without its negative look-ahead."""
     return edit.anchor.partition("(?!")[0]
 
 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
-def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
+def test_a_missing_anchor_excludes_the_part_or_refuses_the_patch(
     board: str, edit: Edit, tmp_path: Path
 ) -> None:
     tree = whole(tmp_path / "tock", board)
@@ -199,7 +197,7 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     path.write_text(re.sub(pattern, "// gone", path.read_text()), encoding="utf-8")
     was = contents(tree)
     counters = KNOWN[board].counters
-    if place(edit) in (place(one) for part in counters.values() for one in part.edits):
+    if place(edit) in (place(other) for part in counters.values() for other in part.edits):
         with pytest.raises(TockmarkError, match=f"does not fit .* {edit.file} has no places like"):
             apply_patch(tree, counters=list(counters))
     else:
@@ -213,15 +211,15 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     assert contents(tree) == was
 
 
-def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main: Path) -> None:
+def test_ipc_can_be_applied_after_perf(family: Family, tree: Path, main: Path) -> None:
     none = NO_IPC[Path(family.board).name]
     whole = contents(tree)
     change(main, none, "None")
     was = contents(tree)
-    said = tockmark(tree).stdout
-    assert "Perf wired" in said
-    assert none in said
-    assert checkout.NEED_IPC in said
+    output = tockmark(tree).stdout
+    assert "Perf wired" in output
+    assert none in output
+    assert checkout.NEED_IPC in output
     assert "patched already" in tockmark(tree).stdout
     change(main, "None, &main_loop_cap", f"{none}, &main_loop_cap")
     assert "Perf and IPC" in tockmark(tree).stdout
@@ -229,8 +227,8 @@ def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main
     assert contents(tree) == whole != was
 
 
-def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
-    board, family = next(one for one in KNOWN.items() if one[1].ipc2)
+def test_the_new_ipc_is_wired_if_its_capsules_exist(tmp_path: Path) -> None:
+    board, family = next(item for item in KNOWN.items() if item[1].ipc2)
     tree = make(tmp_path / "tock", board)
     bare = contents(tree)
     assert "new IPC" not in tockmark(tree).stdout
@@ -238,14 +236,14 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
 
     assert family.ipc2
     write(tree / family.ipc2.needs, "// it is there\n")
-    said = tockmark(tree, "--check").stdout
-    assert "Perf, IPC and the new IPC" in said
+    output = tockmark(tree, "--check").stdout
+    assert "Perf, IPC and the new IPC" in output
     assert "Perf, IPC and the new IPC" in tockmark(tree).stdout
     for edit in (*family.required_part.edits, *family.parts["IPC"].edits, *family.ipc2.edits):
         assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1
     assert "patched already" in tockmark(tree).stdout
 
-    # A commit without the capsules was checked out since then.
+    # A later checkout of a commit without the capsules.
     (tree / family.ipc2.needs).unlink()
     for folder in (tree / family.ipc2.needs).parents[:3]:
         folder.rmdir()
@@ -255,7 +253,7 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
     assert contents(tree) == bare
 
 
-def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
+def test_a_changed_capsule_is_not_removed(family: Family, tree: Path) -> None:
     tockmark(tree)
     name = next(iter(family.required_part.copies))
     with (tree / name).open("a", encoding="utf-8") as file:
@@ -265,7 +263,7 @@ def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> 
 
 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
-def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
+def test_a_changed_line_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
     tree = whole(tmp_path / "tock", board)
     apply_patch(tree, counters=list(KNOWN[board].counters))
     change(tree / edit.file, edit.put, edit.put.replace(edit.put.split()[0], "/**/", 1))
@@ -277,7 +275,7 @@ def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_interrupted_on_the_way_all_is_as_it_was(
+def test_an_interrupted_patch_leaves_the_tree_unchanged(
     tree: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, reverse: bool
 ) -> None:
     if reverse:
@@ -299,7 +297,7 @@ def test_interrupted_on_the_way_all_is_as_it_was(
 
 
 @pytest.mark.parametrize("board", ["opentitan", "earlgrey-nexysvideo", "opentitan/earlgrey-cw310"])
-def test_a_board_that_the_patch_does_not_know_is_named(board: str, tmp_path: Path) -> None:
+def test_an_unknown_board_is_named(board: str, tmp_path: Path) -> None:
     write(tmp_path / "kernel" / "src" / "callback.rs", "")
     write(tmp_path / "boards" / "nano" / "Cargo.toml", "")
     write(tmp_path / "boards" / board / "Cargo.toml", "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb patch on boards without Earl Grey: CycleCount goes in, and every byte comes back.
+"""`tockmark patch` on boards without Earl Grey: CycleCount is applied, and removed byte for byte.
 
-With a checkout of Tock 2.2 or later in TOCKMARK_TOCK, its own boards are tried, too: on copies."""
+With a checkout of Tock 2.2 or later in TOCKMARK_TOCK, also on copies of its boards."""
 
 import os
 import shutil
@@ -40,12 +40,14 @@ def goes_in_and_out(tree: Path, name: str, *counter: str) -> None:
 
 
 @pytest.mark.parametrize("counter", [[], ["--counter", "cyclecount"]])
-def test_cyclecount_goes_in_and_out(name: str, counter: list[str], tmp_path: Path) -> None:
+def test_cyclecount_can_be_applied_and_removed(
+    name: str, counter: list[str], tmp_path: Path
+) -> None:
     goes_in_and_out(make_other(tmp_path, name), name, *counter)
 
 
 @pytest.mark.skipif(not TOCK, reason="TOCKMARK_TOCK names no checkout of Tock")
-def test_tocks_own_board_takes_it(name: str, family: Family, tmp_path: Path) -> None:
+def test_tocks_own_board_can_be_patched(name: str, family: Family, tmp_path: Path) -> None:
     for file in (*family.needs, f"{family.board}/src/main.rs"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(TOCK) / file, tmp_path / file)
@@ -53,13 +55,13 @@ def test_tocks_own_board_takes_it(name: str, family: Family, tmp_path: Path) -> 
     goes_in_and_out(tmp_path, name)
 
 
-def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
+def test_without_board_earl_grey_is_patched(name: str, tmp_path: Path) -> None:
     tree = make_other(tmp_path / "tock", name)
-    assert "no Tock checkout" in refused(tree)
+    assert "is not a Tock checkout" in refused(tree)
     (other,) = OTHERS.keys() - {name}
     assert "folder" in refused(tree, "--board", other)
-    said = refused(tree, "--board", "hail")
-    assert f"earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in said
+    error = refused(tree, "--board", "hail")
+    assert f"earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in error
     assert "--counter" in refused(tree, "--board", name, "--counter", "perf")
     # Both boards in one tree, each with its own counter.
     make(tree, "earlgrey-cw310")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator with the core's retirement port, and `tockmark profile` on it: they show what the
-plain simulator does, to the cycle.
+"""The simulator with the core's retirement port, and `tockmark profile` on it: both agree with the
+plain simulator to the cycle.
 
-Builds what `make profile` makes, which takes half a minute the first time.
+Builds the products of `make profile`, which takes half a minute the first time.
 """
 
 import itertools
@@ -58,7 +58,7 @@ trap:
     csrw mepc, t0
     mret
 """
-# fib calls itself: 41 calls, 21 of them for a number below 2. The last act of `last` is a jump.
+# fib is recursive: 41 calls, 21 of them for a number below 2. `last` ends with a jump.
 RECURSIVE = """
     .option norelax
     .globl _start
@@ -68,7 +68,7 @@ _start:
     li   a0, 7
     jal  fib
     jal  last
-    .rept 8  # the last instructions of a run are not told
+    .rept 8  # the trace lacks the last instructions of a run
     nop
     .endr
     sw   zero, 4(gp)
@@ -97,7 +97,7 @@ leaf:
     addi a0, a0, 1
     ret
 """
-# 100 lines of the cache, four times.
+# 100 cache lines, four times.
 LONG_LOOP = """
     .globl _start
     .org 0x400
@@ -128,25 +128,25 @@ def program(folder: Path, text: str) -> str:
 
 
 def functions(elf: str, file: Path) -> tuple[dict[str, Function], list[Step]]:
-    """The calls in a program's run, and its trace."""
+    """Return the calls in a program's run, and its trace."""
     simulate(RETIRE, "--elf", elf, "--itrace", str(file))
     steps, code = trace(file), Program(Path(elf))
     code.look_up(step.pc for step in steps)
     return follow(steps, lambda step: (KERNEL, code)), steps
 
 
-def test_calls_are_counted_as_the_program_makes_them(tmp_path: Path) -> None:
-    found, steps = functions(program(tmp_path, RECURSIVE), tmp_path / "trace")
-    fib, last, leaf = found["fib"], found["last"], found["leaf"]
+def test_calls_match_those_of_the_program(tmp_path: Path) -> None:
+    calls, steps = functions(program(tmp_path, RECURSIVE), tmp_path / "trace")
+    fib, last, leaf = calls["fib"], calls["last"], calls["leaf"]
     assert (fib.calls, last.calls, leaf.calls) == (41, 1, 1)
     assert fib.counts["own_instructions"] == {3: 21, 16: 20}
     assert fib.spreads["whole_instructions"] == CostSpread(3, 3, 21 * 3 + 20 * 16)
     assert (last.counts["own_instructions"], last.counts["whole_instructions"]) == ({2: 1}, {4: 1})
-    assert sum(one.cycles for one in found.values()) == sum(step.cycles for step in steps)
+    assert sum(function.cycles for function in calls.values()) == sum(step.cycles for step in steps)
 
 
 def simulate(binary: Path, *options: str, code: int = 0) -> tuple[str, str]:
-    """What the run printed, and what it told of itself, without the time it took."""
+    """Return the output of a run and its messages, without the time it took."""
     command = [str(binary), *options, "--mailbox", "0x41140000"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code, done.stderr
@@ -158,7 +158,7 @@ def trace(path: Path) -> list[Step]:
 
 
 @pytest.mark.parametrize("icache", ["on", "off"])
-def test_the_port_changes_no_count_and_misses_no_cycle(tmp_path: Path, icache: str) -> None:
+def test_the_retirement_port_changes_no_count(tmp_path: Path, icache: str) -> None:
     elf = program(tmp_path, PROGRAM)
     run = ("--elf", elf, "--icache", icache)
     file = tmp_path / "trace"
@@ -171,8 +171,8 @@ def test_the_port_changes_no_count_and_misses_no_cycle(tmp_path: Path, icache: s
         assert step.mcycle - before.mcycle == step.cycles == 1 + sum(n for _, n in step.waits)
 
 
-def test_the_cache_takes_each_line_in_once(tmp_path: Path) -> None:
-    """And none where it is off."""
+def test_the_cache_fills_each_line_once(tmp_path: Path) -> None:
+    """With the cache off, it fills none."""
     elf, file = program(tmp_path, LONG_LOOP), tmp_path / "trace"
     fills = {}
     for icache in ("on", "off"):
@@ -185,7 +185,7 @@ def test_the_cache_takes_each_line_in_once(tmp_path: Path) -> None:
                 passes.append(0)
         fills[icache] = passes
     assert fills["off"] == [0] * 5
-    assert 100 <= sum(fills["on"][:3]) < 150  # some beyond the end come by prefetching
+    assert 100 <= sum(fills["on"][:3]) < 150  # prefetching fills some beyond the end
     assert fills["on"][3] == 0
 
 
@@ -195,17 +195,17 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     result = tmp_path / "result.json"
-    # With the cache on, what runs before a row may leave the cache in another state for good.
+    # With the cache on, earlier code may leave the cache in another state permanently.
     tockmark("run", "--only", "syscall", "--icache", "off", "-o", str(result))
     (row,) = (row for row in file.load(result).rows if row.id == "syscall.command")
     assert row.cycles is not None
     assert row.instret is not None
     sample = row.cycles.median
 
-    said = tockmark("profile", "syscall.command", "--icache", "off", "-o", str(tmp_path))
-    sums = [line.split()[:3] for line in said.splitlines() if line.endswith("  sum")]
+    output = tockmark("profile", "syscall.command", "--icache", "off", "-o", str(tmp_path))
+    sums = [line.split()[:3] for line in output.splitlines() if line.endswith("  sum")]
     assert sums == [[str(sample), "100.0", str(row.instret.median)]] * 2
-    assert (tmp_path / "profile.txt").read_text().strip() in said
+    assert (tmp_path / "profile.txt").read_text().strip() in output
 
     folded = (tmp_path / "stacks.folded").read_text().splitlines()
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == sample
@@ -217,7 +217,7 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
 
 
-def test_the_committed_flame_graph_is_drawn_again(tmp_path: Path) -> None:
+def test_the_committed_flame_graph_is_reproduced(tmp_path: Path) -> None:
     """Byte for byte."""
     command = [TOCKMARK, "profile", "syscall.command", "-o", str(tmp_path)]
     subprocess.run(command, capture_output=True, check=True, cwd=paths.ROOT)
@@ -225,27 +225,27 @@ def test_the_committed_flame_graph_is_drawn_again(tmp_path: Path) -> None:
     assert (tmp_path / "flame.svg").read_bytes() == committed.read_bytes()
 
 
-def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
-    """The body's command goes through the kernel once; the run starts the kernel once."""
+def test_functions_are_counted_in_a_sample_and_in_a_run(tmp_path: Path) -> None:
+    """The body's command enters the kernel once; the run starts the kernel once."""
 
-    def functions_told(*arguments: str) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+    def functions_json(*arguments: str) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
         command = [TOCKMARK, "profile", "syscall.command", *arguments, "--functions", "--json"]
         command += ["--icache", "off", "-o", str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
-        found = json.loads(done.stdout)
-        return found, {one["path"]: one for one in found["functions"]}
+        document = json.loads(done.stdout)
+        return document, {function["path"]: function for function in document["functions"]}
 
-    sample, of_sample = functions_told("trap_vector", "tm_syscall_command", "tm_sample")
+    sample, of_sample = functions_json("trap_vector", "tm_syscall_command", "tm_sample")
     assert [of_sample[name]["calls"] for name in ("trap_vector", "tm_syscall_command")] == [1, 1]
-    assert of_sample["trap_vector"]["cut"] == 1  # of the reading that ends the sample
+    assert of_sample["trap_vector"]["cut"] == 1  # of the counter read that ends the sample
     body = of_sample["tm_syscall_command"]["own_instructions"]
     assert body == {"least": 7, "median": 7, "most": 7}
 
-    run, of_run = functions_told("--whole", "trap_vector", "tm_syscall_command", "_start")
+    run, of_run = functions_json("--whole", "trap_vector", "tm_syscall_command", "_start")
     assert run["of"] == "run"
     assert int(str(run["cycles"])) > 100 * int(str(sample["cycles"]))
     assert of_run["tm_syscall_command"]["own_instructions"] == body
-    # The row's samples: each has a call of the body; and readings, which are system calls, too.
+    # Each sample has a call of the body, and counter reads, which are also system calls.
     calls = int(str(of_run["tm_syscall_command"]["calls"]))
     assert calls > 1
     assert int(str(of_run["trap_vector"]["calls"])) > 3 * calls

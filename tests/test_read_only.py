@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A checkout that cannot be written: the tool runs there, and writes to the user's own folders."""
+"""In a read-only checkout the tool runs and writes to the user's own folders."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def tockmark(home: Path, *words: str, **more: str) -> str:
-    """Call the tool as a user with this home, and return what it prints."""
+    """Run the tool as a user with this home, and return its output."""
     left = ("TOCKMARK_CACHE", "XDG_")
     own = {name: value for name, value in os.environ.items() if not name.startswith(left)}
     done = subprocess.run(
@@ -55,10 +55,10 @@ def test_one_variable_names_the_folder_for_all(home: Path) -> None:
     assert "time" in result.name
     assert len(list((own / "cache" / "build" / "cache").iterdir())) == 1
     assert not (home / ".cache").exists()
-    said = tockmark(home, "table", str(result), "--all", TOCKMARK_HOME=str(own))
-    assert "time.reading" in said
+    output = tockmark(home, "table", str(result), "--all", TOCKMARK_HOME=str(own))
+    assert "time.reading" in output
 
 
-def test_where_nothing_can_be_written_it_says_what_to_do(home: Path) -> None:
+def test_without_a_writable_folder_the_error_has_advice(home: Path) -> None:
     with pytest.raises(AssertionError, match=r"TOCKM"):
         tockmark(home, "run", "--only", "time", TOCKMARK_HOME="/proc/none")

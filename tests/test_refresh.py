@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
+"""Blocks of pages contain the output of the tool."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_a_block_shows_the_command_and_its_output() -> None:
 
 
 def slower(row: Row) -> Row:
-    """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
+    """Return the row with a tenth more cycles per sample, unless it is an overhead or a control."""
     if row.cycles is None or row.is_overhead or row.is_control:
         return row
     cycles = tuple(sample * 11 // 10 for sample in row.cycles.samples)
@@ -35,7 +35,7 @@ def slower(row: Row) -> Row:
 
 
 def test_an_exit_code_is_shown(tmp_path: Path) -> None:
-    """A made regression: every sample but those of time.read is a tenth more."""
+    """The results show a regression: a tenth more cycles in all rows except time.read."""
     base = ROOT / "results" / "baseline-cw310.json"
     result = file.load(base)
     rows = tuple(map(slower, result.rows))

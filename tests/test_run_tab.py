@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark board run-tab`: anybody's apps on the simulator, and what cannot run in one line."""
+"""`tockmark board run-tab` runs any apps on the simulator, and reports errors in one line."""
 
 import io
 import os
@@ -27,25 +27,25 @@ def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[s
 
 
 @pytest.fixture(scope="module")
-def laid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """TABs of apps that lie one behind the other: syscall, and one that sleeps."""
-    out = tmp_path_factory.mktemp("laid") / "out"
+def tabs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TABs of two apps at adjacent addresses: syscall, and one that sleeps."""
+    out = tmp_path_factory.mktemp("tabs") / "out"
     tockmark("board", "image", "by_processes-2", "-o", out)
     return out / "c"
 
 
 @pytest.fixture
-def syscall(laid: Path) -> Path:
-    return laid / "by_processes-2.0.tab"
+def syscall(tabs: Path) -> Path:
+    return tabs / "by_processes-2.0.tab"
 
 
 @pytest.fixture
-def idle(laid: Path) -> Path:
-    return laid / "by_processes-2.1.tab"
+def idle(tabs: Path) -> Path:
+    return tabs / "by_processes-2.1.tab"
 
 
 def repacked(tab: Path, out: Path, arch: str = "rv32imc", change: bytes | None = None) -> Path:
-    """A TAB with the same program for another architecture, or with other bytes as its program."""
+    """Return a TAB with the same program for another architecture, or with other bytes."""
     with tarfile.open(tab) as old, tarfile.open(out, "w") as new:
         for member in old:
             content = old.extractfile(member)
@@ -68,7 +68,7 @@ def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path
     assert done.stdout.splitlines()[1].startswith(BEGIN)
 
 
-def test_an_app_that_sleeps_for_good_is_fine_behind_a_terminal_too(idle: Path) -> None:
+def test_an_app_may_sleep_forever_on_a_terminal(idle: Path) -> None:
     done = tockmark("board", "run-tab", idle, "--board", "sim-pty")
     assert "sleeps" in done.stderr.splitlines()[-1]
 
@@ -87,27 +87,27 @@ def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
         assert process.stdout.readline().startswith(BEGIN)
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "tockmark: interrupted"
-    assert "Traceback" not in said
+    assert stderr.splitlines()[-1] == "tockmark: interrupted"
+    assert "Traceback" not in stderr
 
 
-def test_what_cannot_run_is_one_line(
+def test_an_error_is_one_line(
     syscall: Path,
     idle: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """In this process, since there is much of it."""
+    """The test calls the tool in this process, because there are many cases."""
     bad, arm = tmp_path / "bad.tab", repacked(idle, tmp_path / "arm.tab", "cortex-m4")
     bad.write_text("hello")
     none = repacked(idle, tmp_path / "none.tab", change=b"\0" * 64)
     link, pipe = tmp_path / "link.tab", tmp_path / "pipe.tab"
     with tarfile.open(link, "w") as archive:
         member = tarfile.TarInfo("rv32imc.tbf")
-        member.type, member.linkname = tarfile.SYMTYPE, "/elsewhere"
+        member.type, member.linkname = tarfile.SYMTYPE, "/another-folder"
         archive.addfile(member)
     os.mkfifo(pipe)
     longer = tmp_path / "long.tab"
@@ -128,14 +128,14 @@ def test_what_cannot_run_is_one_line(
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
         ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles has no effect on a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
-        ((idle, "--board", "cw310"), "run-tab does not load cw310. Leave out --board"),
+        ((idle, "--board", "cw310"), "run-tab does not load cw310. Omit --board"),
     ]
     monkeypatch.chdir(paths.ROOT)
-    for words, said in cases:
+    for words, message in cases:
         monkeypatch.setattr(sys, "argv", ["tockmark", "board", "run-tab", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             app.main()
         out, error = capfd.readouterr()
         assert (ended.value.code, out) == (2, "")
         (line,) = error.splitlines()
-        assert said in line
+        assert message in line

@@ -50,20 +50,22 @@ OURS = "tockmark-kernel: panic: what at x.rs:12\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (TOCK, "earlgrey-sim: panic: what\n"),
         (OURS, "earlgrey-sim: tockmark-kernel: panic: what at x.rs:12\n"),
         ("words that nobody knows\n", "reason=panic"),
     ],
 )
-def test_a_kernel_panics_where_its_handler_is_reached(text: str, said: str, tmp_path: Path) -> None:
+def test_a_kernel_panics_where_its_handler_is_reached(
+    text: str, message: str, tmp_path: Path
+) -> None:
     simulate(tmp_path, printing(text))
     handler = address(tmp_path, "main")  # which prints
     for options, code in (((), 4), (("--panic", "0x20000004", "--panic", handler), 7)):
         done = simulate(tmp_path, printing(text), "--max-cycles", "2000000", *options)
         assert (done.returncode, done.stdout.replace("\r", "")) == (code, text.replace("\r", ""))
-        assert (said in done.stderr) == (code == 7)
+        assert (message in done.stderr) == (code == 7)
 
 
 def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: Path) -> None:
@@ -99,9 +101,9 @@ def test_silence_ends_a_run_and_is_counted_from_the_last_byte(after: str, tmp_pa
         done = simulate(tmp_path, source, "--max-cycles", "500000", "--silence", silence)
         assert (done.returncode, done.stdout) == (code, "hello\n"), done.stderr
         assert ("earlgrey-sim: no output for 0.09 M cycles\n" in done.stderr) == (code == 8)
-        said = dict(re.findall(r" (\w+)=(\d+)", done.stderr.splitlines()[-1]))
-        assert least <= int(said["cycles"]) < least + 10_000
-        assert int(said["silence"]) >= min(least, 90_000)
+        figures = dict(re.findall(r" (\w+)=(\d+)", done.stderr.splitlines()[-1]))
+        assert least <= int(figures["cycles"]) < least + 10_000
+        assert int(figures["silence"]) >= min(least, 90_000)
 
 
 def test_no_program_writes_a_mark(tmp_path: Path) -> None:

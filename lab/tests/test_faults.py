@@ -22,7 +22,7 @@ from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection
-from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
+from tockmark.tests.test_serial import HELLO, OTHER, OWN, boot_lines, sent
 from tockmark.tests.wire import session
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import BootMark, decode, decode_boot_mark
@@ -75,7 +75,7 @@ def recorded() -> list[Stream]:
 def made() -> Stream:
     """Return a stream that names its image."""
     (boot,) = (boot for boot in KNOWN.boots() if boot.name == "loop")
-    return Stream(boot, OWN, (HELLO, *said()))
+    return Stream(boot, OWN, (HELLO, *boot_lines()))
 
 
 STREAMS = [*recorded(), made()]
@@ -150,7 +150,7 @@ def rebooted(data: bytes, rng: random.Random) -> bytes:
 
 def behind_another(data: bytes, rng: random.Random) -> bytes:
     """Put the end of another boot of the same app, or a whole one, in front."""
-    other = sent(*said(image=OTHER, boot="elsewhere"))
+    other = sent(*boot_lines(image=OTHER, boot="elsewhere"))
     return other[rng.choice([0, rng.randrange(len(other))]) :] + data
 
 

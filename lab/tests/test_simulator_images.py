@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     """Return a program and files with the word at AT: the options that load them."""
     content = {
         "program": bytes(0x80) + PROGRAM,
-        "elf": elves.made([Segment(AT, b"\x07\0\0\0")]),
+        "elf": elves.make_elf([Segment(AT, b"\x07\0\0\0")]),
         "raw": b"\x05\0\0\0",
     }
     for name, data in content.items():
@@ -80,11 +80,11 @@ def test_a_folder_is_refused_as_image(option: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (elves.made([]), "has nothing to load"),
-        (elves.made([Segment(BASE)]), "has nothing to load"),
-        (elves.made([Segment(BASE, b"abcd", size=2**32 - 1)]), "torn segment"),
-        (elves.made([Segment(BASE, b"abcd", start=2**31)]), "torn segment"),
-        (elves.made([Segment(0x1234, b"abcd")]), "no memory at 0x00001234"),
+        (elves.make_elf([]), "has nothing to load"),
+        (elves.make_elf([Segment(BASE)]), "has nothing to load"),
+        (elves.make_elf([Segment(BASE, b"abcd", size=2**32 - 1)]), "torn segment"),
+        (elves.make_elf([Segment(BASE, b"abcd", start=2**31)]), "torn segment"),
+        (elves.make_elf([Segment(0x1234, b"abcd")]), "no memory at 0x00001234"),
     ],
 )
 def test_an_elf_that_cannot_be_loaded_is_refused(

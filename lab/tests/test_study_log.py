@@ -128,7 +128,7 @@ def test_the_number_of_loads_comes_from_the_log(tmp_path: Path) -> None:
     assert inner("run, cycles, bytes_read, cycles / byte\n", ", {}, 9") == 89
     assert inner("run, cycles, bytes_read\n", ", 40") == 10
     for heading, cells in (("run, cycles\n", ""), ("run, cycles, bytes_read\n", ", 3")):
-        with pytest.raises(TockmarkError, match="does not say how much a sample loads"):
+        with pytest.raises(TockmarkError, match="does not show how much a sample loads"):
             inner(heading, cells)
     with pytest.raises(TockmarkError, match="0x30 is not a whole number of bytes_read"):
         inner("run, cycles, bytes_read\n", ", 0x30")
@@ -141,9 +141,9 @@ def test_the_number_of_loads_comes_from_the_log(tmp_path: Path) -> None:
         (f"{MADE_UP}\n{CYCLES}0, 5\n0, 5\n", "line 5: sample 1 expected, but sample 0 found"),
         (f"{MADE_UP}\n{CYCLES}1, 5\n2, 5\n", "line 4: sample 0 expected, but sample 1 found"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5, 5\n", "line 5: 3 columns, but 2"),
-        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5x\n", "line 5: '1, 5x' is no sample"),
-        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 5\n", "line 5: '1, 5 5' is no sample"),
-        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 \n", "line 5: '1, 5' is no sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5x\n", "line 5: '1, 5x' is not a sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 5\n", "line 5: '1, 5 5' is not a sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 \n", "line 5: '1, 5' is not a sample"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n1,  5\n", "line 5: '1,  5' has other separators"),
         (f"{MADE_UP}\n{CYCLES}0, 5.5\n", "line 4: 5.5 is not a whole number"),
         (f"{MADE_UP}\nrun, bytes\n0, 5\n", "must name cycles or instructions"),
@@ -187,7 +187,7 @@ def test_a_title_after_a_torn_line_owns_no_table() -> None:
 def test_text_with_numbers_after_a_table_is_named() -> None:
     rows, problems, _ = read(log(f"{MADE_UP}\n", table(CYCLES, [5, 5]), "mean 5\n"))
     assert rows
-    assert problems == ["line 6: cannot place 'mean 5'; take the line out if it measures nothing"]
+    assert problems == ["line 6: unexpected line 'mean 5'; delete it if it measures nothing"]
 
 
 def test_every_listed_title_is_a_row_of_the_catalogue() -> None:

@@ -9,7 +9,13 @@ from msgspec.structs import replace
 
 from tockmark.base.errors import TockmarkError
 from tockmark_lab import validation
-from tockmark_lab.validation import JudgedRow, Known, ValidationRow, ValidationVerdict, judge_rows
+from tockmark_lab.validation import (
+    JudgedRow,
+    KnownDeviation,
+    ValidationRow,
+    ValidationVerdict,
+    judge_rows,
+)
 from tockmark_lab.validation_parts import NONE, breaking_point
 
 ROW = ValidationRow(
@@ -27,13 +33,13 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
         (ROW, None, ValidationVerdict.INSIDE, ""),
         (OUTSIDE, None, ValidationVerdict.WRONG, "outside"),
         (SILENT, None, ValidationVerdict.WRONG, "hung"),
-        (OUTSIDE, Known((104.0,), "why"), ValidationVerdict.UNEXPLAINED, "why"),
-        (OUTSIDE, Known((105.0,), "why"), ValidationVerdict.WRONG, "it was 105"),
-        (ROW, Known((103.0,), "why"), ValidationVerdict.WRONG, "inside its bound"),
+        (OUTSIDE, KnownDeviation((104.0,), "why"), ValidationVerdict.UNEXPLAINED, "why"),
+        (OUTSIDE, KnownDeviation((105.0,), "why"), ValidationVerdict.WRONG, "it was 105"),
+        (ROW, KnownDeviation((103.0,), "why"), ValidationVerdict.WRONG, "within its bound"),
     ],
 )
 def test_the_list_excuses_only_its_own_measurements(
-    row: ValidationRow, excuse: Known | None, verdict: ValidationVerdict, word: str
+    row: ValidationRow, excuse: KnownDeviation | None, verdict: ValidationVerdict, word: str
 ) -> None:
     (item,) = judge_rows([row], {row.key: excuse} if excuse else {})
     assert item.verdict is verdict
@@ -69,12 +75,12 @@ def test_another_file_is_refused(content: str, word: str, tmp_path: Path) -> Non
 def test_a_duplicate_row_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(validation.stored_text([ROW, EXACT, ROW]))
-    with pytest.raises(TockmarkError, match="the row part: row stands twice"):
+    with pytest.raises(TockmarkError, match="the row part: row is there twice"):
         validation.load_validation(path)
 
 
 def test_json_has_each_row_with_its_verdict() -> None:
-    judged = judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})
+    judged = judge_rows([OUTSIDE], {OUTSIDE.key: KnownDeviation((104.0,), "why")})
     (record,) = json.loads(json.dumps(validation.validation_json(judged)))
     assert (record["name"], record["measured"]) == ("outside", [104])
     assert (record["verdict"], record["reason"]) == ("unexplained", "why")

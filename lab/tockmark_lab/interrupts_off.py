@@ -37,7 +37,7 @@ START, FAULT, PANIC = "start", "fault", "panic"
 # looks up an app by a name of 48 bytes, from which three other apps' names differ in the last
 # letter only.
 MOST_CYCLES = 10_000
-UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
+UNLIMITED = {  # stretches without this limit, and why
     START: "lines about refused apps wait for the UART",
     FAULT: "its report waits for the UART, once in an app's life",
     PANIC: "its line waits for the UART, and nothing runs after it",
@@ -46,7 +46,7 @@ UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
 
 @dataclass
 class WorstStretch:
-    """The longest stretches of a kind, by instructions and by cycles (exact, from the core's own
+    """The longest stretches of one kind, by instructions and by cycles (exact, from the core's own
     counter), and the boot of the one with the most cycles."""
 
     instructions: int = 0
@@ -62,7 +62,7 @@ class WorstStretch:
 
 @dataclass(frozen=True)
 class Scene:
-    """A boot of which the first `cycles` are traced."""
+    """A boot. Its first `cycles` are traced."""
 
     boot: Boot
     cycles: int

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The logs of the 2021 study: text tables under titles, to measured rows.
+"""Reads the logs of the 2021 study: text tables under titles.
 
     ### RESULTS ###
-    benchmark: a title, which may go on over several lines
-    description: text, likewise
+    benchmark: a title, which may continue on the next lines
+    description: text, which may do so as well
     Test 1: one of several tables under the title
     run, cycles, further columns
     0, 7271, …
 
-These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
-samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
-What does not fit is named with its line and left out, with the whole table that it stands in.
-docs/trust.md has the rules; study_log.toml says which title is which benchmark of the catalogue.
-"""
+These logs have no checksums, so only their form can be checked. The check is strict: samples count
+up from 0 without a gap, rows have the columns of their heading, and each value can be a time. Other
+lines are reported with their number, and the whole table is left out. docs/trust.md has the rules;
+study_log.toml maps the titles to benchmarks of the catalogue."""
 
 import re
 import tomllib
@@ -39,11 +38,11 @@ from tockmark.wire.rows import SERIES, CounterKind, StoredRow, series_names
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 WORD = 4  # bytes that a load moves
-MOST_LINES = 20  # of a title or a description: it stands above each of its tables
-LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
+MOST_LINES = 20  # of a title or a description, which is above each of its tables
+LONGEST = 2**31 - 1  # cycles, 215 s: a larger value is a negative difference, printed unsigned
 COLUMNS: dict[str, CounterKind] = {"cycles": "cycles", "instructions": "instret"}
 
-_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
+_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # commas: some logs are for a spreadsheet
 _ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
 _TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
 _FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
@@ -53,8 +52,8 @@ _CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
 _PARAM = re.compile(r"\d{1,9}")
 
 
-class Titled(Part, frozen=True):
-    """A title of the study's, or a pattern of titles, and what is behind it."""
+class TitleEntry(Part, frozen=True):
+    """A title of the study, or a pattern of titles, and its benchmark."""
 
     title: str = msgspec.field(name="is")
     id: str
@@ -66,11 +65,11 @@ class Titled(Part, frozen=True):
 
 
 class StudyFacts(Part, frozen=True):
-    """What study_log.toml says."""
+    """The contents of study_log.toml."""
 
     overhead: dict[str, int]
     remarks: list[str]
-    benchmark: list[Titled]
+    benchmark: list[TitleEntry]
 
 
 def facts() -> StudyFacts:
@@ -79,21 +78,21 @@ def facts() -> StudyFacts:
     return msgspec.convert(tomllib.loads(text), StudyFacts)
 
 
-def named(title: str, known: StudyFacts) -> Titled:
-    """Return what is behind a title; one that is not known becomes `study.<its words>`."""
+def entry_for_title(title: str, study_facts: StudyFacts) -> TitleEntry:
+    """Return the entry of a title. An unknown title gets the benchmark `study.<its words>`."""
     bare = COUNTED.sub("", title)
-    for entry in known.benchmark:
+    for entry in study_facts.benchmark:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
         match = re.fullmatch(pattern, bare)
         if match:
-            found = {key: int(value) for key, value in match.groupdict().items()}
-            return replace(entry, params={**entry.params, **found})
+            numbers = {key: int(value) for key, value in match.groupdict().items()}
+            return replace(entry, params={**entry.params, **numbers})
     params: Params = {}
     while match := _PARAMS.search(bare):
         bare = bare[: match.start()]
         params = {match[1].replace(" ", "_"): int(match[2]), **params}
     slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
-    return Titled(title, f"study.{slug or 'untitled'}", params)
+    return TitleEntry(title, f"study.{slug or 'untitled'}", params)
 
 
 @dataclass
@@ -101,21 +100,21 @@ class StudyTable:
     """One table of a log: the columns that count something, sample by sample."""
 
     title: str
-    about: str  # the description that goes with it
+    about: str  # its description
     line: int
     columns: list[str]
-    broken: bool  # something in it does not fit: it is named, and the table left out
-    params: list[str]  # what stands before `run`, the same in each row
+    broken: bool  # something in it does not fit; this is reported, and the table left out
+    params: list[str]  # the cells in front of `run`, equal in each row
     series: dict[str, list[int]] = field(default_factory=dict)
     loaded: dict[str, list[int]] = field(default_factory=dict)  # bytes, by column
-    without_cold: list[str] = field(default_factory=list)  # columns whose first sample cannot be
-    impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
+    without_cold: list[str] = field(default_factory=list)  # columns with an impossible first sample
+    impossible: list[str] = field(default_factory=list)  # messages about impossible samples
     rows: int = 0
-    between: list[str] | None = None  # its cells, the same in every row
+    separators: list[str] | None = None  # between its cells, equal in every row
 
     @property
     def before_run(self) -> int:
-        """How many columns stand before the number of the sample."""
+        """The number of columns in front of the sample number."""
         return self.columns.index("run") if "run" in self.columns else 0
 
 
@@ -126,38 +125,37 @@ def recognise(text: str) -> bool:
 
 
 def _is_row(text: str) -> bool:
-    """Return whether a line is a sample: whole numbers, and from the second on others and
-    addresses, too, with a comma or a tab between them. No one regular expression: it would try each
-    way to share out blanks."""
-    cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+    """Return whether a line is a sample: a whole number, then numbers or addresses, with commas or
+    tabs between them. A single regular expression would try every way to distribute the blanks."""
+    cells, separators = _NUMBER.findall(text), _NUMBER.split(text)
     return (
         len(cells) > 1
-        and between.pop(0) == ""
-        and between.pop() in ("", ",")
+        and separators.pop(0) == ""
+        and separators.pop() in ("", ",")
         and cells[0].lstrip("-").isdecimal()
         and all(_CELL.fullmatch(cell) for cell in cells)
-        and all(part.strip() == "," or (part.isspace() and "\t" in part) for part in between)
+        and all(part.strip() == "," or (part.isspace() and "\t" in part) for part in separators)
     )
 
 
 class Reader:
-    """Takes a log line by line and makes tables of it."""
+    """Reads a log line by line and makes tables of it."""
 
-    def __init__(self, known: StudyFacts) -> None:
+    def __init__(self, study_facts: StudyFacts) -> None:
         self.tables: list[StudyTable] = []
         self.problems: list[Problem] = []
-        remarks = map(re.escape, known.remarks)
+        remarks = map(re.escape, study_facts.remarks)
         self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
-        self._loaded = {entry.loaded for entry in known.benchmark} - {None}
+        self._loaded = {entry.loaded for entry in study_facts.benchmark} - {None}
         self._title: list[str] | None = None  # None until the first one
         self._about: list[str] = []
         self._test = ""
-        self._continued: list[str] | None = None  # what a line of plain text goes on: title, about
+        self._continued: list[str] | None = None  # the title or text that a plain line continues
         self._table: StudyTable | None = None
         self._number = 0
 
     def feed(self, raw: str) -> None:
-        """Take one line."""
+        """Process one line."""
         self._number += 1
         text = raw.strip()
         if not text:
@@ -166,13 +164,13 @@ class Reader:
             self._begin(None)
         elif match := _TITLE.fullmatch(text):
             self._begin([match[1]])
-        elif _TITLE.search(text):  # behind the rest of a line: whose tables follow is not known
+        elif _TITLE.search(text):  # after other text: the tables below may be of either
             self._break_open(f"a title within the line {text[:40]!r}")
             self._begin(None)
         elif match := _ABOUT.fullmatch(text):
             self.finish()
             self._about = self._continued = [match[1]]
-        elif _is_row(text) and raw.endswith(text):  # a blank behind may have been a digit
+        elif _is_row(text) and raw.endswith(text):  # a blank at the end may have been a digit
             self._row(text)
         elif match := _TEST.fullmatch(text):
             self.finish()
@@ -182,23 +180,25 @@ class Reader:
         elif self._continued is not None and not _FACT.fullmatch(text):
             if len(self._continued) < MOST_LINES:
                 self._continued.append(text)
-        elif self._continued is None and re.search(r"\d", text):  # no fact ("Run length: 7936")
+        elif self._continued is None and re.search(
+            r"\d", text
+        ):  # not a fact like "Run length: 7936"
             self._out_of_place(text)
 
     def _begin(self, title: list[str] | None) -> None:
-        """Begin what stands under a title; None: it has none yet, or what it is was lost."""
+        """Start the part under a title; None: there is no title yet, or it was lost."""
         self.finish()
         self._title, self._about, self._test, self._continued = title, [], "", title
 
     def _out_of_place(self, text: str) -> None:
-        """Tell of a line with a number that is none of the known, unless it is a remark or stands
-        before the first benchmark, where the kernel speaks."""
+        """Report a line with a number that is not known, unless it is a remark or is before the
+        first benchmark, where the kernel prints."""
         if self._title is None and not self.tables:
             return
         if any(re.fullmatch(pattern, text) for pattern in self._remarks):
             return
-        if text[0].isalpha() or not self._break_open(f"{text[:40]!r} is no sample"):
-            self._problem(f"cannot place {text[:60]!r}; take the line out if it measures nothing")
+        if text[0].isalpha() or not self._break_open(f"{text[:40]!r} is not a sample"):
+            self._problem(f"unexpected line {text[:60]!r}; delete it if it measures nothing")
 
     def _heading(self, text: str) -> None:
         self.finish()
@@ -208,16 +208,16 @@ class Reader:
         table = self._open(columns)
         if not counted or len(set(counted)) != len(counted):
             self._break(f"the heading {text[:60]!r} must name cycles or instructions, each once")
-        said = COUNTED.search(table.title)
-        if said and counted and said[1] not in counted:
-            self._break(f"the title counts {said[1]}, but the heading {', '.join(counted)}")
+        suffix = COUNTED.search(table.title)
+        if suffix and counted and suffix[1] not in counted:
+            self._break(f"the title counts {suffix[1]}, but the heading {', '.join(counted)}")
 
     def _row(self, text: str) -> None:
         self._continued = None
-        cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+        cells, separators = _NUMBER.findall(text), _NUMBER.split(text)
         table = self._table or self._open([])
         if (at := table.before_run) and len(cells) == len(table.columns):
-            table = self._of_params(table, cells[:at])
+            table = self._table_with_params(table, cells[:at])
         if table.broken:
             return
         if not table.columns:
@@ -227,26 +227,26 @@ class Reader:
             table.columns = ["run", ""]
         if len(cells) != len(table.columns):
             self._break(f"{len(cells)} columns, but {len(table.columns)} in the rows or heading")
-        elif between != (table.between or between):
+        elif separators != (table.separators or separators):
             self._break(f"{text[:40]!r} has other separators than the samples above")
         elif (run := cells[table.before_run]) != str(table.rows):
             self._break(f"sample {table.rows} expected, but sample {run[:20]} found")
         elif table.rows >= MAX_SAMPLES:
             self._break(f"more than {MAX_SAMPLES} samples in one table")
         else:
-            table.between = between
+            table.separators = separators
             self._sample(table, cells)
 
-    def _of_params(self, table: StudyTable, params: list[str]) -> StudyTable:
-        """Return the table with these parameters, which stand before `run`: this one, or a new one
-        of the same heading."""
+    def _table_with_params(self, table: StudyTable, params: list[str]) -> StudyTable:
+        """Return the table with these parameters in front of `run`: this table, or a new one with
+        the same heading."""
         if params == table.params:
             return table
         if table.rows:
             self.finish()
         new = self._open(table.columns, params)
         if not all(map(_PARAM.fullmatch, params)):
-            self._break(f"{', '.join(params)[:40]!r} is not what a table can be of")
+            self._break(f"{', '.join(params)[:40]!r} cannot be the parameters of a table")
         return new
 
     def _sample(self, table: StudyTable, cells: list[str]) -> None:
@@ -267,8 +267,8 @@ class Reader:
                 cold = ", the cold one" if table.rows == 0 else ""
                 table.without_cold += [column] * (table.rows == 0)
                 table.impossible.append(
-                    f"sample {table.rows}{cold}, is {value}: no time, but a counter less something"
-                    " never set; it is left out"
+                    f"sample {table.rows}{cold}, is {value}: not a time, but a counter minus"
+                    " something that was never set; it is left out"
                 )
         table.rows += 1
 
@@ -286,41 +286,41 @@ class Reader:
         return self._table
 
     def cut(self) -> None:
-        """The last line has no end: if it is a sample, some of its digits may be missing."""
+        """Report that the last line has no end: if it is a sample, digits may be missing."""
         self._break_open("the last line has no line end; add one if nothing is missing")
 
     def finish(self) -> None:
-        """The table is over: keep it if all of it fits."""
+        """End the table, and keep it if all of it fits."""
         table, self._table = self._table, None
         if table is not None and not table.broken and table.rows == 0:
             self._problem(f"no samples under {table.title[:60]!r}", table.line)
         elif table is not None and not table.broken:
             self.tables.append(table)
 
-    def _break_open(self, what: str) -> bool:
-        """Break the table at hand, if there is one that is not broken; return whether it was."""
+    def _break_open(self, problem: str) -> bool:
+        """Break the current table. Return False without one, or if it is broken already."""
         if self._table is None or self._table.broken:
             return False
-        self._break(what)
+        self._break(problem)
         return True
 
-    def _break(self, what: str) -> None:
+    def _break(self, problem: str) -> None:
         assert self._table is not None
         title = self._table.title[:60]
-        self._problem(f"{what}; the table {title!r} of line {self._table.line} is left out")
+        self._problem(f"{problem}; the table {title!r} of line {self._table.line} is left out")
         self._table.broken = True
 
-    def _problem(self, what: str, line: int | None = None) -> None:
-        self.problems.append(Problem(None, what, line or self._number))
+    def _problem(self, problem: str, line: int | None = None) -> None:
+        self.problems.append(Problem(None, problem, line or self._number))
 
 
 def measured(text: str, log: str, own: bool = False) -> Measured:
-    """Return the rows of a log, as one boot of one app named after it. `own`: the study took it.
-    Then its cache was off, and without a time.read it gets that of the study's time.log to be net
-    of."""
-    known = facts()
-    reader = Reader(known)
-    if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
+    """Return the rows of a log as one boot of one app, named after the log. `own`: the study took
+    it. Then its cache was off, and if it has no time.read it gets that of the study's time.log, so
+    that its figures are net."""
+    study_facts = facts()
+    reader = Reader(study_facts)
+    if text.count("\r\n") == text.count("\n"):  # some terminals write all line ends so
         text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     for line in lines:
@@ -331,37 +331,37 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
     begin = {"apps": "1", "format": "log of the 2021 study"}
     app = App(log, begin)
     boot = MeasuredBoot(f"study-{log}", False if own else None, apps={log: app})
-    found = Measured([boot], reader.problems)
+    parsed = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
-            _place(table, app, named(table.title, known))
+            _add_table(table, app, entry_for_title(table.title, study_facts))
         except ValueError as error:
-            found.add_problem(None, str(error), table.line)
+            parsed.add_problem(None, str(error), table.line)
     if app.rows and not any(row.id == OVERHEAD for row in app.rows):
         if own:
             begin["overhead"] = "that of the study's time.log"
-            runs = {f"{name}_runs": f"{cost}*2" for name, cost in known.overhead.items()}
+            runs = {f"{name}_runs": f"{cost}*2" for name, cost in study_facts.overhead.items()}
             reading = StoredRow(OVERHEAD, log, 2, **runs)  # type: ignore[arg-type]
             app.rows_by_key = {reading.key: reading, **app.rows_by_key}
         else:
             begin["overhead"] = "unknown"
-            found.add_problem(
+            parsed.add_problem(
                 None,
-                "nothing says what reading the counters costs, so no figure is net; add the tables"
-                " of timing_overhead, or say --study if the study of 2021 took it",
+                "the log does not have the cost of reading the counters, so no figure is net; add"
+                " the tables of timing_overhead, or give --study if the study of 2021 took the log",
             )
-    strangers = [row.id for row in app.rows if row.id.startswith("study.")]
-    if strangers:
-        begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
-    return found
+    unknown_ids = [row.id for row in app.rows if row.id.startswith("study.")]
+    if unknown_ids:
+        begin["unknown_titles"] = ", ".join(dict.fromkeys(unknown_ids))
+    return parsed
 
 
-def _place(table: StudyTable, app: App, of: Titled) -> None:
-    """Add a table to the row that it belongs to, or make one. ValueError if it cannot be."""
+def _add_table(table: StudyTable, app: App, entry: TitleEntry) -> None:
+    """Add a table to its row, or to a new one. ValueError if that is impossible."""
     runs = {}
     without_cold = set()
     for column, samples in table.series.items():
-        counted = column or of.counts or _counted(table)
+        counted = column or entry.counts or _counted(table)
         if counted is None:
             raise ValueError(
                 f"{table.title[:60]!r} does not say what it counts;"
@@ -369,12 +369,12 @@ def _place(table: StudyTable, app: App, of: Titled) -> None:
             )
         runs[f"{COLUMNS[counted]}_runs"] = compress(samples)
         without_cold |= {COLUMNS[counted]} if column in table.without_cold else set()
-    if of.samples is not None and table.rows != of.samples:
+    if entry.samples is not None and table.rows != entry.samples:
         raise ValueError(
-            f"{table.title[:60]!r} has {table.rows} samples, the study took {of.samples};"
+            f"{table.title[:60]!r} has {table.rows} samples, the study took {entry.samples};"
             " it is left out: capture the log again"
         )
-    new = StoredRow(of.id, app.name, table.rows, of.params, inner=_inner(table, of))
+    new = StoredRow(entry.id, app.name, table.rows, entry.params, inner=_inner(table, entry))
     row = app.rows_by_key.get(new.key, new)
     if any(getattr(row, name) is not None for name in runs):
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
@@ -387,23 +387,23 @@ def _place(table: StudyTable, app: App, of: Titled) -> None:
     )
 
 
-def _inner(table: StudyTable, of: Titled) -> int:
-    """Return the operations in a sample; where a column says how many bytes each one loaded, the
-    loads of the middle one. ValueError if it should and does not."""
-    if of.loaded is None:
-        return of.inner
-    sizes = sorted(table.loaded.get(of.loaded, ()))
+def _inner(table: StudyTable, entry: TitleEntry) -> int:
+    """Return the operations per sample. If a column has the bytes that each sample loaded, these
+    are the loads of the median sample. ValueError if that column is missing."""
+    if entry.loaded is None:
+        return entry.inner
+    sizes = sorted(table.loaded.get(entry.loaded, ()))
     loads = sizes[len(sizes) // 2] // WORD if sizes else 0
     if loads < 1:
         raise ValueError(
-            f"{table.title[:60]!r} does not say how much a sample loads;"
-            f" its heading needs a column {of.loaded}, in bytes"
+            f"{table.title[:60]!r} does not show how much a sample loads;"
+            f" its heading needs a column {entry.loaded}, in bytes"
         )
     return loads
 
 
 def _counted(table: StudyTable) -> str | None:
-    """Return what a table without a heading counts, if its title or description says one thing."""
+    """Return what a table without a heading counts, if its title or description names one thing."""
     suffix = COUNTED.search(table.title)
     if suffix:
         return suffix[1]
@@ -419,18 +419,19 @@ STUDY = Context(
 
 
 def parse(log: Path, catalogue: Catalogue, own: bool = False) -> Result:
-    """Return what a log holds. `own`: the study took it. TockmarkError if it has no such tables, or
-    nothing in them can be used."""
+    """Read a log and return its result. `own`: the study took it. TockmarkError if it has no such
+    tables, or if none of them can be used."""
     text = read_log(log)
     if not recognise(text):
         raise TockmarkError(
-            f"{shown(log)} is no log of the 2021 study", "`tockmark board parse` reads other logs"
+            f"{shown(log)} is not a log of the 2021 study",
+            "use `tockmark board parse` for other logs",
         )
-    found = measured(text, printable_text(log.stem), own)
-    if not any(series_names(row) for _, app in found.each() for row in app.rows):
-        why = f": {found.problems[0]}" if found.problems else ""
+    parsed = measured(text, printable_text(log.stem), own)
+    if not any(series_names(row) for _, app in parsed.each() for row in app.rows):
+        why = f": {parsed.problems[0]}" if parsed.problems else ""
         raise TockmarkError(
             f"nothing in {printable_text(log.stem)} can be used{printable_text(why)}",
-            "docs/trust.md shows what such a log looks like",
+            "see the format in docs/trust.md",
         )
-    return build(found, catalogue, STUDY if own else None)
+    return build(parsed, catalogue, STUDY if own else None)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A validation compares what was expected with what was measured, row by row: here are its rows,
-their judgement, their table and their file.
-"""
+"""The rows of a validation: their verdicts, their table and their file. A validation compares
+expected with measured values, row by row."""
 
 import textwrap
 import tomllib
@@ -26,7 +25,7 @@ Numbers = tuple[int | float, ...]
 
 
 class ValidationVerdict(StrEnum):
-    """Says whether a row holds."""
+    """The verdict on a row."""
 
     EXACT = "exact"
     INSIDE = "inside"
@@ -35,16 +34,16 @@ class ValidationVerdict(StrEnum):
 
 
 class ValidationRow(Part, frozen=True):
-    """One comparison. `measured` is empty where the program gave nothing, and `note` says why."""
+    """One comparison. If `measured` is empty, the program gave nothing, and `note` says why."""
 
     part: str
-    group: str  # rows of a group that are inside their bounds are one line of the table
+    group: str  # rows of a group that are within their bounds share a line of the table
     name: str
     machine: str
     unit: str
     expected: Numbers
     measured: Numbers
-    bound: int | float = 0  # the largest difference that is accepted
+    bound: int | float = 0  # the largest accepted difference
     source: str = ""
     note: str = ""
 
@@ -60,8 +59,8 @@ class ValidationRow(Part, frozen=True):
 
 
 @dataclass(frozen=True)
-class Known:
-    """An entry of the list of the unexplained: what was measured when it was written, and why."""
+class KnownDeviation:
+    """An entry of unexplained.toml: the value measured when it was written, and its explanation."""
 
     measured: Numbers
     reason: str
@@ -69,52 +68,51 @@ class Known:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row with its verdict; the reason is the list's, or says what is wrong."""
+    """A row with its verdict. The reason is its entry's reason, or what is wrong."""
 
     row: ValidationRow
     verdict: ValidationVerdict
     reason: str = ""
 
 
-def load_unexplained() -> dict[str, Known]:
-    """Read lab/validation/unexplained.toml, by the keys of its rows."""
+def load_unexplained() -> dict[str, KnownDeviation]:
+    """Read lab/validation/unexplained.toml. Return its entries by the keys of their rows."""
     with (VALIDATION / "unexplained.toml").open("rb") as file:
         data = tomllib.load(file)
-    known: dict[str, Known] = {}
+    deviations: dict[str, KnownDeviation] = {}
     for entry in data["unexplained"]:
         for name, measured in entry["rows"].items():
             key = f"{entry['part']}: {name}"
-            if key in known:
-                raise TockmarkError(f"unexplained.toml names '{key}' twice")
-            known[key] = Known(tuple(map(float, measured)), entry["reason"].strip())
-    return known
+            if key in deviations:
+                raise TockmarkError(f"unexplained.toml names '{key}' twice", "delete one of them")
+            deviations[key] = KnownDeviation(tuple(map(float, measured)), entry["reason"].strip())
+    return deviations
 
 
-def judge_rows(rows: list[ValidationRow], known: dict[str, Known]) -> list[JudgedRow]:
-    """Judge rows. The list excuses nothing but what it knows: the same row with the same
-    measurement."""
-    return [JudgedRow(row, *_judge(row, known.get(row.key))) for row in rows]
+def judge_rows(rows: list[ValidationRow], deviations: dict[str, KnownDeviation]) -> list[JudgedRow]:
+    """Judge rows. An entry excuses only its own row with its own measurement."""
+    return [JudgedRow(row, *_judge(row, deviations.get(row.key))) for row in rows]
 
 
-def _judge(row: ValidationRow, known: Known | None) -> tuple[ValidationVerdict, str]:
-    if row.inside and known is not None:
-        return ValidationVerdict.WRONG, "inside its bound, but in the list of unexplained"
+def _judge(row: ValidationRow, deviation: KnownDeviation | None) -> tuple[ValidationVerdict, str]:
+    if row.inside and deviation is not None:
+        return ValidationVerdict.WRONG, "within its bound, but listed in unexplained.toml"
     if row.inside:
         exact = row.measured == row.expected
         return ValidationVerdict.EXACT if exact else ValidationVerdict.INSIDE, ""
-    if known is None:
+    if deviation is None:
         return ValidationVerdict.WRONG, row.note or "outside its bound"
-    if known.measured != row.measured:
-        was = ", ".join(f"{value:g}" for value in known.measured)
-        return ValidationVerdict.WRONG, f"unexplained before, but it was {was}"
-    return ValidationVerdict.UNEXPLAINED, known.reason
+    if deviation.measured != row.measured:
+        was = ", ".join(f"{value:g}" for value in deviation.measured)
+        return ValidationVerdict.WRONG, f"unexplained.toml lists another value, {was}"
+    return ValidationVerdict.UNEXPLAINED, deviation.reason
 
 
-LINE, NAMES = 112, 60  # characters of a line of text, and of its names
+LINE, NAMES = 112, 60  # characters of a line of text, and of the names in it
 
 
 def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
-    """Return every row with its verdict."""
+    """Return every row with its verdict as JSON."""
     return [
         {**msgspec.to_builtins(item.row), "verdict": item.verdict.value, "reason": item.reason}
         for item in judged
@@ -122,7 +120,7 @@ def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
 
 
 def validation_text(judged: list[JudgedRow]) -> str:
-    """Return a table with a line for each group of rows that hold and for each row that does not,
+    """Format a table with a line for each group of rows that hold and for each row that does not,
     and the reasons below it."""
     reasons: dict[str, int] = {}
     widths = {"expected": 13, "measured": 13, "verdict": 10}
@@ -142,10 +140,10 @@ def validation_text(judged: list[JudgedRow]) -> str:
                     table.add(line)
                 table.add(last, *cells)
     counts = Counter(item.verdict for item in judged)
-    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in ValidationVerdict)
+    verdicts = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in ValidationVerdict)
     summary = (
-        f'{len(judged)} rows: {said}. "inside": not equal, but within the bound of its part.'
-        " Bounds: docs/trust.md; the unexplained: lab/validation/unexplained.toml."
+        f'{len(judged)} rows: {verdicts}. "inside": not equal, but within the bound of its part.'
+        " Bounds: docs/trust.md; unexplained rows: lab/validation/unexplained.toml."
     )
     lines = [*table.text(), "", *textwrap.wrap(summary, LINE)]
     for reason, number in reasons.items():
@@ -156,7 +154,7 @@ def validation_text(judged: list[JudgedRow]) -> str:
 def _group(
     group: list[JudgedRow], reasons: dict[str, int]
 ) -> Iterator[tuple[int, str, str, str, str]]:
-    """Yield the lines of a group, each with the depth at which its name stands."""
+    """Yield the lines of a group, each with the depth of its name."""
     first, several = group[0].row, len(group) > 1
     good = [item for item in group if item.row.inside]
     if several:
@@ -182,26 +180,26 @@ def _numbers(row: ValidationRow) -> tuple[str, str]:
 
 
 FORMAT: Literal["tockmark-validation"] = "tockmark-validation"
-VERSION: Literal[2] = 2  # 1 had the judgement of each row, too
-ANEW = "make it anew with `tockmark-lab validate -o`"
+VERSION: Literal[2] = 2  # version 1 also had the verdict of each row
+ANEW = "make it again with `tockmark-lab validate -o`"
 
 
 class StoredValidation(Part, frozen=True):
-    """A validation as a file, a row a line. It has no verdicts, since they follow from
-    lab/validation/unexplained.toml, and no date, so that the same sources give the same file."""
+    """A validation as a file, one row per line. It has no verdicts, since these follow from
+    lab/validation/unexplained.toml, and no date, so the same sources give the same file."""
 
     format: Literal["tockmark-validation"]
     version: Literal[2]
     compiler: str  # of the programs
     rows: tuple[ValidationRow, ...]
-    # Of the simulators by machine, and of the kernel that they ran.
+    # Hashes of the simulators, by machine, and of the kernel that they ran.
     sha256: dict[str, Sha256] = msgspec.field(default_factory=dict)
 
 
 def stored_text(rows: list[ValidationRow], sha256: dict[str, str] | None = None) -> str:
-    """Return the file of these rows, and of the hashes of what ran."""
-    said = processes.run([paths.GCC, "--version"]).text
-    compiler = said.splitlines()[0] if said else "unknown"
+    """Return the content of the file with these rows, and the hashes of what ran."""
+    version = processes.run([paths.GCC, "--version"]).text
+    compiler = version.splitlines()[0] if version else "unknown"
     stored = StoredValidation(FORMAT, VERSION, compiler, tuple(rows), sha256 or {})
     return documents.text_of(stored, ("rows",))
 
@@ -211,5 +209,5 @@ def load_validation(path: Path) -> list[ValidationRow]:
     rows = list(documents.read(path, StoredValidation, FORMAT, VERSION, ANEW).rows)
     twice = [key for key, times in Counter(row.key for row in rows).items() if times > 1]
     if twice:
-        raise TockmarkError(f"{shown(path)}: the row {twice[0]} stands twice", ANEW)
+        raise TockmarkError(f"{shown(path)}: the row {twice[0]} is there twice", ANEW)
     return rows

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Bare programs hold the simulator against what others published or measured: `validate` runs them.
+"""Bare programs compare the simulator with what others published or measured: `validate` runs them.
 
-A program is built with the cross-compiler, run on a simulated machine, and heard by a mailbox. A
-job builds and runs one program or a few when its rows are taken, and a part of the validation has
-some jobs. The programs and what is expected of them are data, under validation/. The whole chip's
-RTL also runs boots of the suite, beside its model.
-"""
+A program is built with the cross-compiler, runs on a simulated machine, and sends its numbers
+through a mailbox. A job builds and runs one or a few programs when its rows are taken; a part of
+the validation consists of jobs. The programs and the expected values are data, in lab/validation/.
+The whole chip's RTL also runs boots of the suite, which are compared with its model."""
 
 import csv
 import hashlib
@@ -44,44 +43,44 @@ LINK = ("-nostdlib", "-nostartfiles", "-Wl,--build-id=none,--no-warn-rwx-segment
 IN_FLASH = ("-mno-relax", *LINK, "-Wl,-Ttext=0x20000000,--omagic")
 
 MAILBOX = 0x41130000  # a register block that both generations of the chip have
-MAILBOX_OF_RTL = 0x41140000  # where the programs of the RTL have it
+MAILBOX_OF_RTL = 0x41140000  # the address in the programs of the RTL
 SRAM = 0x10000000
-FLASH_START = 0x20000400  # the first instruction is 0x80 further on
+FLASH_START = 0x20000400  # the first instruction is 0x80 bytes after it
 
 Job = Iterator[ValidationRow]
 
 
 @dataclass(frozen=True)
 class BareRun:
-    """Says what a program sent, and how its run ended (0: it closed the mailbox with 0)."""
+    """The output of a program, and how its run ended (0: it closed the mailbox with 0)."""
 
     code: int
     numbers: tuple[int, ...]
-    last: str  # what the simulator said last
+    last: str  # the simulator's last line
 
     def whole(self, count: int) -> bool:
-        """Return whether it ended well and sent so many numbers."""
+        """Return whether the run ended well and sent `count` numbers."""
         return self.code == 0 and len(self.numbers) == count
 
 
 @dataclass(frozen=True)
 class ValidationPart:
-    """A part of the validation: the machines that it needs, and what makes its jobs."""
+    """A part of the validation: the machines that it needs, and its jobs."""
 
     name: str
     machines: tuple[str, ...]
     jobs: Callable[[], Iterable[Job]]
-    usual: bool = True  # not only when it is asked for
-    besides: tuple[str, ...] = ()  # what else make is to build
+    usual: bool = True  # runs by default
+    besides: tuple[str, ...] = ()  # further targets for make
 
 
 def simulator(machine: str) -> Path:
-    """Return where the simulator of a machine is, once it is built."""
+    """Return the path of a machine's simulator, which may not be built yet."""
     return paths.ROOT / "build" / "sim" / machine / "earlgrey-sim"
 
 
 def build_simulators(parts: Sequence[ValidationPart]) -> None:
-    """Let make bring what these parts run up to date."""
+    """Build what these parts run, with make."""
     if paths.INSTALLED:
         raise TockmarkError("validate compiles what it runs", paths.make_command("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
@@ -94,8 +93,8 @@ def build_simulators(parts: Sequence[ValidationPart]) -> None:
         raise TockmarkError("what is to run cannot be built", f"try `{' '.join(command)}`")
     missing = [machine for machine in machines if not simulator(machine).exists()]
     if missing:
-        what = ", ".join(missing)
-        raise TockmarkError(f"there is no simulator of {what}", f"run `make {' '.join(targets)}`")
+        names = ", ".join(missing)
+        raise TockmarkError(f"there is no simulator of {names}", f"run `make {' '.join(targets)}`")
 
 
 def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
@@ -108,7 +107,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
 
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
-    """Run all jobs side by side; return their rows in the order of parts and jobs."""
+    """Run all jobs in parallel. Return their rows in the order of parts and jobs."""
     with progress_bars() as shown, thread_pool(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
@@ -124,14 +123,14 @@ def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
 
 
 def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path:
-    """Call the compiler once and return the file that it made, `output` under build/validate."""
-    made = BUILD / output
-    made.parent.mkdir(parents=True, exist_ok=True)
-    command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
+    """Compile a program to `output` under build/validate, and return its path."""
+    output_path = BUILD / output
+    output_path.parent.mkdir(parents=True, exist_ok=True)
+    command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(output_path)]
     done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
         raise TockmarkError(f"building {output} failed: {done.error_text.strip()}")
-    return made
+    return output_path
 
 
 def run(
@@ -142,16 +141,18 @@ def run(
     mailbox: int = MAILBOX,
     max_cycles: int = 20_000_000,
 ) -> BareRun:
-    """Run a program from the address `boot` on, until it closes the mailbox."""
+    """Run a program from the address `boot` until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
     done = processes.run(command, todo=paths.make_command("build"))
-    said = done.error_text.strip().splitlines()
-    return BareRun(done.code, tuple(map(int, done.text.split())), said[-1] if said else "")
+    error_lines = done.error_text.strip().splitlines()
+    return BareRun(
+        done.code, tuple(map(int, done.text.split())), error_lines[-1] if error_lines else ""
+    )
 
 
 def _vendor() -> Path:
-    """Return where the Ibex package has riscv-tests and the benchmarks."""
+    """Return the folder of riscv-tests and the benchmarks in the Ibex package."""
     spec = importlib.util.find_spec("pythondata_cpu_ibex")
     if spec is None or not spec.submodule_search_locations:
         raise TockmarkError("the Ibex package is not installed", paths.make_command("setup"))
@@ -163,15 +164,15 @@ PROGRAMS = {"study": VALIDATION / "study" / "study.toml", "limit": LIMIT / "limi
 
 
 def data_of(part: str) -> dict[str, Any]:
-    """Return the programs of the part `study` or `limit`, as its TOML file lists them."""
+    """Return the programs of the part `study` or `limit`, from its TOML file."""
     return tomllib.loads(PROGRAMS[part].read_text(encoding="utf-8"))
 
 
-# The part conformance: the riscv-tests that ship inside the Ibex package, in our own environment.
+# The part conformance: the riscv-tests of the Ibex package, in an environment of ours.
 
 SUITES = ("rv32ui", "rv32um", "rv32uc", "rv32mi")
 TESTED = ("cw310", "nexysvideo")
-# Ibex's configurations without a PMP, on which no kernel boots.
+# Configurations of Ibex without a PMP, on which no kernel boots.
 BARE_CORES = tuple(
     f"cw310-{core}" for core in ("small", "maxperf", "experimental-branch-predictor")
 )
@@ -180,9 +181,9 @@ BARE_CORES = tuple(
 def riscv_tests(
     suites: tuple[str, ...] = SUITES, machines: tuple[str, ...] = TESTED
 ) -> Iterable[Job]:
-    """Yield a job a test, which runs it with the cache on and off on each machine."""
-    known = VALIDATION / "conformance" / "not_applicable.toml"
-    skipped: dict[str, dict[str, str]] = tomllib.loads(known.read_text(encoding="utf-8"))
+    """Yield a job per test. It runs the test with the cache on and off on each machine."""
+    not_applicable = VALIDATION / "conformance" / "not_applicable.toml"
+    skipped: dict[str, dict[str, str]] = tomllib.loads(not_applicable.read_text(encoding="utf-8"))
     tests = _vendor() / "riscv-tests" / "isa"
     for suite in suites:
         for source in sorted((tests / suite).glob("*.S")):
@@ -194,7 +195,7 @@ def riscv_tests(
 def _riscv_test(suite: str, source: Path, machines: list[str]) -> Job:
     folder, vendor = VALIDATION / "conformance", _vendor()
     for machine, icache in product(machines, ("on", "off")):
-        bare = machine in BARE_CORES  # which have no cache either
+        bare = machine in BARE_CORES  # they have no cache either
         if bare and icache == "on":
             continue
         test = f"{suite}-{source.stem}"
@@ -221,17 +222,18 @@ def _riscv_test(suite: str, source: Path, machines: list[str]) -> Job:
         )
 
 
-# The part benchmarks: CoreMark and Dhrystone on one-cycle memory, against what Ibex publishes.
+# The part benchmarks: CoreMark and Dhrystone on one-cycle memory, compared with Ibex's figures.
 
 BENCHMARKS = VALIDATION / "benchmarks"
 COREMARK_PORT = STUDIES / "programs" / "apps" / "port"  # the app has the same header
 COREMARK_PER_MHZ = 3.13
 COREMARK_BOUND = 0.05
 ITERATIONS = 10
-VAX_DHRYSTONES = 1757  # a second, which is one DMIPS
+VAX_DHRYSTONES = 1757  # per second: one DMIPS
 
 # The flags of Ibex's own port (examples/sw/benchmarks/coremark/ibex/core_portme.mak), and the ISA
-# that its benchmarks README names best for this configuration, rv32imcb, as far as GCC 12 has it.
+# that its benchmarks README recommends for this configuration, rv32imcb, as far as GCC 12 supports
+# it.
 COREMARK_ISA = "rv32imc_zicsr_zba_zbb_zbc_zbs"
 COREMARK_FLAGS = (
     *("-static", "-mcmodel=medlow"),
@@ -247,8 +249,8 @@ DHRYSTONE_FLAGS = (
 
 
 def build_coremark(output: str, isa: str, script: str, iterations: int) -> Path:
-    """Build CoreMark for an ISA, where this linker script lays it: in SRAM (bare.ld), or in flash
-    (flash.ld), where the boot ROM enters it."""
+    """Build CoreMark for an ISA with a linker script: in SRAM (bare.ld), or in flash (flash.ld),
+    where the boot ROM enters it."""
     vendor = _vendor() / "eembc_coremark"
     names = ("list_join", "main", "matrix", "state", "util")
     return compile_program(
@@ -281,7 +283,7 @@ def _coremark() -> Job:
 
 
 def build_dhrystone(output: str, script: str) -> Path:
-    """Build Dhrystone for RV32IMC, where this linker script lays it."""
+    """Build Dhrystone for RV32IMC with a linker script."""
     vendor = _vendor()
     suite = vendor / "riscv-tests" / "benchmarks"
     folders = (suite / "common", vendor / "riscv-test-env", suite / "dhrystone")
@@ -321,21 +323,21 @@ def _dhrystone() -> Job:
 
 
 def _per_megahertz(elf: Path) -> tuple[float | None, str]:
-    """Return the iterations a second and megahertz; or None, and what the simulator said last."""
+    """Return the iterations per second and megahertz; or None, and the simulator's last line."""
     done = run("flat", elf, SRAM)
     if not done.whole(2):
         return None, done.last
     return 1e6 * done.numbers[0] / done.numbers[1], ""
 
 
-# The part memory: 337 programs against OpenTitan's own RTL, cycles and instructions exactly.
+# The part memory: 337 programs compared with OpenTitan's own RTL, cycles and instructions exactly.
 
 RTL = VALIDATION / "rtl-cw310"
-ROM_BLOCK = 0x8100  # where programs2 wants its block
+ROM_BLOCK = 0x8100  # the address of programs2's block
 
 
 def build_memory(program: str, output: str, *options: str) -> tuple[Path, list[str]]:
-    """Build one of the programs of the RTL. Return it, and what a simulator is to load besides."""
+    """Build a program of the RTL. Return it, and the simulator's options to load its block."""
     path = compile_program(
         f"{output}/{program}.elf",
         [RTL / f"{program}.S"],
@@ -343,7 +345,7 @@ def build_memory(program: str, output: str, *options: str) -> tuple[Path, list[s
         *(*LINK, "-T", str(RTL / "programs.ld")),
     )
     elf, load = read_elf(path), list[str]()
-    if "blk0" in elf.addresses:  # a block of the program that is wanted in the ROM, too
+    if "blk0" in elf.addresses:  # a block of the program must also be in the ROM
         ((start, content),) = elf.segments
         first, end = (elf.addresses[name] - start for name in ("blk0", "blkend"))
         block = path.with_suffix(".block")
@@ -353,13 +355,13 @@ def build_memory(program: str, output: str, *options: str) -> tuple[Path, list[s
 
 
 def rows_of_memory(program: str) -> list[dict[str, str]]:
-    """Return what expected.csv says of a program's measurements, in their order."""
+    """Return the entries of expected.csv for a program's measurements, in order."""
     with (RTL / "expected.csv").open(encoding="utf-8", newline="") as file:
         return [entry for entry in csv.DictReader(file) if entry["program"] == program]
 
 
 def row_of_memory(row: dict[str, str]) -> str:
-    """Return what such a measurement is called."""
+    """Return the name of such a measurement."""
     return f"{row['program']} {row['index']} {row['icache']}: {row['test']}"
 
 
@@ -367,7 +369,7 @@ def _memory(program: str) -> Job:
     path, load = build_memory(program, "memory")
     done = run("cw310", path, FLASH_START, *load, mailbox=MAILBOX_OF_RTL)
     measured = list(zip(done.numbers[::2], done.numbers[1::2], strict=False))
-    for place, expected in enumerate(rows_of_memory(program)):
+    for index, expected in enumerate(rows_of_memory(program)):
         yield ValidationRow(
             part="memory",
             group=f"{program}, cw310, i-cache {expected['icache']}: cycles and instructions",
@@ -375,17 +377,17 @@ def _memory(program: str) -> Job:
             machine="cw310",
             unit="cycles, instr",
             expected=(int(expected["cycles"]), int(expected["instret"])),
-            measured=measured[place] if place < len(measured) else (),
+            measured=measured[index] if index < len(measured) else (),
             source="OpenTitan's RTL at edf5e35f5d",
-            note="" if place < len(measured) else done.last,
+            note="" if index < len(measured) else done.last,
         )
 
 
-# The part study: what the study of 2021 measured on its FPGA, where no kernel takes part.
+# The part study: what the study of 2021 measured on its FPGA without a kernel.
 
 
 def build_study(offset: int, output: str = "study", *more: str) -> Path:
-    """Build the program with its bodies so many bytes behind the start of a flash word."""
+    """Build the program with its bodies `offset` bytes after the start of a flash word."""
     options = ("-march=rv32imc_zicsr", f"-DOFFSET={offset}", *more, *IN_FLASH)
     return compile_program(
         f"{output}/study-{offset}.elf", [VALIDATION / "study" / "study.S"], *options
@@ -393,13 +395,13 @@ def build_study(offset: int, output: str = "study", *more: str) -> Path:
 
 
 def study_names() -> list[str]:
-    """Return the names of the program's measurements, in their order."""
+    """Return the names of the program's measurements, in order."""
     return [entry["name"] for entry in data_of("study")["row"] if "same_as" not in entry]
 
 
 def study_cycles(offset: int) -> tuple[dict[str, int], str]:
-    """Run the program with its bodies at that offset. Return net cycles of each measurement by its
-    name in study.toml, none if the run failed, and what the simulator said last."""
+    """Run the program with its bodies at an offset. Return the net cycles of each measurement by
+    name (empty if the run failed), and the simulator's last line."""
     names = study_names()
     done = run("nexysvideo", build_study(offset))
     numbers = done.numbers if done.whole(len(names)) else ()
@@ -415,7 +417,7 @@ def _study() -> Job:
         (count, operation), name = entry["of"], entry["name"]
         cycles, last = done[entry["offset"]]
         value = cycles.get(entry.get("same_as", name), 0) - cycles.get(entry.get("less", ""), 0)
-        # The row is an operation's; the bound is that of the whole sample.
+        # The row is for one operation; the bound is for the whole sample.
         allowed = max(entry["expected"] * data["bound"]["relative"], data["bound"]["cycles"])
         unit = f"cycles {'an' if operation[0] in 'aeiou' else 'a'} {operation}"
         yield ValidationRow(
@@ -432,10 +434,10 @@ def _study() -> Job:
         )
 
 
-# The part icache: where the cost of straight code changes its slope, which tells the cache's size.
+# The part icache: where the cost of straight code changes its slope, which shows the cache's size.
 
 SIZES = range(1, 9)  # KiB
-CLEARLY = 0.1  # two slopes differ if they do by so much of the lower one
+CLEARLY = 0.1  # least difference of two slopes, relative to the lower one
 NONE = 0  # no change
 
 
@@ -462,7 +464,8 @@ def _icache(icache: str) -> Job:
 
 
 def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
-    """Return the x behind which a second line fits best if its slope differs clearly, else NONE."""
+    """Return the x after which a second line fits best; NONE if its slope does not differ
+    clearly."""
     both = {
         i: (least_squares(y[:i], x[:i]), least_squares(y[i:], x[i:])) for i in range(2, len(x) - 1)
     }
@@ -471,23 +474,23 @@ def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
     return x[best - 1] if high > low * (1 + CLEARLY) else NONE
 
 
-# The part secure: the core in lockstep (SecureIbex) gives the same cycles as the core alone.
+# The part secure: the core in lockstep (SecureIbex) must take the same cycles as the core alone.
 
 ALONE_AND_IN_LOCKSTEP = ("cw310", "cw310_secure")
 
 
 def _secure() -> Job:
-    """Run one small program on both: that of the part study does as well as any other."""
+    """Run one small program on both. Any program would do; this one is from the part study."""
     elf = build_study(0)
     alone, lockstep = (run(machine, elf) for machine in ALONE_AND_IN_LOCKSTEP)
     good = alone.code == 0 and lockstep.code == 0
-    for place, (expected, measured) in enumerate(
+    for index, (expected, measured) in enumerate(
         zip(alone.numbers, lockstep.numbers or alone.numbers, strict=True)
     ):
         yield ValidationRow(
             part="secure",
             group="the study's program with SecureIbex=1 against 0: cycles",
-            name=f"SecureIbex=1 against 0, count {place}",
+            name=f"SecureIbex=1 against 0, count {index}",
             machine="cw310_secure",
             unit="cycles",
             expected=(expected,),
@@ -497,7 +500,8 @@ def _secure() -> Job:
         )
 
 
-# The part limit: system calls on short paths, and what these must do (docs/findings.md).
+# The part limit: system calls on short paths, and whether these keep the interface's rules
+# (docs/findings.md).
 
 ASM = paths.ROOT / "apps" / "asm"
 BODIES = tuple(ASM / f"{name}.S" for name in ("sample", "empty", "syscalls", "upcalls"))
@@ -517,17 +521,17 @@ def build_limit(program: dict[str, Any], icache: int) -> Path:
 def build_rules(
     program: dict[str, Any], cases: Iterable[trap_cases.CheckedCase], folder: Path = LIMIT
 ) -> Path:
-    """Build what runs these cases on a program's path. `folder` has the sources of the path."""
-    made = BUILD / "limit" / _letters(program["kernel"])
-    made.mkdir(parents=True, exist_ok=True)
-    (made / "cases.inc").write_text("".join(case.text() for case in cases), encoding="ascii")
+    """Build the program that runs these cases on a path. `folder` has the sources of the path."""
+    case_folder = BUILD / "limit" / _letters(program["kernel"])
+    case_folder.mkdir(parents=True, exist_ok=True)
+    (case_folder / "cases.inc").write_text("".join(case.text() for case in cases), encoding="ascii")
     sources = [folder / "rules.S", *_driver(program)]
-    output = f"limit/{made.name}/rules.elf"
-    return _bare(output, sources, 1, f"-I{made}", *program["options"])
+    output = f"limit/{case_folder.name}/rules.elf"
+    return _bare(output, sources, 1, f"-I{case_folder}", *program["options"])
 
 
 def wrong_cases(elf: Path, cases: Sequence[trap_cases.CheckedCase]) -> list[str]:
-    """Run what `build_rules` made. Return what the path did wrong, a line each."""
+    """Run what `build_rules` built. Return a line for each fault of the path."""
     done = run("cw310", elf)
     return list(trap_cases.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
 
@@ -537,19 +541,19 @@ def _letters(name: str) -> str:
 
 
 def _driver(program: dict[str, Any]) -> list[Path]:
-    """Compile the driver of a program that has one."""
+    """Compile a program's driver, if it has one."""
     if "driver" not in program:
         return []
     source = LIMIT / program["driver"]
-    made = BUILD / "limit" / f"{source.name}.o"
-    made.parent.mkdir(parents=True, exist_ok=True)
-    command = [*trap_cases.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
+    output_path = BUILD / "limit" / f"{source.name}.o"
+    output_path.parent.mkdir(parents=True, exist_ok=True)
+    command = [*trap_cases.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(output_path)]
     if source.suffix == ".rs":
         command.remove(f"-I{ASM}")
     done = processes.run(command, todo=paths.make_command("setup"))
     if done.code != 0:
         raise TockmarkError(f"building {source.name} failed: {done.error_text.strip()}")
-    return [made]
+    return [output_path]
 
 
 def _bare(output: str, sources: Sequence[Path], icache: int, *options: str) -> Path:
@@ -558,12 +562,12 @@ def _bare(output: str, sources: Sequence[Path], icache: int, *options: str) -> P
 
 
 def _limit(program: dict[str, Any]) -> Job:
-    """Run a program with the cache on and off. The instructions are those with the cache on:
-    without it a reading can be one too high."""
+    """Run a program with the cache on and off. Its instructions are counted with the cache on: with
+    it off, a counter read can be one too high."""
     off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
     counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)
     measured = dict(enumerate(counts if off.code == 0 and on.code == 0 else ()))
-    for place, entry in enumerate(program["row"]):
+    for index, entry in enumerate(program["row"]):
         yield ValidationRow(
             part="limit",
             group=OF_CALLS if "kernel" in program else OF_PARTS,
@@ -571,9 +575,9 @@ def _limit(program: dict[str, Any]) -> Job:
             machine="cw310",
             unit="instr, cycles on, cycles off",
             expected=(entry["instructions"], entry["on"], entry["off"]),
-            measured=measured.get(place, ()),
+            measured=measured.get(index, ()),
             source=entry["source"],
-            note="" if place in measured else f"{off.last}; {on.last}",
+            note="" if index in measured else f"{off.last}; {on.last}",
         )
     if program.get("path"):
         cases = trap_cases.cases()
@@ -594,12 +598,12 @@ def _limit(program: dict[str, Any]) -> Job:
 # The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL.
 
 CHIP, MODEL = "chip", "earlgrey_2021"
-# Registers of that chip that take any word without harm: flash_ctrl's of interrupts.
+# Registers of that chip to which any word can be written without harm: flash_ctrl's interrupts.
 CHIP_MAILBOX = 0x41000000
-SMALL_ROM = "ROM "  # begins the names of rows whose code does not fit into its ROM of 16 KiB
+SMALL_ROM = "ROM "  # starts the names of rows whose code does not fit into its ROM of 16 KiB
 CHIP_BOARDS = (str(CHIP_FOLDER / "board.toml"), "earlgrey-sim-2021")
-FEW_BOOTS = "time,syscall"  # with the programs, under 20 M cycles
-COLD = 2  # samples until a body is in the cache
+FEW_BOOTS = "time,syscall"  # less than 20 M cycles, with the programs
+COLD = 2  # first samples, before a body is in the cache
 SUITE_UNITS = "cycles, instr, samples alike"
 LONGEST_RUN = 6 * 3600.0  # seconds
 CHIP_KERNEL = ("kernel-v1-earlgrey-2021", "apps")
@@ -607,8 +611,8 @@ ON_CHIP = (f"-Wa,--defsym,MAILBOX={CHIP_MAILBOX:#x}", "-Wa,--defsym,PLIC=0x41010
 
 
 def _both(rows: Sequence[tuple[str, str]], unit: str, path: Path) -> Job:
-    """Run a program on the chip and on its model. A row is its group and its name."""
-    # The chip comes through its boot ROM, which would turn the cache on.
+    """Run a program on the chip and on its model. A row is a group and a name."""
+    # The chip boots through its boot ROM, which would switch the cache on.
     options = ("--icache", "off")
     chip, model = (
         run(machine, path, FLASH_START, *options, mailbox=CHIP_MAILBOX) for machine in (CHIP, MODEL)
@@ -618,8 +622,8 @@ def _both(rows: Sequence[tuple[str, str]], unit: str, path: Path) -> Job:
         [done.numbers[at : at + width] for at in range(0, len(done.numbers), width)]
         for done in (chip, model)
     ]
-    for place, (group, name) in enumerate(rows):
-        expected, measured = (one[place] if place < len(one) else () for one in counts)
+    for index, (group, name) in enumerate(rows):
+        expected, measured = (values[index] if index < len(values) else () for values in counts)
         yield ValidationRow(
             part="chip",
             group=group,
@@ -645,7 +649,7 @@ def _memory_on_chip(program: str) -> Job:
 
 
 def build_stale() -> Path:
-    """Build the program that shows the fault of the chip's flash. It replaces the boot ROM."""
+    """Build the program that shows a fault of the chip's flash. It replaces the boot ROM."""
     places = "-Wl,--section-start=.rom=0x8000,--section-start=.flash=0x20000000,--omagic"
     options = ("-march=rv32imc_zicsr", "-mno-relax", *ON_CHIP, *LINK, places)
     return compile_program("chip/stale.elf", [VALIDATION / "chip" / "stale.S"], *options)
@@ -659,19 +663,19 @@ def _study_on_chip(offset: int) -> Job:
 
 def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
     """Run boots of the suite with the baseline kernel of version 1 on the chip and on its model. A
-    row is exact if all its samples are, with the cache on all behind the cold ones: how many
-    lookups it had, and so which way it fills first, depends on the UART, whose byte takes no whole
-    number of cycles on the chip."""
-    made = BUILD / "chip" / f"{only or 'suite'}-{icache}"
-    made.parent.mkdir(parents=True, exist_ok=True)
-    chip, model = (_run_suite(board, only, icache, made) for board in CHIP_BOARDS)
+    row is exact if all its samples are equal; with the cache on, all after the cold ones. The
+    number of earlier lookups, and so the way that is filled first, depends on the UART, because a
+    byte takes no whole number of cycles on the chip."""
+    output_path = BUILD / "chip" / f"{only or 'suite'}-{icache}"
+    output_path.parent.mkdir(parents=True, exist_ok=True)
+    chip, model = (_run_suite(board, only, icache, output_path) for board in CHIP_BOARDS)
     first = COLD if icache == "on" else 0
-    of_model = {(row.boot, row.name): row for row in model}
+    model_rows = {(row.boot, row.name): row for row in model}
     for row in chip:
-        twin = of_model.get((row.boot, row.name))
-        there = twin.samples[0] if twin else {}
+        twin = model_rows.get((row.boot, row.name))
+        model_samples = twin.samples[0] if twin else {}
         counts = [
-            (samples[first:], there.get(name, ())[first:])
+            (samples[first:], model_samples.get(name, ())[first:])
             for name, samples in row.samples[0].items()
         ]
         alike = sum(sum(map(eq, *both)) for both in counts)
@@ -688,8 +692,8 @@ def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
         )
 
 
-def _run_suite(board: str, only: str | None, icache: str, made: Path) -> tuple[Row, ...]:
-    output = made.with_name(f"{made.name}-{board}.json")
+def _run_suite(board: str, only: str | None, icache: str, output_path: Path) -> tuple[Row, ...]:
+    output = output_path.with_name(f"{output_path.name}-{board}.json")
     command = [sys.executable, "-m", "tockmark", "run", "--board", board, "--abi", "1"]
     command += ["--icache", icache, "--jobs", "1", "-o", str(output)]
     command += [] if only is None else ["--only", only]

@@ -265,7 +265,7 @@ def same_simulator_verb(
 def study_log_verb(
     log: Annotated[Path, Argument(help="Log with tables in the format of the 2021 study.")],
     study: Annotated[
-        bool, Option("--study", help="The study took this log: with its kernel, on its board.")
+        bool, Option("--study", help="The log is from the 2021 study: its kernel on its board.")
     ] = False,
     output: Annotated[
         Path | None, options.output_option("Result file (default: LOG with .json).")

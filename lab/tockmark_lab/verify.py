@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `verify`: does a stored result hold what its kernel, apps and simulator give?
+"""The verb `verify`: does a stored result contain what its kernel, apps and simulator give?
 
-First the result is searched for contradictions. Then boots of the result, drawn by a seed or all
-of them, are simulated again, never taken from the cache, and what they give is compared with what
-the result holds, byte for byte. With another kernel, other apps or another simulator nothing is
-compared: that is refused, and named.
-"""
+First it searches the result for contradictions. Then it simulates boots of the result again (all,
+or some that a seed draws), never from the cache, and compares what they give with the result, byte
+for byte. With another kernel, other apps or another simulator it compares nothing: it ends with an
+error that names the difference."""
 
 import hashlib
 from collections import defaultdict
@@ -28,12 +27,13 @@ from tockmark.target.results import board_provenance, boot_run, results_by_layou
 from tockmark.target.run import Job, RunOptions, Suite, default_samples
 from tockmark_lab.contradictions import contradiction
 
-BOOTS = 4  # that are simulated again, unless told otherwise
-SAID = [name for name in FACTS if name not in ("stated", "published")]  # by a boot of its rows
+BOOTS = 4  # boots to simulate again, by default
+# The facts about a row that its boot reports.
+BOOT_FACTS = [name for name in FACTS if name not in ("stated", "published")]
 
 
-class BootPlace(NamedTuple):
-    """One boot of a result: simulated once."""
+class BootKey(NamedTuple):
+    """One boot of a result. It is simulated once."""
 
     boot: str
     icache: bool
@@ -47,44 +47,44 @@ class BootPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of it."""
+    """The outcome of a verification."""
 
     seed: str
-    drawn: tuple[BootPlace, ...]
-    boots: int  # that the result has
-    rows: int  # that were compared
+    drawn: tuple[BootKey, ...]
+    boots: int  # in the result
+    rows: int  # compared
     differences: tuple[str, ...]
 
     @property
     def missed(self) -> float:
-        """The chance that so many boots miss one that was altered."""
+        """The probability that the drawn boots miss one altered boot."""
         return 1 - len(self.drawn) / self.boots
 
 
-def places(result: Result) -> list[BootPlace]:
-    """Return every boot of a result, in every layout. TockmarkError if it does not say them."""
+def boot_keys(result: Result) -> list[BootKey]:
+    """Return every boot of a result, in every layout. TockmarkError if the result lists none."""
     provenance = result.provenance
     if not (result.simulated and provenance.layouts and provenance.boots):
         raise TockmarkError(
-            "the result does not say which boots a simulator ran", "give one that `run` wrote"
+            "the result does not list the boots of a simulator", "give a result of `tockmark run`"
         )
-    found = {
-        BootPlace(one.boot, setting == "on", one.lang, 0)
-        for one in provenance.boots
-        for setting in one.cycles
+    keys = {
+        BootKey(booted.boot, setting == "on", booted.lang, 0)
+        for booted in provenance.boots
+        for setting in booted.cycles
     }
     for row in result.rows:
         if row.icache is not None:
-            found |= {BootPlace(row.boot, row.icache, row.lang, layout) for layout in row.layouts}
-    return sorted(found)
+            keys |= {BootKey(row.boot, row.icache, row.lang, layout) for layout in row.layouts}
+    return sorted(keys)
 
 
-def draw(every: Sequence[BootPlace], count: int | None, seed: str) -> tuple[BootPlace, ...]:
-    """Return so many boots, those that the seed puts first; None: all."""
+def draw(every: Sequence[BootKey], count: int | None, seed: str) -> tuple[BootKey, ...]:
+    """Return the `count` boots that the seed puts first; None: all."""
 
-    def order(place: BootPlace) -> bytes:
-        which = f"{seed} {place.boot} {place.lang} {ICACHE[place.icache]} {place.layout}"
-        return hashlib.sha256(which.encode()).digest()
+    def order(key: BootKey) -> bytes:
+        text = f"{seed} {key.boot} {key.lang} {ICACHE[key.icache]} {key.layout}"
+        return hashlib.sha256(text.encode()).digest()
 
     return tuple(every if count is None else sorted(every, key=order)[:count])
 
@@ -98,9 +98,9 @@ def verify(
     seed: str,
     jobs: int,
 ) -> Verified:
-    """Simulate boots of a result again. TockmarkError if the result contradicts itself, kernel,
-    apps or simulator are not its own, or a boot cannot be run."""
-    every = places(result)
+    """Simulate boots of a result again and compare them. TockmarkError if the result contradicts
+    itself, if its kernel, apps or simulator are others, or if a boot cannot be run."""
+    every = boot_keys(result)
     if wrong := contradiction(result, catalogue.with_others(result.provenance.benchmarks)):
         raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
     drawn = draw(every, count, seed)
@@ -110,7 +110,7 @@ def verify(
         board=_board(result, board),
         suites=(),
         catalogue=catalogue,
-        icaches=sorted({one.icache for one in every}, reverse=True),
+        icaches=sorted({boot_key.icache for boot_key in every}, reverse=True),
         all_samples=_all_samples(result, catalogue),
         samples=None,
         jobs=jobs,
@@ -118,80 +118,84 @@ def verify(
     )
     differences: list[str] = []
     rows = 0
-    for samples, some in _by_samples(result, catalogue, drawn).items():
-        suites = _suites(result, catalogue, some)
-        which = {((one.boot, one.icache, one.lang), one.layout) for one in some}
+    for samples, keys in _by_samples(result, catalogue, drawn).items():
+        suites = _suites(result, catalogue, keys)
+        which = {
+            ((boot_key.boot, boot_key.icache, boot_key.lang), boot_key.layout) for boot_key in keys
+        }
         ran = run.run(replace(options, suites=suites, samples=samples, selected=which))
         if ran.interrupted:
-            raise TockmarkError("interrupted: nothing is verified", code=INTERRUPTED)
-        made, _ = results_by_layout(ran, replace(options, suites=suites), Selection(catalogue))
-        for job in (job for of_layout in ran.jobs for job in of_layout):
-            place = BootPlace(*job.key, job.layout)
+            raise TockmarkError("interrupted: nothing was verified", code=INTERRUPTED)
+        results_of_layouts, _ = results_by_layout(
+            ran, replace(options, suites=suites), Selection(catalogue)
+        )
+        for job in (job for layout_jobs in ran.jobs for job in layout_jobs):
+            key = BootKey(*job.key, job.layout)
             _check_apps(result, job)
-            compared, found = _compared(result, made[job.layout], place, job)
+            compared, problems = _compare(result, results_of_layouts[job.layout], key, job)
             rows += compared
-            differences += [f"{place}: {one}" for one in found]
+            differences += [f"{key}: {problem}" for problem in problems]
     return Verified(seed, drawn, len(every), rows, tuple(differences))
 
 
 def _layouts(result: Result, kernels: Sequence[KernelElf]) -> tuple[RunLayout, ...]:
-    """Return the layouts of a result with the kernels that they had."""
+    """Return the layouts of a result with their kernels."""
     by_hash = {kernel.sha256: kernel for kernel in kernels}
     wanted = [layout.sha256 for layout in result.provenance.layouts]
     for sha256, kernel in by_hash.items():
         if sha256 not in wanted:
             raise TockmarkError(
-                f"{shown(kernel.path)} (sha256 {sha256[:12]}) is none of the result's kernels",
-                f"it has {', '.join(sorted({one[:12] for one in wanted if one}))}",
+                f"{shown(kernel.path)} (sha256 {sha256[:12]}) is not a kernel of the result",
+                f"give {', '.join(sorted({hash_[:12] for hash_ in wanted if hash_}))}",
             )
-    found = []
+    layouts = []
     for number, layout in enumerate(result.provenance.layouts):
         if layout.sha256 not in by_hash:
             raise TockmarkError(
-                f"layout {number} is of another kernel: {layout.file},"
+                f"layout {number} has another kernel: {layout.file},"
                 f" sha256 {(layout.sha256 or 'unknown')[:12]}",
-                "give the ELF of each by --kernel",
+                "give its ELF with --kernel",
             )
-        found.append(RunLayout(by_hash[layout.sha256], layout.link, layout.seed))
-    return tuple(found)
+        layouts.append(RunLayout(by_hash[layout.sha256], layout.link, layout.seed))
+    return tuple(layouts)
 
 
 def _board(result: Result, board: BoardProfile) -> BoardProfile:
-    """Return the board as it was configured for the result. TockmarkError if its simulator, or
-    anything else of it, is another."""
+    """Return the board with the configuration of the result. TockmarkError if its simulator, or
+    another property, differs."""
     then = result.provenance.board
     if then.uart_cycles_per_byte:
         core = then.core.name if then.core else None
         board = board.configured({"uart-cycles": then.uart_cycles_per_byte, "core": core})
     now = board_provenance(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
-        was, is_ = getattr(then, name), getattr(now, name)
-        proved = name == "simulator_sha256" and same_simulator(was, is_)
-        if was != is_ and not proved:
+        stored, current = getattr(then, name), getattr(now, name)
+        proved = name == "simulator_sha256" and same_simulator(stored, current)
+        if stored != current and not proved:
             raise TockmarkError(
-                f"the result's {name} is {was}, here it is {is_}",
-                "verify it with what measured it",
+                f"the result's {name} is {stored}, here it is {current}",
+                "verify it with the simulator that measured it",
             )
     return board
 
 
-def _rows(result: Result, place: BootPlace) -> list[Row]:
-    of_place = (place.boot, place.icache, place.lang)
+def _rows(result: Result, key: BootKey) -> list[Row]:
+    identity = (key.boot, key.icache, key.lang)
     return [
         row
         for row in result.rows
-        if (row.boot, row.icache, row.lang) == of_place and place.layout in row.layouts
+        if (row.boot, row.icache, row.lang) == identity and key.layout in row.layouts
     ]
 
 
 def _all_samples(result: Result, catalogue: Catalogue) -> bool:
-    """Return whether a result has all samples of the catalogue: then no series ends early."""
-    known = [
+    """Return whether a result has all samples of the catalogue. Then no series ended early."""
+    requested = [
         (row, catalogue.benchmarks[row.id].samples)
         for row in result.rows
         if row.id in catalogue.benchmarks
     ]
-    if any(row.asked < samples for row, samples in known):
+    if any(row.asked < samples for row, samples in requested):
         return False
     return not any(
         len(taken) < row.asked for row in result.rows for taken in row.samples[0].values()
@@ -199,10 +203,10 @@ def _all_samples(result: Result, catalogue: Catalogue) -> bool:
 
 
 def _by_samples(
-    result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]
-) -> dict[int | None, list[BootPlace]]:
-    """Return the boots by how many samples of a row were asked for at most; None: as many as are
-    enough. A boot without rows has no say, and was asked for what the result's others were."""
+    result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]
+) -> dict[int | None, list[BootKey]]:
+    """Group the boots by the most samples of a row that were requested; None: the default number. A
+    boot without rows belongs to the group with the most samples of the result."""
     asked: dict[tuple[str, Lang], int] = defaultdict(int)
     for row in result.rows:
         asked[row.boot, row.lang] = max(asked[row.boot, row.lang], row.asked)
@@ -212,23 +216,26 @@ def _by_samples(
         for (name, _), most in asked.items()
         if name in boots
     )
-    found: dict[int | None, list[BootPlace]] = defaultdict(list)
-    for place in drawn:
-        most = asked.get((place.boot, place.lang)) or max(asked.values(), default=0)
-        found[None if usual else most].append(place)
-    return found
+    by_samples: dict[int | None, list[BootKey]] = defaultdict(list)
+    for key in drawn:
+        most = asked.get((key.boot, key.lang)) or max(asked.values(), default=0)
+        by_samples[None if usual else most].append(key)
+    return by_samples
 
 
-def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) -> tuple[Suite, ...]:
-    """Return the boots of each language, as they were run: of which benchmarks, their apps say."""
+def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]) -> tuple[Suite, ...]:
+    """Return the boots of each language as they were run. The apps recorded their benchmarks."""
     boots = {boot.name: boot for boot in catalogue.boots()}
     suites = []
     for lang in LANGS:
-        names = list(dict.fromkeys(place.boot for place in drawn if place.lang == lang))
+        names = list(dict.fromkeys(key.boot for key in drawn if key.lang == lang))
         own, further = [], []
         for name in names:
             if name not in boots:
-                raise TockmarkError(f"the catalogue has no boot {name}", "it is of another suite")
+                raise TockmarkError(
+                    f"the catalogue has no boot {name}",
+                    "verify it with the checkout that measured it",
+                )
             boot = catalogue.with_only(boots[name], _only(result, name, lang))
             own.append(boot)
             further.append(_further(boot, catalogue))
@@ -239,25 +246,25 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
 
 
 def _only(result: Result, boot: str, lang: Lang) -> int:
-    """Return which benchmarks of its group an app was told to run, a bit each; 0: all."""
-    said = {
+    """Return the benchmarks that an app was told to run, a bit for each of its group; 0: all."""
+    selections = {
         apps.record.get("only", "0")
         for apps in result.provenance.apps
         if boot in apps.boots and apps.lang == lang
     } or {"0"}
-    if len(said) > 1 or not (only := said.pop()).isdecimal():
-        raise TockmarkError(f"the boot {boot} was run in parts", "verify the results of each")
+    if len(selections) > 1 or not (only := selections.pop()).isdecimal():
+        raise TockmarkError(f"the boot {boot} was run in parts", "verify the result of each part")
     return int(only)
 
 
 def _further(boot: Boot, catalogue: Catalogue) -> Boot:
-    """Return a boot as layouts beyond the first run it: without rows of the apps alone."""
+    """Return a boot as later layouts run it: without rows that touch the apps only."""
     ids = {id_ for id_ in boot.measures if catalogue.benchmarks[id_].touches != "app"}
     return catalogue.narrowed(boot, ids) if ids - HARNESS_ROWS else boot
 
 
 def _check_apps(result: Result, job: Job) -> None:
-    """TockmarkError if the apps of a boot are not those of the result."""
+    """Raise TockmarkError if a boot has other apps than the result."""
     if job.problem is not None:
         raise TockmarkError(f"{job.name} cannot be simulated: {job.problem}")
     then = _run_of(result, job)
@@ -275,79 +282,83 @@ def _check_apps(result: Result, job: Job) -> None:
 
 def _run_of(result: Result, job: Job) -> BootRun | None:
     named = (
-        one
-        for one in result.provenance.boots
-        if (one.boot, one.lang) == (job.boot.name, job.apps.lang)
+        booted
+        for booted in result.provenance.boots
+        if (booted.boot, booted.lang) == (job.boot.name, job.apps.lang)
     )
     return next(named, None)
 
 
-def _compared(result: Result, again: Result, place: BootPlace, job: Job) -> tuple[int, list[str]]:
-    """Return how many rows of a boot were compared, and in what they differ."""
-    held = _rows(result, place)
-    given = {row.identity: row for row in _rows(again, place._replace(layout=0))}
-    found = [
+def _compare(result: Result, again: Result, key: BootKey, job: Job) -> tuple[int, list[str]]:
+    """Compare the rows of a boot. Return how many were compared, and the differences."""
+    rows = _rows(result, key)
+    new_rows = {row.identity: row for row in _rows(again, key._replace(layout=0))}
+    differences = [
         f"{row.name}: {difference}"
-        for row in held
-        if (difference := _difference(row, given.get(row.identity), place.layout))
+        for row in rows
+        if (difference := _difference(row, new_rows.get(row.identity), key.layout))
     ]
-    gone = {
-        one.identity: (kind, one)
-        for kind in ABSENT_LISTS
-        for one in getattr(result, kind)
-        if (one.boot, one.icache, one.lang) == place[:3]
+    absent_rows = {
+        absent.identity: (list_name, absent)
+        for list_name in ABSENT_LISTS
+        for absent in getattr(result, list_name)
+        if (absent.boot, absent.icache, absent.lang) == key[:3]
     }
-    for identity, (kind, one) in gone.items() if place.layout == 0 else ():
-        there = {absent.identity: absent for absent in getattr(again, kind)}
-        if there.get(identity) != one:
-            found.append(f"{one.name}: {kind} in the result, not here")
+    for identity, (list_name, absent) in absent_rows.items() if key.layout == 0 else ():
+        new_absent = {entry.identity: entry for entry in getattr(again, list_name)}
+        if new_absent.get(identity) != absent:
+            differences.append(f"{absent.name}: {list_name} in the result, not here")
     then = _run_of(result, job)
-    if place.layout == 0 and then is not None and job.image is not None:
-        took = then.cycles["on" if place.icache else "off"]
-        if took not in (0, job.cycles):  # 0: a log does not say it
-            found.append(f"it took {took} cycles in the result, {job.cycles} here")
+    if key.layout == 0 and then is not None and job.image is not None:
+        cycles = then.cycles["on" if key.icache else "off"]
+        if cycles not in (0, job.cycles):  # 0: the log has no cycles
+            differences.append(f"it took {cycles} cycles in the result, {job.cycles} here")
         now = boot_run(job.boot.name, job.image.slots, job.apps.lang)
         if now.slots != then.slots and not _older(then):
-            found.append("its apps lie elsewhere")
-    return len(held), found
+            differences.append("its apps are at other addresses")
+    return len(rows), differences
 
 
 def _older(boot: BootRun) -> bool:
-    """Return whether a boot's apps do not say their length, as once they did not."""
+    """Return whether a boot's apps have no length, as in old results."""
     return any(slot.flash_length is None for slot in boot.slots)
 
 
 def _difference(row: Row, again: Row | None, layout: int) -> str | None:
-    """Return the first field in which a row differs from what was simulated now, if in any."""
+    """Return the first field in which a row differs from the new simulation; None if none does."""
     if again is None:
-        return "no such row came"
-    one, two = dict(row.samples[layout]), dict(again.samples[0])
+        return "the new boot does not have this row"
+    stored_values, new_values = dict(row.samples[layout]), dict(again.samples[0])
     if not layout:
-        for side, held in ((row, one), (again, two)):
-            held |= {name: getattr(side, name) for name in (*SAID, "event_samples")}
-    different = [name for name in {**one, **two} if one.get(name) != two.get(name)]
+        for side, values in ((row, stored_values), (again, new_values)):
+            values |= {name: getattr(side, name) for name in (*BOOT_FACTS, "event_samples")}
+    different = [
+        name
+        for name in {**stored_values, **new_values}
+        if stored_values.get(name) != new_values.get(name)
+    ]
     return f"{different[0].replace('_samples', 's')} differ" if different else None
 
 
-def verified_text(name: str, found: Verified) -> str:
-    """Say what came of it, for a terminal."""
-    many = f"{len(found.drawn)} of {found.boots} boots"
-    lines = [f"verify  {name}: {many}, {found.rows} rows; seed {found.seed}"]
-    lines += [f"differs {one}" for one in found.differences]
-    if not found.differences:
-        lines.append("same    every byte that they gave")
-        lines.append(f"chance  {100 * found.missed:.1f} % that {many} miss one altered boot")
+def verified_text(name: str, verified: Verified) -> str:
+    """Format the outcome for a terminal."""
+    many = f"{len(verified.drawn)} of {verified.boots} boots"
+    lines = [f"verify  {name}: {many}, {verified.rows} rows; seed {verified.seed}"]
+    lines += [f"differs {difference}" for difference in verified.differences]
+    if not verified.differences:
+        lines.append("same    every byte of these boots")
+        lines.append(f"chance  {100 * verified.missed:.1f} % that {many} miss one altered boot")
     return "\n".join(lines) + "\n"
 
 
-def verified_json(name: str, found: Verified) -> dict[str, object]:
-    """Return the same for programs."""
+def verified_json(name: str, verified: Verified) -> dict[str, object]:
+    """Return the outcome as JSON."""
     return {
         "result": name,
-        "seed": found.seed,
-        "boots": found.boots,
-        "drawn": [one._asdict() for one in found.drawn],
-        "rows": found.rows,
-        "missed": found.missed,
-        "differences": found.differences,
+        "seed": verified.seed,
+        "boots": verified.boots,
+        "drawn": [boot_key._asdict() for boot_key in verified.drawn],
+        "rows": verified.rows,
+        "missed": verified.missed,
+        "differences": verified.differences,
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Keyboard navigation on each kind of page, and the search."""
+"""Keyboard navigation on a page of each type, and the search."""
 
 import io
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes what README, docs/ and the site show of committed results, catalogue and built apps.
+"""Generates the parts of README, docs/ and the site that show results, catalogue and built apps.
 
     python tools/pages [--check] [tables] [pictures] [bodies]
 

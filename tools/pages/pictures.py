@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws the pictures of docs/pictures/ that show committed results by themselves. A test draws them
-again and compares the bytes."""
+"""Draws the pictures in docs/pictures/ that show single committed results.
+
+A test draws them again and compares the bytes."""
 
 from pathlib import Path
 
@@ -11,24 +12,24 @@ from tockmark.site import plot
 from tockmark.site.pictures import draw
 
 FOLDER = DOCS / "pictures"
-ONE = ["baseline-cw310"]
+BASELINE = ["baseline-cw310"]
 TOCK = ["tock-2.2-cw310", "tock-master-cw310"]
-# A picture, and the results that it shows.
+# The results in each picture.
 PICTURES = {
-    "kernels": [*ONE, *TOCK],
+    "kernels": [*BASELINE, *TOCK],
     "before-after": TOCK,
     "distributions": TOCK,
     "layouts": ["links/tock-2.2", "opt/baseline-3"],
-    "procedure-calls": ONE,
-    "memory-bandwidth": ONE,
-    "instruction-cache": ONE,
-    "context-switch": ONE,
-    "sweeps": ONE,
+    "procedure-calls": BASELINE,
+    "memory-bandwidth": BASELINE,
+    "instruction-cache": BASELINE,
+    "context-switch": BASELINE,
+    "sweeps": BASELINE,
 }
 
 
-def made() -> dict[Path, bytes]:
-    """Return every picture as it should be."""
+def generate() -> dict[Path, bytes]:
+    """Return the content of every picture."""
     pictures = {}
     for name, results in PICTURES.items():
         paths = [RESULTS / f"{result}.json" for result in results]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Fills the pages with what the tool prints of committed results and with the benchmarks of the
-catalogue; writes the schema of the result file.
+"""Writes generated blocks into the pages: output of the tool, and the benchmarks of the catalogue.
+Also writes the schema of the result file.
 
-A page asks for a block with a line. What is between that line and the closing one is replaced:
+The text between these two lines of a page is replaced:
 
     <!-- output: tockmark compare a.json b.json --> the command, its output, its exit code if not 0
     <!-- end of output -->
@@ -10,7 +10,7 @@ A page asks for a block with a line. What is between that line and the closing o
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
     <!-- end of benchmarks -->
 
-    <!-- historical: results -->                    results of simulators that are not today's
+    <!-- historical: results -->                    results of older simulators
     <!-- end of historical -->
 
     <!-- exits: all -->                             the exit codes of every verb
@@ -40,11 +40,11 @@ from tockmark.suite.catalogue import load
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 SCHEMA = DOCS / "result.schema.json"
 
-Block = Callable[[str], str]  # makes the text of a block from what its line names
+Block = Callable[[str], str]  # returns the text of a block for the argument in its line
 
 
-def made() -> dict[Path, bytes]:
-    """Return every page as it should be, and the published schema."""
+def generate() -> dict[Path, bytes]:
+    """Return the content of every page and of the published schema."""
     pages = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.glob("*.md"))]
     schema = msgspec.json.format(msgspec.json.encode(file.schema()))
     texts = {page: refreshed(page.read_text(encoding="utf-8")).encode() for page in pages}
@@ -52,7 +52,7 @@ def made() -> dict[Path, bytes]:
 
 
 def refreshed(page: str, blocks: Mapping[str, Block] | None = None) -> str:
-    """Return the page with each of its blocks made again; `blocks` has a function for each kind."""
+    """Return the page with new blocks; `blocks` has a function for each type of block."""
     makers = BLOCKS if blocks is None else blocks
     kinds = "|".join(makers)
     block = re.compile(
@@ -64,23 +64,23 @@ def refreshed(page: str, blocks: Mapping[str, Block] | None = None) -> str:
 def markdown(
     heads: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = (0,)
 ) -> str:
-    """Write a table; the columns at the places in `words` hold words, the others figures."""
-    columns = [TableColumn(head, left=place in words) for place, head in enumerate(heads)]
+    """Return a table; the columns with indices in `words` contain text, the others figures."""
+    columns = [TableColumn(head, left=index in words) for index, head in enumerate(heads)]
     return "\n".join(Table(columns, rows).markdown()).rstrip()
 
 
 def output(command: str) -> str:
-    """Return a command, what it prints, and its exit code if that is not 0."""
+    """Return a command, its output, and its exit code unless that is 0."""
     program, *arguments = shlex.split(command)
     if program != "tockmark":
-        raise SystemExit(f"'{command}' is not a command of tockmark; pages show only these")
+        raise SystemExit(f"'{command}' is not a tockmark command. Pages show no other.")
     done = run(arguments)
     code = f"\nexit code {done.returncode}" if done.returncode else ""
     return f"```text\n$ .venv/bin/{command}\n{done.stdout.rstrip()}{code}\n```"
 
 
 def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    """Call the tool. An error of the tool, which goes to stderr, is not fit for a page."""
+    """Run the tool. SystemExit if it prints nothing to stdout, as for an error."""
     done = subprocess.run(
         [TOCKMARK, *arguments],
         cwd=ROOT,
@@ -90,12 +90,12 @@ def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
         check=False,
     )
     if not done.stdout:
-        raise SystemExit(f"tockmark {shlex.join(arguments)} shows nothing: {done.stderr.strip()}")
+        raise SystemExit(f"tockmark {shlex.join(arguments)} prints nothing: {done.stderr.strip()}")
     return done
 
 
 def benchmarks(section: str) -> str:
-    """Return a table of a section's benchmarks: what a sample does, and what its net contains."""
+    """Return a table of a section's benchmarks: the content of a sample, and of its net figure."""
     entries = [entry for entry in load().benchmarks.values() if entry.section == section]
     if not entries:
         raise SystemExit(f"the catalogue has no section '{section}'")
@@ -107,35 +107,37 @@ def benchmarks(section: str) -> str:
     return markdown(["benchmark", "one sample", "its net figure counts"], rows, words=(0, 1, 2))
 
 
-def values(given: list[int | str]) -> str:
-    """Return a parameter's values; of many, the ends."""
-    return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
+def values(params: list[int | str]) -> str:
+    """Return the values of a parameter; if there are many, only the first and the last."""
+    return ", ".join(map(str, params if len(params) < 11 else [params[0], "…", params[-1]]))
 
 
 def historical(argument: str) -> str:
-    """Return the simulated results below a folder whose simulator is not proved to say the same as
-    that of the newest result of their machine and core."""
-    found = {
+    """Return a table of the simulated results in a folder that older simulators produced.
+
+    A simulator is older if it is not proved equal to that of the newest result with the same
+    machine and core."""
+    provenances = {
         path: file.load(path).provenance
         for path in sorted((ROOT / argument).rglob("*.json"))
         if path.parent.parent.name != "profiles"
     }
-    simulated = {path: one for path, one in found.items() if one.board.simulator_sha256}
-    newest = {one.board.chip: one for one in sorted(simulated.values(), key=attrgetter("date"))}
+    simulated = {path: p for path, p in provenances.items() if p.board.simulator_sha256}
+    newest = {p.board.chip: p for p in sorted(simulated.values(), key=attrgetter("date"))}
     rows = [
-        [str(path.relative_to(ROOT / argument).with_suffix("")), sha256[:12], one.date[:10]]
-        for path, one in simulated.items()
-        if (sha256 := one.board.simulator_sha256)
-        and not same_simulator(sha256, newest[one.board.chip].board.simulator_sha256)
+        [str(path.relative_to(ROOT / argument).with_suffix("")), sha256[:12], p.date[:10]]
+        for path, p in simulated.items()
+        if (sha256 := p.board.simulator_sha256)
+        and not same_simulator(sha256, newest[p.board.chip].board.simulator_sha256)
     ]
     return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2)) if rows else "None."
 
 
 def exits(_: str) -> str:
-    """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
+    """Return a table of the exit codes of each verb, in the order of the help."""
     rows = []
     for name in PROGRAM.verbs:
-        codes = (f"**{code}** {said}" for code, said in PROGRAM.about(name).exits.items())
+        codes = (f"**{code}** {meaning}" for code, meaning in PROGRAM.about(name).exits.items())
         rows.append([text.quoted(PROGRAM.full_name(name)), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))
 

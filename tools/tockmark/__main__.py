@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the tool begins, as `tockmark` and as `python -m tockmark`. It imports within `main`, which
-meets a Ctrl-C that comes meanwhile."""
+"""The entry point of `tockmark` and `python -m tockmark`.
+
+It imports modules inside `main`, which handles Ctrl-C during the import."""
 
 import importlib
 import sys
 
-SITE = {"jinja2", "matplotlib"}  # packages that only the extra `site` installs
+SITE = {"jinja2", "matplotlib"}  # packages of the extra `site`
 
 
 def main() -> None:
@@ -14,25 +15,25 @@ def main() -> None:
 
 
 def start(module: str) -> None:
-    """Load a module and call its `main`. Ctrl-C may come while it loads; and a package may be
-    missing, then or when it is first used."""
+    """Import a module and call its `main`; report Ctrl-C and missing packages."""
     try:
         importlib.import_module(module).main()
     except (ImportError, SyntaxError) as error:
         from pathlib import Path
 
-        from tockmark.base.errors import UNUSABLE, one_line, print_message
+        from tockmark.base.errors import UNUSABLE, one_line, print_message, with_advice
 
         if "--debug" in sys.argv:
             raise
         package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
         if package in SITE:
-            print_message(f"pages and pictures need {package}; run `pip install 'tockmark[site]'`")
+            todo = "run `pip install 'tockmark[site]'`"
+            print_message(with_advice(f"pages and pictures need {package}", todo))
             sys.exit(UNUSABLE)
-        todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
-        if Path(__file__).with_name("installed").is_dir():  # paths.py, which may not be there
-            todo = "install tockmark anew"
-        print_message(f"this environment is not whole: {one_line(error)}; {todo}")
+        todo = "run `make setup`; if it finds nothing to do, remove .venvs first"
+        if Path(__file__).with_name("installed").is_dir():  # as in paths.py, which may be missing
+            todo = "install tockmark again"
+        print_message(with_advice(f"the Python environment is incomplete: {one_line(error)}", todo))
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
         from tockmark.base.errors import INTERRUPTED, print_message

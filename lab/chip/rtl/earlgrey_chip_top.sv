@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The whole of OpenTitan's top_earlgrey on one clock. What its analogue part would say is tied so
+// The whole of OpenTitan's top_earlgrey on one clock. The signals of its analogue part are tied such
 // that every supply and clock is good and no alert is raised; pads are open.
 //
-// Outputs show what the core does and what the UART sends. They are read out of the hierarchy, so
-// that no file of the chip is changed for them.
+// Outputs show what the core does and what the UART sends. They are read from the hierarchy, so no
+// file of the chip is changed for them.
 module earlgrey_chip_top (
   input  logic clk_i,
   input  logic rst_ni,
 
-  // A byte that UART 0 begins to send in this cycle of its own, slower clock.
+  // A byte that UART 0 starts to send in this cycle of its own, slower clock.
   output logic        uart_sends_o,
   output logic [7:0]  uart_byte_o,
 
-  // The core's data port: a store that is taken in this cycle.
+  // The core's data port: a store that is accepted in this cycle.
   output logic        stored_o,
   output logic [31:0] data_addr_o,
   output logic [31:0] data_wdata_o,
@@ -22,9 +22,9 @@ module earlgrey_chip_top (
   output logic        core_sleep_o,
   output logic        double_fault_o,
 
-  // Where the core is: for marks, and for a person when a run ends badly.
+  // The position of the core: for marks, and for messages if a run fails.
   output logic [31:0] pc_o,
-  output logic        refused_o, // it could not be fetched there
+  output logic        refused_o, // the instruction could not be fetched
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
@@ -91,7 +91,7 @@ module earlgrey_chip_top (
   assign irq_external_o = u_chip.irq_plic;
   assign core_sleep_o   = u_chip.u_rv_core_ibex.core_sleep_o;
 
-  // As boards/earlgrey-sim/rtl/ibex_2021/sim_core.sv has it, for the same core: a fault in a fault
+  // The same as in boards/earlgrey-sim/rtl/ibex_2021/sim_core.sv, for the same core: a fault in a fault
   // handler, the last data address, and the last instruction in the decode stage.
   logic exception, in_exception_q;
   assign exception = u_chip.u_rv_core_ibex.u_core.csr_save_cause &

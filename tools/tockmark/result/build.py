@@ -100,7 +100,7 @@ def build(
     context = context or Context()
     boots = expected if expected is not None else _boots_in_log(measured, catalogue)
     wanted = wanted if wanted is not None else Selection(catalogue)
-    taken = [_with_boot(row, boot, app) for boot, app in measured.each() for row in app.rows]
+    stored_rows = [_with_boot(row, boot, app) for boot, app in measured.each() for row in app.rows]
     dropped = [
         (LISTS[kind], _with_boot(row, boot, app))
         for boot, app in measured.each()
@@ -119,7 +119,7 @@ def build(
     counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
     gone = [(name, row) for name, row in dropped if row.id in HARNESS_ROWS or wanted.includes(row)]
-    for row in taken:
+    for row in stored_rows:
         if not series_names(row) or not (row.id in HARNESS_ROWS or wanted.includes(row)):
             continue
         benchmark = catalogue.benchmarks.get(row.id)
@@ -132,18 +132,18 @@ def build(
             kept[row.identity] = structs.replace(row, **counted)
     impossible = [boot for boot in boots if boot.skipped is not None]
     gone += [("skipped", row) for boot in impossible for row in boot.rows(wanted)]
-    gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
+    gone += [("missing", row) for row in _missing(stored_rows, dropped, boots, wanted, counter)]
     measured_rows = [decoded(row, context.board.clock_hz, counter) for row in kept.values()]
     rows = {row.identity: row for row in with_readings(measured_rows)}
     lists: dict[str, dict[object, Absent]] = {name: {} for name in ABSENT_LISTS}
     for name, absent in gone:
-        there = rows.get(absent.identity)
-        if there is None and not any(absent.identity in others for others in lists.values()):
+        measured_row = rows.get(absent.identity)
+        if measured_row is None and not any(absent.identity in others for others in lists.values()):
             lists[name][absent.identity] = absent
         elif name == "failed":
             problems.append(f"{absent.boot}: {absent.name} also failed: {absent.why}")
-        elif name == "missing" and there is not None:  # one of its series is missing
-            series = " and ".join(there.missing_series)
+        elif name == "missing" and measured_row is not None:  # one of its series is missing
+            series = " and ".join(measured_row.missing_series)
             problems.append(f"{absent.boot}: {absent.name} has no {series}")
     return Result(
         provenance=Provenance(
@@ -204,7 +204,7 @@ def _boots_in_log(measured: Measured, catalogue: Catalogue) -> list[Expected]:
 
 
 def _missing(
-    taken: Iterable[StoredRow],
+    stored_rows: Iterable[StoredRow],
     dropped: Iterable[tuple[str, Absent]],
     boots: Iterable[Expected],
     wanted: Selection,
@@ -213,10 +213,10 @@ def _missing(
     """Return the rows that these boots lack, each with its first boot, and the rows that apps
     announced without measuring them, in the catalogue or not."""
     measured_rows = [
-        *(row for row in taken if is_whole(row, counter)),
+        *(row for row in stored_rows if is_whole(row, counter)),
         *(row for _, row in dropped),
     ]
-    there = {row.key for row in measured_rows}
+    measured_keys = {row.key for row in measured_rows}
     in_boots = {(row.id, row.boot, row.icache, row.lang) for row in measured_rows}
     missing: dict[object, Absent] = {}
     for boot in boots:
@@ -226,12 +226,12 @@ def _missing(
             if row.identity not in in_boots:
                 missing[row.identity] = row
         for row in boot.rows(wanted):
-            if row.key not in there:
+            if row.key not in measured_keys:
                 missing.setdefault(row.key, row)
-    for announced in taken:
+    for announced in stored_rows:
         if (
             not series_names(announced)
-            and announced.key not in there
+            and announced.key not in measured_keys
             and wanted.includes(announced)
         ):
             missing.setdefault(announced.key, _absent(announced))
@@ -251,15 +251,15 @@ def merge_layouts(results: Sequence[Result]) -> Result:
     ]
     rows = []
     for row in first.rows:
-        there: list[Row | None] = [None] * len(others)
+        other_rows: list[Row | None] = [None] * len(others)
         for layout, table in enumerate(tables, 1):
             other = table.get(row.identity)
             obstacle = _merge_obstacle(row, other) if other is not None else None
             if obstacle is not None:
                 problems.append(f"layout {layout}: {row.boot}: {row.name}: {obstacle}")
             elif other is not None:
-                there[layout - 1] = other
-        rows.append(row.with_layouts(there) if any(there) else row)
+                other_rows[layout - 1] = other
+        rows.append(row.with_layouts(other_rows) if any(other_rows) else row)
     layouts = tuple(layout for result in results for layout in result.provenance.layouts)
     provenance = structs.replace(first.provenance, layouts=layouts)
     provenance = provenance.merged_with([result.provenance for result in others], layout=1)

@@ -73,25 +73,25 @@ def load(path: Path) -> Result:
         why = "it is not JSON"
         return decode_strictly(text, make, shown(path), GIVE_ONE)
     except ValueError as error:
-        if kind := format_of(text):  # one JSON document per line, as in a history
-            _check_kind(path, {"format": kind})
+        if format_ := format_of(text):  # one JSON document per line, as in a history
+            _check_kind(path, {"format": format_})
         raise TockmarkError(f"{shown(path)}: not a result file ({why})", OR_PARSE) from error
 
 
 def _check_kind(path: Path, data: object) -> None:
     """Raise TockmarkError, with what the file is, unless its format and version can be read."""
     document = data if isinstance(data, dict) else {}
-    kind, version = document.get("format"), document.get("version")
-    if kind == FORMAT and version is not None and version not in VERSIONS:
+    format_, version = document.get("format"), document.get("version")
+    if format_ == FORMAT and version is not None and version not in VERSIONS:
         raise TockmarkError(
             f"{shown(path)}: format version {json.dumps(version)[:20]},"
             f" not {' or '.join(map(str, VERSIONS))}",
             "convert its log again with `tockmark board parse`, or use the tockmark that wrote it",
         )
-    if kind == FORMAT:
+    if format_ == FORMAT:
         return
-    if isinstance(kind, str) and kind in KINDS:
-        actual, advice = KINDS[kind]
+    if isinstance(format_, str) and format_ in KINDS:
+        actual, advice = KINDS[format_]
         raise TockmarkError(f"{shown(path)}: {actual}, not a result file", advice)
     raise TockmarkError(f"{shown(path)}: not a result file", GIVE_ONE)
 
@@ -167,15 +167,15 @@ def _checked(row: Row, layouts: int, has_figures: bool) -> int:
     if further and len(further) != layouts - 1:
         raise ValueError(f"{1 + len(further)} layouts, but the provenance has {layouts}")
     total = sum(map(len, row.extra.values()))
-    for layout, taken in enumerate(row.samples):
-        if taken and taken.keys() != first.keys():
-            raise ValueError(f"layout {layout} has only {' and '.join(taken)}")
-        for name, samples in taken.items():
+    for layout, series in enumerate(row.samples):
+        if series and series.keys() != first.keys():
+            raise ValueError(f"layout {layout} has only {' and '.join(series)}")
+        for name, samples in series.items():
             total += len(samples)
             if len(samples) > row.asked:
                 raise ValueError(f"{len(samples)} samples of {name}, but `asked` is {row.asked}")
-        both = "cycles" in taken and "instret" in taken and not row.faults
-        if both and len(taken["cycles"]) != len(taken["instret"]):
+        both = "cycles" in series and "instret" in series and not row.faults
+        if both and len(series["cycles"]) != len(series["instret"]):
             raise ValueError("cycles and instret have different numbers of samples")
     for number, samples in row.event_samples.items():
         total += len(samples)
@@ -201,7 +201,9 @@ def _checked(row: Row, layouts: int, has_figures: bool) -> int:
 def encoded(row: Row) -> StoredRow:
     """Return a row in its stored form."""
     facts = {name: getattr(row, name) for name in FACTS}
-    first, *further = ({RUNS[name]: compress(s) for name, s in of.items()} for of in row.samples)
+    first, *further = (
+        {RUNS[name]: compress(s) for name, s in series.items()} for series in row.samples
+    )
     facts |= first
     events = " ".join(map(single_run, row.event_samples.values())) or None
     others = tuple(StoredSamples(**runs) for runs in further)

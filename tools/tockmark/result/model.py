@@ -221,7 +221,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def layouts(self) -> tuple[int, ...]:
         """The indices of the result's layouts that have the row, and always 0."""
-        return 0, *(n for n, taken in enumerate(self.samples) if n and taken)
+        return 0, *(n for n, samples in enumerate(self.samples) if n and samples)
 
     @property
     def series_from_control(self) -> list[str]:
@@ -237,10 +237,10 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
     def offset_series(self) -> set[tuple[str, int]]:
         """The series and layouts in which a control is off by more than is allowed."""
         offsets = set()
-        for layout, taken in enumerate(self.samples):
+        for layout, samples in enumerate(self.samples):
             for name in SERIES:
                 reading = self.readings[layout].get(name) if self.reads else None
-                if name in taken and (reading or not self.reads):
+                if name in samples and (reading or not self.reads):
                     net = steady_median(self.steady(name, layout))
                     net -= self.reads * reading.median if reading else 0
                     allowed = allowance(self.icache, reading) if name == "cycles" else STRAY
@@ -250,16 +250,16 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
 
     def steady(self, name: str, layout: int) -> tuple[int, ...]:
         """Return the steady samples of a series in a layout."""
-        taken = self.samples[layout][name]
-        return tuple(steady(taken)) if self._has_cold(name, layout) else taken
+        samples = self.samples[layout][name]
+        return tuple(steady(samples)) if self._has_cold(name, layout) else samples
 
     def _has_cold(self, name: str, layout: int) -> bool:
         return layout > 0 or name not in self.without_cold
 
     def slope(self, name: str, layout: int) -> Slope | None:
         """Return the samples of several passes, or None."""
-        taken = self.samples[layout]
-        short, long = taken.get(f"short_{name}"), taken.get(f"long_{name}")
+        samples = self.samples[layout]
+        short, long = samples.get(f"short_{name}"), samples.get(f"long_{name}")
         return Slope(short, long, self.passes) if self.passes and short and long else None
 
     def each_series(self) -> Iterator[tuple[str, int, Series]]:
@@ -270,16 +270,16 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
                     yield name, layout, series
 
     def _in_layout(self, name: str, layout: int) -> Series | None:
-        taken, stated = self.samples[layout], None if layout else self.stated.get(name)
-        if name not in taken and stated is None:
+        samples, published = self.samples[layout], None if layout else self.stated.get(name)
+        if name not in samples and published is None:
             return None
         reads = 0 if self.is_overhead else self.reads
         return Series(
-            taken.get(name, ()),
+            samples.get(name, ()),
             self.inner,
             reads,
             self.readings[layout].get(name) if reads else None,
-            stated,
+            published,
             has_cold=self._has_cold(name, layout),
             slope=self.slope(name, layout),
         )
@@ -308,8 +308,8 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         reads = 0 if self.is_overhead else self.reads
         readings = self.readings[0] if reads else {}
         return {
-            n: Series(taken, self.inner, reads, readings.get(n), has_cold=False)
-            for n, taken in self.event_samples.items()
+            n: Series(samples, self.inner, reads, readings.get(n), has_cold=False)
+            for n, samples in self.event_samples.items()
         }
 
     @property
@@ -332,16 +332,16 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
         readings = (row.readings[0] if row else {} for row in others)
         changed = {"samples": samples, "readings": readings}
         return structs.replace(
-            self, **{name: (getattr(self, name)[0], *of) for name, of in changed.items()}
+            self, **{name: (getattr(self, name)[0], *further) for name, further in changed.items()}
         )
 
     def in_layouts(self, indices: Sequence[int]) -> Row | None:
         """Return the row in these layouts of its result; None if none of them has it. The first
         layout that has the row comes first. Only layout 0 has events."""
-        there = [index for index in indices if index in self.layouts]
-        if not there:
+        present = [index for index in indices if index in self.layouts]
+        if not present:
             return None
-        lead, *more = there
+        lead, *more = present
         order = [lead, *(n if n in more else None for n in indices[1:] if more)]
         changed: dict[str, Any] = {
             name: tuple({} if n is None else getattr(self, name)[n] for n in order)
@@ -437,7 +437,7 @@ def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
     with_costs = list(rows)
     for ids in (OVERHEADS, CONTROLS):
         first = {_place(row, row.id): row for row in reversed(with_costs) if row.id in ids.values()}
-        costs = {place: _costs(row) for place, row in first.items()}
+        costs = {boot: _costs(row) for boot, row in first.items()}
         for n, row in enumerate(with_costs):
             by_layout = costs.get(_place(row, ids[row.by]), [])
             if any(by_layout) and row.id not in ids.values():
@@ -456,17 +456,17 @@ def _costs(row: Row) -> list[dict[str | int, Reading]]:
     control that is off."""
     costs_by_layout: list[dict[str | int, Reading]] = []
     control = row.is_control
-    for layout, (taken, readings) in enumerate(zip(row.samples, row.readings, strict=True)):
+    for layout, (samples, readings) in enumerate(zip(row.samples, row.readings, strict=True)):
         costs_by_layout.append({})
         for name in SERIES:
-            if name in taken and (not control or (name, layout) in row.offset_series):
+            if name in samples and (not control or (name, layout) in row.offset_series):
                 kept = row.steady(name, layout)
                 known_slope = control and name in readings
                 slope = readings[name].slope if known_slope else row.slope(name, layout)
                 costs_by_layout[layout][name] = Reading(kept, steady_median(kept), slope, control)
     if not control:
         costs_by_layout[0] |= {
-            n: Reading(taken, steady_median(taken)) for n, taken in row.event_samples.items()
+            n: Reading(samples, steady_median(samples)) for n, samples in row.event_samples.items()
         }
     return costs_by_layout
 

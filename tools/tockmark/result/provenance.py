@@ -301,8 +301,8 @@ class Provenance(Part, frozen=True, dict=True):
         comes first."""
         layouts = tuple(self.layouts[index] for index in indices)
         hosts = tuple(
-            msgspec.structs.replace(boot, layout=place)
-            for place, layout in enumerate(indices)
+            msgspec.structs.replace(boot, layout=index)
+            for index, layout in enumerate(indices)
             for boot in self.hosts
             if boot.layout == layout
         )

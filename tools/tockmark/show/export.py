@@ -126,8 +126,8 @@ def _github(result: Result, catalogue: Catalogue) -> str:
         if row.cycles and row.cycles.stats:
             entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
         benchmark = catalogue.benchmarks.get(row.id)
-        what = [benchmark.what] if benchmark else []
-        entry["extra"] = "\n".join([*what, result.provenance.line])
+        description = [benchmark.what] if benchmark else []
+        entry["extra"] = "\n".join([*description, result.provenance.line])
         out.append(entry)
     return _json(out)
 

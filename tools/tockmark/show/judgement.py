@@ -141,10 +141,10 @@ def rows_by_group(judgement: Judgement, most: int | None) -> dict[str, GroupShow
         for rank, line in enumerate(line for line in lines if line.is_news)
     )
     for count in range(len(news), -1, -1):
-        taken = Counter(group for _, _, group in news[:count])
+        counts = Counter(group for _, _, group in news[:count])
         by_group = {
             group: GroupShown(
-                *_split([line for line in lines if line.is_news], taken[group], lines)
+                *_split([line for line in lines if line.is_news], counts[group], lines)
             )
             for group, lines in judgement.groups.items()
         }
@@ -297,8 +297,8 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 def _table(lines: Sequence[RowVerdict], width: int) -> Table:
     """Return an empty table whose columns fit these lines. The operation and `where` share the
     remaining width; `where` is omitted if it does not fit."""
-    there = [cells(line) for line in lines if line.before is not None]
-    wide = [max(map(len, column)) for column in zip(*there, strict=True)] or [0] * len(HEADS)
+    rows = [cells(line) for line in lines if line.before is not None]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)] or [0] * len(HEADS)
     wide[0] = max((len(operation_name(line)) for line in lines), default=0)
     wide[1:-1] = [max(a, len(b)) for a, b in zip(wide[1:-1], HEADS[1:-1], strict=True)]
     gaps = len(HEADS) - 2

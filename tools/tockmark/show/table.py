@@ -153,11 +153,11 @@ def first_screen(
         key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
     columns = _columns([result for _, result in named])
-    there = {key for column in columns for key in column.rows}
+    keys = {key for column in columns for key in column.rows}
     blocks = {
-        title: {words: key for words, key in rows.items() if key in there}
+        title: {words: key for words, key in rows.items() if key in keys}
         for title, rows in (screen(catalogue) if blocks is None else blocks).items()
-        if not there.isdisjoint(rows.values())
+        if not keys.isdisjoint(rows.values())
     }
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _wide(0, columns[:2], 0))
@@ -654,10 +654,8 @@ def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None)
         error = result.control_error(icache, lang)
         if row is not None and row.net is not None:
             error_text = "no null controls" if error is None else f"null controls ±{number(error)}"
-            in_lang = f" in {LANGS[lang]}" * (len(result.langs) > 1)
-            notes.append(
-                f"{number(row.net)} with the i-cache {ICACHE[icache]}{in_lang} ({error_text})"
-            )
+            in_lang = f", {LANGS[lang]}" * (len(result.langs) > 1)
+            notes.append(f"{number(row.net)} (i-cache {ICACHE[icache]}{in_lang}, {error_text})")
     counter = result.provenance.counter
     by = f" by {COUNTERS[counter]}" if counter != PERF else ""
     by += ", which counts no instructions" if counter == CYCLECOUNT else ""

@@ -251,7 +251,7 @@ def _referenced(text: str, plain: str) -> Markup:
 class TableColumn:
     """A column of a table. `width` and `gap` are for text only."""
 
-    name: str = ""  # the heading; a "\n" begins a second line
+    name: str = ""  # the heading; "\n" starts a second line
     width: int = 0
     gap: int = 1  # blanks before a cell
     left: bool = False  # aligned to the left, else to the right

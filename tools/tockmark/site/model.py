@@ -116,17 +116,17 @@ class SiteSources:
     def add_from_folder(self, path: Path, name: str) -> None:
         """Add a file of a folder, or note the problem with it."""
         try:
-            kind = source_kind(path)
-            if kind in OURS:
-                self.add(path, name, kind)
-            elif path.suffix not in SILENT and kind is None:
+            format_ = source_kind(path)
+            if format_ in OURS:
+                self.add(path, name, format_)
+            elif path.suffix not in SILENT and format_ is None:
                 self.unknown_files.append(f"{shown(path)}: unknown format, ignored")
         except TockmarkError as error:
             self.problems.append(str(error))
 
-    def add(self, path: Path, name: str, kind: str | None) -> None:
+    def add(self, path: Path, name: str, format_: str | None) -> None:
         """Add a file. Raise TockmarkError if it cannot be read."""
-        if kind == profiles.FORMAT:
+        if format_ == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
         else:
             result = file.load(path)
@@ -135,18 +135,18 @@ class SiteSources:
 
     def _free(self, name: str, path: Path) -> str:
         """Return a unique name for a result."""
-        taken = {named.name for named in self.every}
-        numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
+        used_names = {named.name for named in self.every}
+        numbered = (f"{name} ({number})" for number in range(2, len(used_names) + 3))
         names = (name, shown(path), *numbered)
-        return next(candidate for candidate in names if candidate not in taken)
+        return next(candidate for candidate in names if candidate not in used_names)
 
 
-def gather(given: Iterable[Path]) -> SiteSources:
+def gather(inputs: Iterable[Path]) -> SiteSources:
     """Return the sources in these files and folders. Raise TockmarkError if a file given by name
     cannot be used, or if there is no result."""
     sources = SiteSources()
     seen: set[Path] = set()
-    for path in given:
+    for path in inputs:
         if path.is_dir():
             for file_path in _files(path):
                 if file_path.resolve() not in seen:
@@ -182,7 +182,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def source_kind(path: Path) -> str | None:
-    """Return the format that a file states at its start; None if there is none."""
+    """Return the format that a file states at its start, or None."""
     with reading(path), path.open("rb") as opened:
         return format_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
@@ -193,8 +193,7 @@ def is_study(result: Result) -> bool:
 
 
 class Addresses:
-    """The addresses of pages. They consist of letters, digits, dots and dashes, whatever the names
-    contain, and are unique."""
+    """The addresses of pages. They are unique and consist of letters, digits, dots and dashes."""
 
     def __init__(self) -> None:
         self._of: dict[tuple[str, object], str] = {}
@@ -207,16 +206,16 @@ class Addresses:
         """Return the path of a part of a page, with its id."""
         return self._free(page, key, f"{page}#", name, "")
 
-    def _free(self, place: str, key: object, before: str, name: str, behind: str) -> str:
-        if (place, key) not in self._of:
+    def _free(self, scope: str, key: object, before: str, name: str, behind: str) -> str:
+        if (scope, key) not in self._of:
             # Lower case, since some file systems ignore case.
             stem = file_name(name).lower().replace("..", ".")
             path, more = f"{before}{stem}{behind}", 1
             while path in self._of.values():
                 more += 1
                 path = f"{before}{stem}-{more}{behind}"
-            self._of[place, key] = path
-        return self._of[place, key]
+            self._of[scope, key] = path
+        return self._of[scope, key]
 
 
 @dataclass(frozen=True)
@@ -246,8 +245,8 @@ class SiteColumn(ResultColumn):
     def rows(self) -> dict[RowKey, Row]:
         rows = dict(super().rows)
         for result in reversed(self.wider):
-            there = result.column(self.icache, result.langs[0])
-            rows |= {key: row for key, row in there.items() if row.sound}
+            column = result.column(self.icache, result.langs[0])
+            rows |= {key: row for key, row in column.items() if row.sound}
         return rows
 
     def result_of(self, key: RowKey) -> Result:
@@ -467,9 +466,9 @@ class Site:
     def compare(self, step: Callable[[int, int], None]) -> None:
         """Judge pairs in order of priority, at most MOST."""
         wanted = self.candidates()
-        for place, (base, new, choice) in enumerate(wanted):
+        for number, (base, new, choice) in enumerate(wanted):
             if len(self.pairs) == MOST:
-                self.unpaired = len(wanted) - place
+                self.unpaired = len(wanted) - number
                 break
             step(len(self.pairs), min(MOST, len(wanted)))
             pair = self.judged(base, new, choice)
@@ -506,8 +505,8 @@ class Site:
             return None
         sim, board = (base, new) if base.result.simulated else (new, base)
         try:
-            stated = load_bounds(agree.machine_of(sim.result), self.catalogue)
-            return agree.agree(sim.result, board.result, board.name, stated)
+            bounds = load_bounds(agree.machine_of(sim.result), self.catalogue)
+            return agree.agree(sim.result, board.result, board.name, bounds)
         except TockmarkError:
             return None
 
@@ -552,8 +551,9 @@ class Site:
         return sorted(kernels, key=lambda kernel: not kernel.has_page)
 
     def _own_pages(self, groups: Mapping[KernelKey, list[Named]]) -> list[KernelKey]:
-        """Return the kernels with their own page: those with a result of the whole suite, given by
-        name or chosen by an editor. The baseline has one only if there is no other kernel."""
+        """Return the kernels with their own page. They have a result of the whole suite, or one
+        that was given by name or chosen by an editor. The baseline has a page only if there is no
+        other kernel."""
         chosen = {choice.result for choice in choices().kernel}
         leading = [
             key
@@ -573,13 +573,13 @@ class Site:
                 key = (about.board.chip or "unknown machine", about.abi, result.langs[0])
                 column = SiteColumn(name, result, None, self._wider(named, result))
                 groups.setdefault(key, []).append((named, column))
-        made = []
+        column_groups = []
         for key, members in groups.items():
             results = [column.result for _, column in members]
             icache = [*common_icaches(results), *results[0].icaches][0]
             columns = tuple(replace(column, icache=icache) for _, column in members)
-            made.append(ColumnGroup(*key, columns, tuple(named for named, _ in members)))
-        return sorted(made, key=lambda group: (-len(group.columns), group.lang != "c"))
+            column_groups.append(ColumnGroup(*key, columns, tuple(named for named, _ in members)))
+        return sorted(column_groups, key=lambda group: (-len(group.columns), group.lang != "c"))
 
     def _wider(self, lead: Named, of_lang: Result) -> tuple[Result, ...]:
         """Return the results of the same kernel with more links, without leading results."""
@@ -618,8 +618,8 @@ def _identity(kernel: Kernel, name: str) -> KernelKey:
 
 
 def _is_of(kernel: Kernel, results: list[Named]) -> bool:
-    """Return whether a profile's kernel is that of these results: it has the same image, or the
-    same name and opt-level, since a profile does not record flags."""
+    """Return whether a profile and these results have the same kernel: the same image, or the same
+    name and opt-level, since a profile does not record flags."""
     others = [named.result.provenance.kernel for named in results]
     return any(
         (other.sha256 and other.sha256 == kernel.sha256)

@@ -36,7 +36,7 @@ from tockmark.site.model import (
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import screen, single_row
 
-# What each kind of timing means for a reader.
+# The meaning of each timing.
 TIMING: dict[Timing, str] = {
     "hardware": "Measured on hardware.",
     "rtl": "Simulated with the RTL of the whole chip, without any model. Not compared with a chip.",
@@ -159,7 +159,7 @@ def time_cells(site: Site, kernel: SiteKernel, keys: Iterable[RowKey]) -> Iterat
     """Yield the time of these rows in µs and its range over links, in the leading language, with
     the cache on if possible."""
     for key in keys:
-        there = [
+        timed_rows = [
             row
             for named in site.in_order(kernel)
             for row in (
@@ -167,7 +167,7 @@ def time_cells(site: Site, kernel: SiteKernel, keys: Iterable[RowKey]) -> Iterat
             )
             if row and row.sound and row.us is not None
         ]
-        yield (us(there[0].us), us_range(there[0])) if there else ("–", "")
+        yield (us(timed_rows[0].us), us_range(timed_rows[0])) if timed_rows else ("–", "")
 
 
 def kernel_images(result: Result) -> list[str]:
@@ -199,8 +199,8 @@ RowAndBaseline = tuple[Row, Row | None]  # a row, and the baseline's
 def row_tables(
     named: Named, catalogue: Catalogue, baseline: Named | None
 ) -> list[tuple[str, list[RowAndBaseline]]]:
-    """Return all rows of a result with those of the baseline, by language and section."""
-    made = []
+    """Return all rows of a result with the baseline's rows, by language and section."""
+    sections = []
     for _, result in table.split_by_language([(named.name, named.result)]):
         lang = result.langs[0]
         columns = [result.column(icache, lang) for icache in result.icaches]
@@ -215,8 +215,8 @@ def row_tables(
                 for row, other in zip(line.rows, others, strict=True)
                 if row
             ]
-            made.append((title + aside, rows))
-    return made
+            sections.append((title + aside, rows))
+    return sections
 
 
 def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
@@ -270,11 +270,11 @@ def kernel_lines(site: Site, id_: str) -> list[KernelLine]:
     for group in site.groups:
         for name, column, named in zip(group.names, group.columns, group.results, strict=True):
             rows = {key: row for key, row in column.rows.items() if row.id == id_}
-            there = lines_by_kernel.setdefault(
+            lines = lines_by_kernel.setdefault(
                 (site.kernel_of(named).page, group.machine, group.abi), []
             )
-            if rows and not (there and there[0].group is not group):
-                there.append(KernelLine(name, group, column, named, rows))
+            if rows and not (lines and lines[0].group is not group):
+                lines.append(KernelLine(name, group, column, named, rows))
     return [line for lines in lines_by_kernel.values() for line in lines]
 
 
@@ -282,7 +282,7 @@ def shown_sets(sets: dict[RowKey, str], most: int = 6) -> dict[RowKey, str]:
     """Return at most `most` sets of parameters, evenly spaced, with the first and the last."""
     keys = list(sets)
     if len(keys) > most:
-        keys = [keys[round(place * (len(keys) - 1) / (most - 1))] for place in range(most)]
+        keys = [keys[round(n * (len(keys) - 1) / (most - 1))] for n in range(most)]
     return {key: sets[key] for key in keys}
 
 
@@ -426,8 +426,8 @@ def variants(site: Site, id_: str) -> dict[RowKey, str]:
     rows = [row for named in site.sources.every for row in _rows(named, id_)]
     for row in rows:
         words.setdefault(row.key[:2], label("", row.params))
-    there = {row.key[:2] for row in rows}
-    return {key: name.strip() for key, name in words.items() if key in there}
+    measured_keys = {row.key[:2] for row in rows}
+    return {key: name.strip() for key, name in words.items() if key in measured_keys}
 
 
 def _rows(named: Named, id_: str) -> list[Row]:
@@ -486,9 +486,9 @@ def study_rows(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
     ]
     lines = []
     for row in study.result.table.values():
-        beside = [rows.get((*row.key[:2], row.lang)) for rows in ours]
-        if any(beside) or (row.published and row.published.corrected):
-            lines.append((row, beside))
+        our_rows = [rows.get((*row.key[:2], row.lang)) for rows in ours]
+        if any(our_rows) or (row.published and row.published.corrected):
+            lines.append((row, our_rows))
     return lines
 
 
@@ -625,9 +625,9 @@ def _listed(some: Sequence[Topic]) -> Sentence:
     parts: Sentence = []
     named = some[:TOPICS]
     more = len(some) - len(named)
-    for place, topic in enumerate(named):
-        last = place == len(named) - 1 and not more
-        parts += [" and " if last else ", "] * (place > 0)
+    for n, topic in enumerate(named):
+        last = n == len(named) - 1 and not more
+        parts += [" and " if last else ", "] * (n > 0)
         parts += topic.words
     return [*parts, f" and {more} more group{'s' if more > 1 else ''}"] if more else parts
 
@@ -645,8 +645,8 @@ def cost_sentence(site: Site) -> str:
     for group in site.groups[:1]:
         column = group.columns[0]
         costs = [
-            f"{words} takes {us_of(row)}" if place == 0 else f"{words} {us_of(row)}"
-            for place, (words, row) in enumerate(_costs(column, site.catalogue))
+            f"{words} takes {us_of(row)}" if n == 0 else f"{words} {us_of(row)}"
+            for n, (words, row) in enumerate(_costs(column, site.catalogue))
         ]
         if costs:
             several = len(costs) > 1

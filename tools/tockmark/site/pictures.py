@@ -48,7 +48,7 @@ EQUATIONS = 4  # at most this many lines of text in a panel
 OFF = 0.02  # largest relative error of a held-out size on a straight line
 LEAST = 3  # least number of points of a sweep
 LETTERS, HANDLE = 118, 9  # characters of a legend's line, and of a label's handle
-WRITTEN = 1024  # bytes from which sizes are written in KiB
+WRITTEN = 1024  # larger sizes are written in KiB
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
 LINE = 0.13  # inches per line
@@ -250,8 +250,8 @@ def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
             axes.plot(ends, values, color=GREY, linewidth=0.7, zorder=1, label="_fit")
             words.append(f"{curve.label}: {listing.equation(sweep)}")
     if words and len(words) <= EQUATIONS:
-        place: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": DARK}
-        axes.annotate("\n".join(words), (0.98, 0.04), **place)
+        position: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": DARK}
+        axes.annotate("\n".join(words), (0.98, 0.04), **position)
 
 
 # Pictures that compare results.
@@ -282,9 +282,9 @@ def distributions(named: list[Named]) -> Sheet | None:
     """Draw the cumulative distributions of varying sched.* and irq.* rows. All results share a
     panel; the marker at 50 % is the table's median."""
     panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
-    for place, entry in enumerate(named):
+    for index, entry in enumerate(named):
         for row in entry.result.table.values():
-            if row.id.startswith(SPREAD) and (samples := _spread(place, row)):
+            if row.id.startswith(SPREAD) and (samples := _spread(index, row)):
                 panels.setdefault((row.id, row.icache), []).append(samples)
     varied = {
         where: shown
@@ -312,7 +312,7 @@ def distributions(named: list[Named]) -> Sheet | None:
     return sheet
 
 
-def _spread(place: int, row: Row) -> SampleSpread | None:
+def _spread(index: int, row: Row) -> SampleSpread | None:
     if not row.sound or row.cycles is None or not row.cycles.samples:
         return None
     costs = (row.cycles.per_op_of(sample) for sample in sorted(row.cycles.steady))
@@ -320,7 +320,7 @@ def _spread(place: int, row: Row) -> SampleSpread | None:
     if row.clock_hz:
         values, unit = [microseconds(cost, row.clock_hz) for cost in values], "µs"
     case = " ".join(f"{key}={value}" for key, value in row.params.items())
-    return SampleSpread(place, case, row, values, unit)
+    return SampleSpread(index, case, row, values, unit)
 
 
 def _steps(axes: Axes, spread: SampleSpread, name: str, style: dict[str, Any]) -> None:
@@ -346,10 +346,10 @@ def before_after(named: list[Named]) -> Sheet | None:
     first = named[0].result.table
     several = any(len(entry.result.langs) > 1 for entry in named)
     blocks: dict[str, dict[tuple[int, str], Ratios]] = {}
-    for place, entry in enumerate(named[1:]):
+    for index, entry in enumerate(named[1:]):
         for key, row in entry.result.table.items():
             if (times := ratio(first.get(key), row)) is not None:
-                which = place, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
+                which = index, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
                 cached = blocks.setdefault(row.id, {}).setdefault(which, {})
                 cached.setdefault(row.icache, []).append(times)
     if not blocks:
@@ -420,8 +420,8 @@ def _name_ratios(
     """Add an entry to the legend for each result and cache setting."""
     for which in names:
         style = STYLES[which[0] % len(STYLES)]
-        there = {icache for by_result in blocks.values() for icache in by_result.get(which, {})}
-        for icache in [setting for setting in (True, False, None) if setting in there]:
+        settings = {icache for by_result in blocks.values() for icache in by_result.get(which, {})}
+        for icache in [setting for setting in (True, False, None) if setting in settings]:
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
             marker, color = style["marker"], style["color"]
@@ -451,21 +451,21 @@ def kernels(named: list[Named]) -> Sheet | None:
     title = f"What the kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
     sheet = Sheet(title, named, height=1.0 + 0.23 * len(rows), conditions=built)
     (axes,) = sheet.panels
-    heights = {words: len(rows) - place for place, words in enumerate(rows)}
+    heights = {words: len(rows) - n for n, words in enumerate(rows)}
     for index, entry in enumerate(named):
         style = STYLES[index % len(STYLES)]
-        there = {words: row for words, cells in rows.items() if (row := cells[index]) is not None}
-        x = [float(row.per_op or 0) for row in there.values()]
-        y = [heights[words] for words in there]
+        shown = {words: row for words, cells in rows.items() if (row := cells[index]) is not None}
+        x = [float(row.per_op or 0) for row in shown.values()]
+        y = [heights[words] for words in shown]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
         axes.plot(
             x, y, style["marker"], color=style["color"], label=in_legend(entry.name), **hollow
         )
-    beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
+    position: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     for words, cells in rows.items():
         ratios = " ".join(f"{text.ratio(ratio(cells[0], row)):>6}" for row in cells[1:])
-        axes.text(1.01, heights[words], ratios, **beside)
-    axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **beside)
+        axes.text(1.01, heights[words], ratios, **position)
+    axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **position)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_yticks(list(heights.values()), list(heights))
@@ -491,19 +491,19 @@ def _costly(row: Row | None) -> Row | None:
 def layouts(named: list[Named]) -> Sheet | None:
     """Draw each row's range of net cycles relative to its median, for results with several
     layouts."""
-    there = [entry for entry in named if entry.result.layouts > 1]
-    caches = list(dict.fromkeys(icache for entry in there for icache in entry.result.icaches))
-    chosen = _chosen(there)
+    with_ranges = [entry for entry in named if entry.result.layouts > 1]
+    caches = list(dict.fromkeys(icache for entry in with_ranges for icache in entry.result.icaches))
+    chosen = _chosen(with_ranges)
     if not chosen:
         return None
-    height = 1.1 + 0.11 * (len(there) + 1) * len(chosen)
-    many = [f"{entry.result.layouts} layouts" for entry in there]
-    sheet = Sheet("Ranges over layouts", there, 1, len(caches), height, many)
+    height = 1.1 + 0.11 * (len(with_ranges) + 1) * len(chosen)
+    many = [f"{entry.result.layouts} layouts" for entry in with_ranges]
+    sheet = Sheet("Ranges over layouts", with_ranges, 1, len(caches), height, many)
     for axes, icache in zip(sheet.panels, caches, strict=True):
-        for index, entry in enumerate(there):
+        for index, entry in enumerate(with_ranges):
             column = entry.result.column(icache, entry.result.langs[0])
             rows = [column.get(key) for key in chosen.values()]
-            _bars(axes, rows, index, len(there), entry.name)
+            _bars(axes, rows, index, len(with_ranges), entry.name)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set(
             title=f"least to greatest{_cache_setting(icache)}",
@@ -520,11 +520,11 @@ def layouts(named: list[Named]) -> Sheet | None:
     return sheet
 
 
-def _chosen(there: list[Named]) -> dict[str, RowKey]:
+def _chosen(results: list[Named]) -> dict[str, RowKey]:
     """Return the rows of the first screen that have ranges, or else the first ROWS with one."""
     labels = {
         row.key[:2]: row.label
-        for entry in there
+        for entry in results
         for row in entry.result.table.values()
         if len(layout_nets(row)) > 1
     }
@@ -540,12 +540,12 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         "edgecolor": STYLES[index % len(STYLES)]["color"],
         "hatch": HATCHES[index % len(HATCHES)],
     }
-    for place, row in enumerate(rows):
+    for n, row in enumerate(rows):
         nets = layout_nets(row)
         if row is None or row.per_op is None or row.per_op <= 0 or not nets:
             continue
         low, high = (100 * (net / row.per_op - 1) for net in (min(nets), max(nets)))
-        y = len(rows) - place + 0.4 - step * (index + 0.5)
+        y = len(rows) - n + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
         axes.text(high, y, f" {median}", va="center", fontsize=6)
@@ -563,13 +563,13 @@ SEVERAL = ("before-after", "kernels")  # pictures that compare whole results
 
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
     """Draw the pictures of one benchmark, such as its sweep and distribution."""
-    there = []
+    with_rows = []
     for entry in named:
         if rows := tuple(row for row in entry.result.rows if row.id == id_):
-            there.append(Named(entry.name, replace(entry.result, rows=rows)))
+            with_rows.append(Named(entry.name, replace(entry.result, rows=rows)))
     return (
-        draw(there, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
-        if there
+        draw(with_rows, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
+        if with_rows
         else {}
     )
 
@@ -716,8 +716,8 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 
 def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the pictures of one benchmark, from the results of the first group, or from those with
-    more links."""
+    """Return the pictures of one benchmark, from the results of the first group, or from results
+    with more links."""
     named = []
     for group in site.groups[:1]:
         for name, column in zip(group.names, group.columns, strict=True):
@@ -726,9 +726,11 @@ def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
     return _inline(of_benchmark(named[:SHOWN], id_), anchor_of(site, id_))
 
 
-def _inline(sheets: dict[str, Sheet], of: str = "") -> list[tuple[str, Markup]]:
-    """Return drawings with their names on a page; `of` makes the names unique."""
-    named_sheets = [(f"{name}-{of}" if of else name, sheet) for name, sheet in sheets.items()]
+def _inline(sheets: dict[str, Sheet], suffix: str = "") -> list[tuple[str, Markup]]:
+    """Return drawings with their names on a page; `suffix` makes them unique."""
+    named_sheets = [
+        (f"{name}-{suffix}" if suffix else name, sheet) for name, sheet in sheets.items()
+    ]
     return [(name, inline(rendered(sheet.figure, "svg"), name)) for name, sheet in named_sheets]
 
 

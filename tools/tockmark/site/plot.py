@@ -83,10 +83,10 @@ class Sheet:
         parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
-        for place, entry in enumerate(named):
-            more = f" · {conditions[place]}" if conditions else ""
+        for n, entry in enumerate(named):
+            more = f" · {conditions[n]}" if conditions else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), source(entry, len(named) > 1) + more),
+                *(0.012, 1 - (n + 0.5) / len(named), source(entry, len(named) > 1) + more),
                 **{"fontsize": 6.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -107,7 +107,7 @@ def rendered(figure: Figure, form: str) -> bytes:
     # Fonts of similar width, for readers without DejaVu Sans.
     svg = out.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
     # Number the ids: matplotlib derives them from positions whose last digits vary.
-    ids = {id_: b"i%d" % place for place, id_ in enumerate(dict.fromkeys(_ID.findall(svg)))}
+    ids = {id_: b"i%d" % n for n, id_ in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
 
 

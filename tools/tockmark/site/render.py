@@ -29,7 +29,7 @@ from tockmark.site.model import MOST, Site, SitePair, choices, heading, is_basel
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
 from tockmark.suite.selection import single_row
 
-Step = Callable[[str, int, int], None]  # called with the kind of work, how many done, and of all
+Step = Callable[[str, int, int], None]  # called with the work, the number done and the total
 OWN = ("site.css", "search.js")
 FORMAT = "tockmark-site"
 LIST = "site.json"  # the list of the site's files, which a later site may replace
@@ -69,7 +69,7 @@ class SearchEntry(NamedTuple):
 
 def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict[str, str]:
     """Return the files of the site by their paths."""
-    site.compare(lambda done, of: step("comparisons", done, of))
+    site.compare(lambda done, total: step("comparisons", done, total))
     environment = _environment(site, chapters)
     todo = list(_pages(site, chapters))
     files: dict[str, str] = {}
@@ -132,14 +132,14 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
     for pair in site.pairs:
         words = f"{pair.new.name} against {pair.base.name}"
         yield Page(str(pair.page), "pair.html", pair.title, "comparison", {"pair": pair}, words)
-    for place, study in enumerate(sources.studies):
+    for n, study in enumerate(sources.studies):
         title = study.result.provenance.kernel.title
-        yield Page(study_address(place), "study.html", title, "page", {"study": study})
+        yield Page(study_address(n), "study.html", title, "page", {"study": study})
     for chapter in chapters:
         yield Page(chapter.path, "chapter.html", chapter.title, "page", {"body": chapter.body})
 
 
-def _search(site: Site, made: list[Page]) -> Iterator[SearchEntry]:
+def _search(site: Site, made_pages: list[Page]) -> Iterator[SearchEntry]:
     """Yield the entries of the search: benchmarks with all their names, and pages."""
     benchmarks, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
     for id_ in site.ids:
@@ -151,13 +151,13 @@ def _search(site: Site, made: list[Page]) -> Iterator[SearchEntry]:
         if not kernel.has_page:
             words = " ".join([kernel.built, *(named.name for named in kernel.named)])
             yield SearchEntry(kernel.title, "kernel", kernel.page, words)
-    for page in made:
+    for page in made_pages:
         yield SearchEntry(page.title, page.kind, page.path, page.words)
 
 
-def study_address(place: int) -> str:
+def study_address(n: int) -> str:
     """Return the path of a study's page."""
-    return f"study{f'-{place + 1}' if place else ''}.html"
+    return f"study{f'-{n + 1}' if n else ''}.html"
 
 
 def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
@@ -211,12 +211,12 @@ def check_site(folder: Path) -> None:
     if not folder.is_dir():
         raise TockmarkError(f"{shown(folder)}: not a folder", ELSEWHERE)
     with reading(folder):
-        there = {
+        present = {
             path.relative_to(folder).as_posix()
             for path in folder.rglob("*")
             if path.is_symlink() or not path.is_dir()
         }
-    if others := sorted(there - _listed(folder)):
+    if others := sorted(present - _listed(folder)):
         raise TockmarkError(
             f"{shown(folder)}: contains {shown(folder / others[0])}, which does not belong to a"
             " site",
@@ -235,7 +235,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def write_site(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a site, by path. If that fails, the folder stays as it was."""
+    """Write the files of a site, by path. If that fails, the folder is unchanged."""
     check_site(folder)
     listed = {"format": FORMAT, "version": 1, "files": sorted(files)}
     whole = {**files, LIST: json.dumps(listed, indent=0) + "\n"}

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tockmark.base import paths
-from tockmark.tests.elves import BASE, FUNCTION, Segment, made
+from tockmark.tests.elves import BASE, FUNCTION, Segment, make_elf
 from tockmark.trees.repository import Commit, repository
 
 ELF = PurePosixPath("out/kernel.elf")
@@ -59,7 +59,7 @@ def elf(*addresses: int, more: int = 0) -> bytes:
     """A kernel with a function at each of these addresses, and `more` further ones."""
     functions = [(f"f{i}", BASE + address) for i, address in enumerate(addresses)]
     others = [(f"g{i}", BASE + 0x100 + 4 * i) for i in range(more)]
-    return made([Segment(BASE, bytes(0x200))], functions + others, FUNCTION)
+    return make_elf([Segment(BASE, bytes(0x200))], functions + others, FUNCTION)
 
 
 def user_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:

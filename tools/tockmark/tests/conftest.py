@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the unit tests share: a small catalogue, and a log as its apps would print it."""
+"""Fixtures of the unit tests: a small catalogue, and a log of its apps."""
 
 import time
 from collections.abc import Callable
@@ -88,8 +88,8 @@ RECORDS = {
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The CPU time of something, the better one of two tries. Only ratios of these are worth
-    anything: machines differ."""
+    """Return the lower CPU time of two calls. Use only ratios of such times, because machines
+    differ."""
     taken = []
     for _ in range(2):
         start = time.process_time()
@@ -99,12 +99,12 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def committed(suffix: str) -> list[Path]:
-    """The files of results/."""
+    """Return the files of results/."""
     return [path for path in sorted(RESULTS.rglob(f"*{suffix}")) if path.is_file()]
 
 
 def encoded(app: str, records: list[str]) -> list[str]:
-    """The lines in which an app prints these records."""
+    """Return the lines of these records in the UART protocol."""
     encoder = Encoder(app)
     return [line for record in records for line in encoder.lines(record)]
 
@@ -118,7 +118,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 
 @pytest.fixture
 def log() -> list[str]:
-    """A whole run, kernel messages in between."""
+    """A complete run, with kernel messages."""
     lines = ["kernel: started"]
     for app, records in RECORDS.items():
         lines += [*encoded(app, records), f"kernel: {app} exited"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A small result file that has everything a file can have, and all kinds of damage to it."""
+"""A small result file with every feature of the format, and many types of damage to it."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ WHOLE: dict[str, Any] = {
                 ],
             }
         ],
-        "apps": [{"of": ["syscall"], "said": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
+        "apps": [{"of": ["syscall"], "message": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
         "layouts": [
             {"file": "one.elf", "sha256": SHA, "link": SHA},
             {"file": "one.elf", "sha256": SHA, "link": SHA, "seed": 1},
@@ -100,15 +100,15 @@ WHOLE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Damage:
-    """What is done to the text of a good file, and what must be said of it."""
+    """A change of the text of a valid file, and the expected error."""
 
     name: str
     do: Callable[[str], str]
-    said: str  # a regular expression
+    message: str  # a regular expression
 
 
 def _set(path: str, value: object) -> Callable[[str], str]:
-    """Set the field at a path such as rows.1.asked."""
+    """Return a change that sets the field at a path such as rows.1.asked."""
 
     def change(text: str) -> str:
         data = json.loads(text)
@@ -123,7 +123,7 @@ def _set(path: str, value: object) -> Callable[[str], str]:
 
 
 def _without(*paths: str) -> Callable[[str], str]:
-    """Leave the fields at these paths out."""
+    """Return a change that removes the fields at these paths."""
 
     def change(text: str) -> str:
         data = json.loads(text)
@@ -139,7 +139,7 @@ def _without(*paths: str) -> Callable[[str], str]:
 
 
 def _write(old: str, new: str) -> Callable[[str], str]:
-    """What no JSON writer would write."""
+    """Return a change of the text that a JSON writer cannot make."""
 
     def change(text: str) -> str:
         assert old in text
@@ -149,7 +149,7 @@ def _write(old: str, new: str) -> Callable[[str], str]:
 
 
 def _twice(path: str) -> Callable[[str], str]:
-    """Put an entry of a list there a second time."""
+    """Return a change that repeats an entry of a list."""
 
     def change(text: str) -> str:
         data = json.loads(text)
@@ -192,7 +192,7 @@ KINDS = [
     Damage("a number for a truth", _set("rows.1.icache", 1), rf"{ROW}\.icache: Expected `bool"),
     Damage("a huge parameter", _set("rows.2.params.n", 10**400), r"row 3 \(call\.args\)\.params"),
     Damage("no timing known", _set("provenance.board.timing", "good"), "Invalid enum value 'good'"),
-    Damage("a date that is none", _set("provenance.date", "today"), "at `provenance.date`"),
+    Damage("an invalid date", _set("provenance.date", "today"), "at `provenance.date`"),
     Damage("a huge figure", _set("rows.8.stated.cycles", 10**400), r"\(syscall\.memop\)\.stated"),
     # counts
     Damage("asked 0", _set("rows.1.asked", 0), rf"{ROW}\.asked: Expected `int` >= 1"),
@@ -220,9 +220,9 @@ KINDS = [
         _without("provenance.layouts"),
         "time.read icache=on: 3 layouts, .* 0",
     ),
-    # figures and rows that stand twice
+    # repeated figures and rows
     Damage(
-        "a stated net beside samples",
+        "a stated net with samples",
         _set("rows.1.stated", {"cycles": 155}),
         "row syscall.command icache=on: both a stated net of cycles and samples",
     ),

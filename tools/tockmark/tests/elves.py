@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes small ELF files of kernels, whole ones and such as no linker would make."""
+"""Small ELF files of kernels, valid ones and impossible ones."""
 
 import struct
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ HEADER, ENTRY, SECTION = 52, 32, 40  # bytes
 
 
 class Segment(NamedTuple):
-    """To be loaded. `size` and `start` may be other than those of its content in the file."""
+    """A segment to load. `size` and `start` may contradict its content in the file."""
 
     address: int
     content: bytes = b""
@@ -18,22 +18,22 @@ class Segment(NamedTuple):
     start: int | None = None
 
 
-OBJECT, FUNCTION = 1, 2  # what a symbol may be
+OBJECT, FUNCTION = 1, 2  # types of symbols
 
 
-def made(
+def make_elf(
     segments: Sequence[Segment], symbols: Sequence[tuple[str, int]] = (), kind: int = OBJECT
 ) -> bytes:
-    """An ELF file for 32-bit RISC-V; its symbols are all of one kind, with 4 bytes each."""
+    """Return an ELF file for 32-bit RISC-V. All symbols have the same type and 4 bytes."""
     start = HEADER + ENTRY * len(segments)
     table, body = b"", b""
-    for one in segments:
-        at = start + len(body) if one.start is None else one.start
-        size = len(one.content) if one.size is None else one.size
-        table += struct.pack("<8I", 1, at, one.address, one.address, size, size, 5, 4)
-        body += one.content
+    for segment in segments:
+        at = start + len(body) if segment.start is None else segment.start
+        size = len(segment.content) if segment.size is None else segment.size
+        table += struct.pack("<8I", 1, at, segment.address, segment.address, size, size, 5, 4)
+        body += segment.content
     names, entries = b"\0", bytes(16)
-    for name in dict.fromkeys(name for name, _ in symbols):  # one name is there once
+    for name in dict.fromkeys(name for name, _ in symbols):  # equal names share an entry
         names += name.encode() + b"\0"
     for name, address in symbols:
         entries += struct.pack(
@@ -50,8 +50,3 @@ def made(
     fields = (2, 243, 1, BASE, HEADER, at, 0, HEADER, ENTRY, len(segments), SECTION, 4, 3)
     head = struct.pack("<16sHHIIIIIHHHHHH", ident, *fields)
     return b"".join([head, table, body, entries, names, titles, headers])
-
-
-def saying(name: bytes) -> bytes:
-    """A kernel that says this name."""
-    return made([Segment(BASE, name + b"\0")], [("TOCKMARK_KERNEL", BASE)])

@@ -59,14 +59,14 @@ class Page(HTMLParser):
 
 def pages(folder: Path) -> dict[str, Page]:
     """All pages of a site by their paths in it."""
-    found = sorted(folder.rglob("*.html"))
-    return {p.relative_to(folder).as_posix(): Page(p.read_text(encoding="utf-8")) for p in found}
+    files = sorted(folder.rglob("*.html"))
+    return {p.relative_to(folder).as_posix(): Page(p.read_text(encoding="utf-8")) for p in files}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files of a folder."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def check_links(folder: Path) -> int:

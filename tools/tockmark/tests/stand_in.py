@@ -19,7 +19,7 @@ from tockmark.tests.conftest import RECORDS, encoded
 
 NAME = "tockmark-baseline 0.1.0 abi2"
 
-# Prints the log that lies where the flash image should; its last line says how to end.
+# Prints the log that replaces the flash image; the last line of the log is the exit code.
 STAND_IN = f"""#!{sys.executable}
 import sys, time
 *lines, ending = open(sys.argv[sys.argv.index("--flash") + 1]).read().splitlines()
@@ -38,7 +38,7 @@ sys.exit(int(ending))
 def options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
 ) -> run.RunOptions:
-    """A run of all boots of a small catalogue on that simulator: a fixture for whoever tests it."""
+    """The options of a run of a small catalogue on that simulator, for use as a fixture."""
     binary = tmp_path / "stand-in"
     binary.write_text(STAND_IN)
     binary.chmod(0o755)
@@ -46,8 +46,8 @@ def options(
     assert isinstance(profile.target, sim.SimTarget)
     target = msgspec.structs.replace(profile.target, binary=binary, max_cycles=1000)
 
-    def prepared(boot: Boot, apps: AppBuild, *given: object) -> Image:
-        Path(str(given[2])).mkdir(parents=True, exist_ok=True)
+    def prepared(boot: Boot, apps: AppBuild, *arguments: object) -> Image:
+        Path(str(arguments[2])).mkdir(parents=True, exist_ok=True)
         return Image(apps.folder / f"{boot.name}.flash", (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
@@ -66,10 +66,10 @@ def options(
 
 
 def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
-    """What an app prints, and the exit code of the simulator behind it."""
+    """Set what an app prints, and the exit code of the simulator after that."""
     (folder / f"{app}.flash").write_text("\n".join([*lines, how]))
 
 
 def ran(options: run.RunOptions) -> tuple[Result, str]:
-    """The result of all that it is to run, and its log."""
+    """Run, and return the result and the log."""
     return build_result(run.run(options), options, Selection(options.catalogue))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A catalogue with a name: what it adds to the usual one, and results that are read without it."""
+"""A catalogue with a name: its relation to the default one, and reading results without it."""
 
 from pathlib import Path
 
@@ -42,12 +42,12 @@ counts = "all of it"
 def mine(tmp_path: Path) -> Catalogue:
     path = tmp_path / "mine.toml"
     path.write_text(MINE)
-    known = load(path)
+    catalogue = load(path)
     path.unlink()
-    return known
+    return catalogue
 
 
-def test_the_harness_is_that_of_the_usual_catalogue(mine: Catalogue) -> None:
+def test_the_harness_comes_from_the_default_catalogue(mine: Catalogue) -> None:
     assert set(mine.benchmarks) == {*HARNESS_ROWS, "own.walk"}
     assert mine.groups() == ["own"]
     wanted = Selection(mine)
@@ -55,7 +55,7 @@ def test_the_harness_is_that_of_the_usual_catalogue(mine: Catalogue) -> None:
     assert wanted.boots("rust") == []
 
 
-def test_apps_are_found_by_the_name(
+def test_the_name_selects_the_apps(
     mine: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "APPS", tmp_path)

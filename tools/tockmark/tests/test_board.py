@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Board profiles: those of the project are read, and one that is not as it should be is refused
-with a line that says where.
-"""
+"""Board profiles: all of the project are valid, and an invalid one is reported in one line."""
 
 from pathlib import Path
 
@@ -16,7 +14,7 @@ PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 
 
 @pytest.mark.parametrize("name", boards.names())
-def test_a_profile_is_called_as_its_file(name: str) -> None:
+def test_a_profile_has_the_name_of_its_file(name: str) -> None:
     board = boards.load(name)
     assert board.name == name
     room, ram = board.slots, board.memory.ram
@@ -24,7 +22,7 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
     assert ram.base <= room.ram_start < room.ram_end <= ram.end
 
 
-def test_each_machine_has_a_simulator_that_can_all() -> None:
+def test_each_machine_has_a_simulator_with_all_abilities() -> None:
     for machine in ("cw310", "nexysvideo"):
         board = boards.load(boards.simulated_board(machine))
         assert board.machine == machine
@@ -32,7 +30,7 @@ def test_each_machine_has_a_simulator_that_can_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "said"),
+    ("old", "new", "message"),
     [
         ("clock_hz = 24_000_000", "", "`clock_hz`"),
         ("clock_hz = 24_000_000", 'clock_hz = "fast"', "`clock_hz`"),
@@ -52,20 +50,20 @@ def test_each_machine_has_a_simulator_that_can_all() -> None:
         ("# Board", "\xff", "utf-8"),
     ],
 )
-def test_a_profile_with_a_fault_is_refused_in_one_line(
-    was: str, now: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_invalid_profile_is_refused_in_one_line(
+    old: str, new: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert was in PROFILE
-    (tmp_path / "odd.toml").write_text(PROFILE.replace(was, now, 1), encoding="latin-1")
+    assert old in PROFILE
+    (tmp_path / "odd.toml").write_text(PROFILE.replace(old, new, 1), encoding="latin-1")
     monkeypatch.setattr(paths, "BOARDS", tmp_path)
     with pytest.raises(TockmarkError) as error:
         boards.load("odd")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "odd.toml" in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_a_board_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_an_unknown_board_is_refused() -> None:
     with pytest.raises(TockmarkError, match=r"'x/\.\./cw310'"):
         boards.load("x/../cw310")
 

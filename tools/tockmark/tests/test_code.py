@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a linker alone makes differ is no difference, and all else is one, by name."""
+"""Changes of a linker are no differences; all other changes are, and have a name."""
 
 import subprocess
 from pathlib import Path
@@ -13,8 +13,8 @@ from tockmark.target.rv32 import steps
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
 FLAGS = ["-Os", "-ffunction-sections", "-fdata-sections", "-fno-builtin", "-x", "c"]
 ORDERS = (("first", "second", "third"), ("third", "first", "second"))
-# Calls, both ways of a jump, a jump table, constants that are merged, initial data that hold
-# addresses, the end of an array, and an array that is indexed.
+# Calls, jumps in both directions, a jump table, merged constants, initial data with addresses, the
+# end of an array, and an indexed array.
 SOURCE = {
     "first": """
         extern int count, table[8]; int first(int); int second(int); int third(const char *, int);
@@ -48,14 +48,14 @@ SECTIONS {
 
 
 class Linker:
-    """Links three objects in a test's folder."""
+    """A linker of three objects in a folder."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
         self.folder, self.flags = folder, flags
         (folder / "link.ld").write_text(SCRIPT)
 
     def link(self, order: tuple[str, ...], *options: str, **changed: str) -> LinkedCode:
-        """One link of the sources; `changed` are others in their place."""
+        """Link the sources in an order; `changed` replaces sources by name."""
         for name in order:
             command = [*GCC, *FLAGS, *self.flags, "-c", "-", "-o", f"{name}.o"]
             source = changed.get(name, SOURCE[name])
@@ -67,7 +67,7 @@ class Linker:
 
 
 @pytest.mark.parametrize("flags", ["-mcmodel=medlow", "-mcmodel=medany -fno-jump-tables"])
-def test_what_the_linker_does_is_no_difference(flags: str, tmp_path: Path) -> None:
+def test_changes_of_the_linker_are_no_difference(flags: str, tmp_path: Path) -> None:
     linker = Linker(tmp_path, *flags.split())
     links = [
         linker.link(order, f"-Wl,{relax}")
@@ -75,13 +75,13 @@ def test_what_the_linker_does_is_no_difference(flags: str, tmp_path: Path) -> No
         for relax in ("--relax", "--no-relax")
     ]
     sizes = {sum(len(unit.content) for unit in image.units if unit.is_code) for image in links}
-    assert len(sizes) > 1  # or the linker would not have relaxed
+    assert len(sizes) > 1  # so the linker has relaxed
     for image in links:
         assert differences(links[0], image) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "found"),
+    ("name", "old", "new", "different"),
     [
         ("first", "count += *at", "count -= *at", ["first"]),
         ("first", "table + 8", "table + 7", ["first"]),
@@ -103,19 +103,18 @@ def test_what_the_linker_does_is_no_difference(flags: str, tmp_path: Path) -> No
 )
 @pytest.mark.parametrize("relax", ["--relax", "--no-relax"])
 def test_a_change_is_found_by_name(
-    name: str, old: str, new: str, found: list[str], relax: str, tmp_path: Path
+    name: str, old: str, new: str, different: list[str], relax: str, tmp_path: Path
 ) -> None:
     linker = Linker(tmp_path)
     base = linker.link(ORDERS[0])
     assert old in SOURCE[name]
     head = linker.link(ORDERS[1], f"-Wl,{relax}", **{name: SOURCE[name].replace(old, new)})
-    said = differences(base, head)
-    assert [one for one in said if not one.startswith("data in ")] == found
+    names = differences(base, head)
+    assert [name_ for name_ in names if not name_.startswith("data in ")] == different
 
 
-def test_a_far_call_is_one_by_all_its_bits() -> None:
-    """`auipc ra, 0; jalr ra, 4(ra)`; with another bit in the second word there is no such
-    instruction, and so no call."""
+def test_a_far_call_is_recognised_by_all_its_bits() -> None:
+    """`auipc ra, 0; jalr ra, 4(ra)`. With another bit in the second word it is no jalr."""
     auipc, jalr = 0x0000_0097, 0x0040_80E7
     for other in (0, 1 << 12, 1 << 13, 1 << 14):
         code = b"".join(word.to_bytes(4, "little") for word in (auipc, jalr ^ other))

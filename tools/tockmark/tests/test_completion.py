@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the shell gets to complete, by the variables that its script sets: no shell is needed."""
+"""Shell completion, tested with the variables that the shell's script sets."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ PROGRAM = "from tockmark.__main__ import main; main()"
 
 
 def completed(shell: str, *words: str) -> list[str]:
-    """What may stand in the place of the last word."""
+    """Return the completions of the last word."""
     line = " ".join(["tockmark", *words])
     by_shell = {
         "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words))},

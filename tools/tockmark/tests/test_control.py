@@ -24,7 +24,10 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
     boot = MeasuredBoot("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
-    counts = {"null.sample": [READ + one for one in further], "time.read": [READ] * len(further)}
+    counts = {
+        "null.sample": [READ + extra for extra in further],
+        "time.read": [READ] * len(further),
+    }
     rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
     return replace(result, rows=with_readings(rows))
 

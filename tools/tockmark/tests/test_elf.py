@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A kernel's ELF from anywhere: refused in one line, or read; nothing waits, and nothing that it
-says of sizes is believed.
+"""Any file as a kernel's ELF is read, or refused in one line. No size in it is trusted.
 
-TOCKMARK_FUZZ=100000 damages one so many times.
+TOCKMARK_FUZZ sets how often a file is damaged.
 """
 
 import os
@@ -24,10 +23,10 @@ COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000"))
 CODE = b"\x13\0\0\0" * 4
 
 
-def test_what_a_linker_made_is_read(tmp_path: Path) -> None:
+def test_an_elf_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "k.elf"
     path.write_bytes(
-        elves.made(
+        elves.make_elf(
             [Segment(BASE + 8, CODE), Segment(0x1000_0000), Segment(BASE, b"ab")], [("x", 7)]
         )
     )
@@ -40,7 +39,7 @@ def test_what_a_linker_made_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("segments", "said"),
+    ("segments", "message"),
     [
         ([], "has nothing to load"),
         ([Segment(BASE)], "has nothing to load"),
@@ -59,18 +58,18 @@ def test_what_a_linker_made_is_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_segments_that_cannot_be_are_refused(
-    segments: list[Segment], said: str, tmp_path: Path
+def test_impossible_segments_are_refused(
+    segments: list[Segment], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "k.elf"
-    path.write_bytes(elves.made(segments))
-    with pytest.raises(TockmarkError, match=said) as caught:
+    path.write_bytes(elves.make_elf(segments))
+    with pytest.raises(TockmarkError, match=message) as caught:
         read_kernel(path)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("names", "found"),
+    ("names", "count"),
     [
         (["rust_begin_unwind"], 1),  # Tock 1.x and 2.x up to rustc 1.86
         (["_RNvCsfLfy6EI15iL_7___rustc17rust_begin_unwind"], 1),
@@ -80,11 +79,13 @@ def test_segments_that_cannot_be_are_refused(
         (["_RNvXs1_NtNtCs3xQ30Ue3M98_4core5panic10panic_infoNtB5_12PanicMessage3fmt"], 0),
     ],
 )
-def test_where_a_kernels_panic_begins(names: list[str], found: int, tmp_path: Path) -> None:
+def test_the_symbols_show_where_a_panic_begins(
+    names: list[str], count: int, tmp_path: Path
+) -> None:
     path = tmp_path / "k.elf"
     symbols = [(name, elves.BASE + 4 * at) for at, name in enumerate(names)]
-    path.write_bytes(elves.made([elves.Segment(elves.BASE, bytes(8))], symbols, elves.FUNCTION))
-    assert read_kernel(path).panics == tuple(address for _, address in symbols)[:found]
+    path.write_bytes(elves.make_elf([elves.Segment(elves.BASE, bytes(8))], symbols, elves.FUNCTION))
+    assert read_kernel(path).panics == tuple(address for _, address in symbols)[:count]
 
 
 def _pipe(path: Path) -> None:
@@ -97,29 +98,29 @@ def _sparse(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (_pipe, "is not a file. Give the kernel's .elf"),
         (Path.mkdir, "is not a file. Give the kernel's .elf"),
         (_sparse, "has more than 256 MiB"),
     ],
 )
-def test_what_is_no_file_is_not_read(
-    make: Callable[[Path], object], said: str, tmp_path: Path
+def test_a_pipe_a_folder_or_a_huge_file_is_not_read(
+    make: Callable[[Path], object], message: str, tmp_path: Path
 ) -> None:
     make(tmp_path / "k.elf")
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=message):
         read_kernel(tmp_path / "k.elf")
 
 
-def test_a_damaged_elf_is_a_kernel_or_one_line(
+def test_a_damaged_elf_is_read_or_refused_in_one_line(
     tmp_path: Path, record_property: RecordProperty
 ) -> None:
-    """Bytes of all its headers become others, and it is cut."""
+    """Change bytes anywhere, and sometimes cut the file."""
     path = tmp_path / "k.elf"
     symbols = [("TOCKMARK_KERNEL", BASE), ("TOCKMARK_SLICE_US", BASE + 4)]
     symbols += [(name, BASE + 64) for name in ("_sapps", "_eapps", "_sappmem", "_eappmem")]
-    whole = elves.made([Segment(BASE, b"a kernel\0"), Segment(BASE + 64, CODE)], symbols)
+    whole = elves.make_elf([Segment(BASE, b"a kernel\0"), Segment(BASE + 64, CODE)], symbols)
     read = 0
     for seed in range(COUNT):
         rng = random.Random(seed)
@@ -138,16 +139,16 @@ def test_a_damaged_elf_is_a_kernel_or_one_line(
             shown = kernel.name or ""
         assert shown.isprintable(), f"seed {seed}"
     assert COUNT / 10 < read < COUNT * 9 / 10
-    came = {"read as a kernel": read, "refused in one line": COUNT - read}
-    record_tries(record_property, "kernel ELFs, read by the tool", COUNT, range(COUNT), came)
+    outcomes = {"read as a kernel": read, "refused in one line": COUNT - read}
+    record_tries(record_property, "kernel ELFs, read by the tool", COUNT, range(COUNT), outcomes)
 
 
-def test_an_archive_has_what_was_put_in(tmp_path: Path) -> None:
-    """Names of more than 15 characters stand elsewhere than short ones."""
-    put = {"a.o": CODE, "a-name-of-some-length.o": b"odd", "b.o": b""}
-    for name, content in put.items():
+def test_the_members_of_an_archive_are_read(tmp_path: Path) -> None:
+    """Names of more than 15 characters are stored separately."""
+    members = {"a.o": CODE, "a-name-of-some-length.o": b"odd", "b.o": b""}
+    for name, content in members.items():
         (tmp_path / name).write_bytes(content)
     library = tmp_path / "library.a"
-    command = ["riscv64-unknown-elf-ar", "rcs", str(library), *put]
+    command = ["riscv64-unknown-elf-ar", "rcs", str(library), *members]
     subprocess.run(command, cwd=tmp_path, check=True)
-    assert {name: held for name, held in archive_members(library.read_bytes()) if name} == put
+    assert {name: data for name, data in archive_members(library.read_bytes()) if name} == members

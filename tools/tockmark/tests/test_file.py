@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Loading a result file is validating it: whatever is wrong is refused by name, in every verb."""
+"""Loading a result file validates it: every verb refuses an invalid file and names the error."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ def loaded(text: str, tmp_path: Path) -> Result:
     return file.load(path)
 
 
-def test_the_undamaged_file_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_the_undamaged_file_is_unchanged_after_loading(tmp_path: Path) -> None:
     result = loaded(TEXT, tmp_path)
     assert loaded(file.text(result), tmp_path) == result
     assert json.loads(file.text(result)) == WHOLE
@@ -50,25 +50,25 @@ def test_the_undamaged_file_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", KINDS, ids=kinds)
-def test_damage_is_refused_by_name(damage: Damage, tmp_path: Path) -> None:
-    with pytest.raises(TockmarkError, match=damage.said) as caught:
+def test_damage_is_refused_with_its_name(damage: Damage, tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match=damage.message) as caught:
         loaded(damage.do(TEXT), tmp_path)
-    said = str(caught.value)
-    assert str(tmp_path / "r.json") in said
-    assert said.isprintable(), "one line"
-    assert len(said) < 600
+    message = str(caught.value)
+    assert str(tmp_path / "r.json") in message
+    assert message.isprintable(), "one line"
+    assert len(message) < 600
     assert caught.value.code == UNUSABLE
 
 
 def places(data: Any) -> list[tuple[Any, Any]]:
-    """Every field and entry of a document: what it is in, and its name or number there."""
+    """Return all fields and entries of a document: the container, and the key or index."""
     inside = data.items() if isinstance(data, dict) else enumerate(data)
-    found = []
+    keys = []
     for name, value in list(inside):
-        found.append((data, name))
+        keys.append((data, name))
         if isinstance(value, dict | list):
-            found += places(value)
-    return found
+            keys += places(value)
+    return keys
 
 
 ANY = st.recursive(
@@ -92,7 +92,7 @@ LIKE: dict[type, st.SearchStrategy[Any]] = {  # what may well pass
 
 
 def changed(draw: st.DrawFn, data: Any) -> None:
-    """One change somewhere in a document."""
+    """Make one change in a document."""
     inside, name = draw(st.sampled_from(places(data)))
     how = draw(st.sampled_from(["set", "set", "set", "drop", "other"]))
     if how == "drop":
@@ -107,7 +107,7 @@ def changed(draw: st.DrawFn, data: Any) -> None:
 
 @st.composite
 def structures(draw: st.DrawFn) -> str:
-    """The document with some changes to its fields and entries."""
+    """Draw the document with some changes to its fields and entries."""
     data = json.loads(TEXT)
     for _ in range(draw(st.integers(1, 3))):
         changed(draw, data)
@@ -116,7 +116,7 @@ def structures(draw: st.DrawFn) -> str:
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """The document with a piece of its text gone, said twice, or replaced."""
+    """Draw the document with a piece of its text removed, repeated or replaced."""
     at, to = sorted(draw(st.tuples(*[st.integers(0, len(TEXT))] * 2)))
     middle = draw(
         st.sampled_from(["", TEXT[at:to] * 2])
@@ -134,8 +134,8 @@ often = settings(
 
 @often
 @given(text=structures() | texts())
-def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> None:
-    """What is not refused is a result like any other, which every judge can do with."""
+def test_a_changed_file_is_refused_or_valid(text: str, tmp_path: Path) -> None:
+    """An accepted file is a valid result that can be compared."""
     result = refused = None
     try:
         result = loaded(text, tmp_path)
@@ -159,13 +159,13 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
             judge()
 
 
-def test_the_published_schema_is_that_of_the_declarations() -> None:
+def test_the_published_schema_matches_the_declarations() -> None:
     declared = json.loads(json.dumps(file.schema()))
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == declared, "run `make tables`"
 
 
-def test_the_published_schema_refuses_what_it_can() -> None:
-    """Another reader of it, that knows nothing of us, sees the same: types, names and bounds."""
+def test_the_published_schema_refuses_damaged_files() -> None:
+    """An independent validator of the schema finds the same errors in types, names and bounds."""
     published = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     published.check_schema(published.schema)
     assert published.is_valid(WHOLE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is written replaces its own kind only, and what a killed process left is cleared."""
+"""A file replaces only files of its own type; folders of killed processes are removed."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("there", "written", "said"),
+    ("there", "written", "message"),
     [
         ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history; a result does not replace it"),
         ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json; a result does not"),
@@ -38,13 +38,13 @@ def tree(folder: Path) -> dict[str, str]:
         ({"notes": "dear diary"}, {"notes": RESULT}, "is a file without a suffix; a result"),
     ],
 )
-def test_what_is_of_another_kind_stays(
-    there: dict[str, str], written: dict[str, str], said: str, tmp_path: Path
+def test_a_file_of_another_type_is_not_replaced(
+    there: dict[str, str], written: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     for name, content in there.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=message):
         write_whole({tmp_path / name: content for name, content in written.items()})
     assert tree(tmp_path) == there
 
@@ -58,7 +58,7 @@ def test_what_is_of_another_kind_stays(
         {"new.json": RESULT},
     ],
 )
-def test_its_own_kind_is_replaced(written: dict[str, str], tmp_path: Path) -> None:
+def test_a_file_of_the_same_type_is_replaced(written: dict[str, str], tmp_path: Path) -> None:
     there = {"a.json": RESULT + " ", "a.log": LOG + " ", "x.csv": "2", "empty.json": ""}
     for name, content in there.items():
         (tmp_path / name).write_text(content)
@@ -68,7 +68,7 @@ def test_its_own_kind_is_replaced(written: dict[str, str], tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["waits.json", "waits"])
-def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) -> None:
+def test_a_command_replaces_its_own_output(name: str, tmp_path: Path) -> None:
     path, form = tmp_path / name, "tockmark-latency"
     made = f'{{"format":"{form}","version":1}}'
     for content in (made, f"{made}\n"):
@@ -80,7 +80,7 @@ def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) ->
             check_writable([path], form)
 
 
-def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
     wait = "temporary_folder(Path(sys.argv[1])) as at: print(at, flush=True); sys.stdin.read()"
     code = f"import sys\nfrom pathlib import Path\nfrom tockmark.base.files import *\nwith {wait}"
     command = [sys.executable, "-c", code, str(tmp_path)]

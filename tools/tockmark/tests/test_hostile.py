@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Hostile text and hostile places to write to: one clear line, or shown for what it is."""
+"""Hostile text and unwritable outputs give one clear line, or are shown safely."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ STRANGE = "ünï ∑ 漢"
 def tockmark(
     *arguments: str, stdout: int = subprocess.PIPE, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """The tool as a process of its own."""
+    """Run the tool as a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "tockmark", *arguments],
         env={**os.environ, "PYTHONPATH": str(paths.ROOT / "tools"), **environment},
@@ -36,7 +36,7 @@ def tockmark(
 
 
 def written(folder: Path, **changes: object) -> str:
-    """A whole result with another kernel."""
+    """Return the path of a complete result with another kernel."""
     data = json.loads(json.dumps(WHOLE))
     data["provenance"]["kernel"] |= changes
     path = folder / "r.json"
@@ -61,7 +61,7 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "code", "printed", "said"),
+    ("closed", "code", "printed", "message"),
     [
         (">&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
         ("<&- >&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
@@ -70,7 +70,7 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
     ],
 )
 def test_a_closed_stream_is_one_line_or_none(
-    closed: str, code: int, printed: bool, said: str, tmp_path: Path
+    closed: str, code: int, printed: bool, message: str, tmp_path: Path
 ) -> None:
     command = f'"$0" -m tockmark table "$1" {closed}'
     done = subprocess.run(
@@ -80,7 +80,7 @@ def test_a_closed_stream_is_one_line_or_none(
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (code, said)
+    assert (done.returncode, done.stderr) == (code, message)
     assert bool(done.stdout) is printed
 
 
@@ -93,7 +93,7 @@ def test_a_closed_stream_is_one_line_or_none(
         ["\x1b[2J"],
     ],
 )
-def test_an_error_holds_nothing_that_a_terminal_acts_on(arguments: list[str]) -> None:
+def test_an_error_has_no_control_characters(arguments: list[str]) -> None:
     done = tockmark(*arguments)
     assert done.returncode == UNUSABLE
     assert done.stderr.decode().replace("\n", "").isprintable()
@@ -125,24 +125,24 @@ def _is_number(cell: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"asked": 12', f'"asked": {"9" * 5000}', "a number of 5000 digits is too large"),
         ("one 1.0", "\\ud800", "Expected printable text"),
     ],
 )
-def test_what_json_can_hold_and_nobody_can_use_is_one_line(
-    old: str, new: str, said: str, tmp_path: Path
+def test_unusable_json_values_are_one_line(
+    old: str, new: str, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "r.json"
     path.write_text(json.dumps(WHOLE).replace(old, new, 1))
-    with pytest.raises(TockmarkError, match=said):
+    with pytest.raises(TockmarkError, match=message):
         file.load(path)
 
 
 @pytest.mark.parametrize("form", export.FORMS)
-def test_no_export_holds_what_is_no_number(form: str, tmp_path: Path) -> None:
-    """With figures as large as a file may hold, and as small."""
+def test_exports_contain_only_numbers(form: str, tmp_path: Path) -> None:
+    """The figures are the largest and the smallest that a file may contain."""
     data = json.loads(json.dumps(WHOLE))
     data["rows"][-1]["stated"] = {"cycles": 2.0**53}
     data["rows"][1] |= {"inner": 2**53, "cycles": "4294967295*12", "further": []}

@@ -51,10 +51,10 @@ def test_a_result_of_one_language_is_as_if_the_other_had_not_been(
         "rust": of_both(catalogue, {}, DEARER).of_lang("rust"),
     }
     for lang in LANGS:
-        one = both.of_lang(lang)
-        assert one.rows == alone[lang].rows
-        assert one.langs == [lang]
-        assert one.provenance.app_values("cc") == [CC[lang]]
+        single = both.of_lang(lang)
+        assert single.rows == alone[lang].rows
+        assert single.langs == [lang]
+        assert single.provenance.app_values("cc") == [CC[lang]]
     assert both.leading == both.of_lang("c")
     assert alone["rust"].leading is alone["rust"]
     assert both.provenance.app_values("cc") == sorted(CC.values())
@@ -64,9 +64,9 @@ def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
     both: Result, catalogue: Catalogue, tmp_path: Path
 ) -> None:
     assert again(both, tmp_path) == both
-    told = json.loads(file.text(both))
-    assert told["version"] == 5
-    assert [row.get("lang") for row in told["rows"]] == [None] * 6 + ["rust"] * 6
+    document = json.loads(file.text(both))
+    assert document["version"] == 5
+    assert [row.get("lang") for row in document["rows"]] == [None] * 6 + ["rust"] * 6
     plain = json.loads(file.text(made(catalogue, ROWS)))
     assert plain["version"] == 4
     assert not any("lang" in row for row in plain["rows"])

@@ -26,7 +26,7 @@ print("loaded:", *sys.modules)
 
 
 def loaded(*words: str) -> list[str]:
-    """Call the tool in a process of its own and return the modules that it has loaded."""
+    """Run the tool in a separate process and return the modules that it loads."""
     done = subprocess.run(
         [sys.executable, "-c", COUNT, *words],
         cwd=paths.ROOT,
@@ -47,17 +47,17 @@ def loaded(*words: str) -> list[str]:
     ],
 )
 def test_a_verb_loads_little(most: int, words: list[str]) -> None:
-    found = loaded(*words)
-    ours = [name for name in found if name.split(".")[0] == "tockmark"]
+    modules = loaded(*words)
+    ours = [name for name in modules if name.split(".")[0] == "tockmark"]
     assert 5 < len(ours) <= most, ours
-    assert not SLOW & {name.split(".")[0] for name in found}
+    assert not SLOW & {name.split(".")[0] for name in modules}
 
 
-def test_what_draws_is_loaded_by_what_draws() -> None:
+def test_site_loads_the_packages_for_pictures() -> None:
     assert "matplotlib" in loaded("site", "--help")
 
 
-def test_no_other_verb_loads_what_draws() -> None:
+def test_no_other_verb_loads_the_packages_for_pictures() -> None:
     modules = {module for verb, module in PROGRAM.verbs.items() if verb != "site"}
     names = [f"{PROGRAM.package}.{module}" for module in sorted(modules)]
     script = "import importlib, sys; [*map(importlib.import_module, sys.argv[1:])];"

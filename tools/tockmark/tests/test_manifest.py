@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The boot manifest against the numbers that OpenTitan has published, field by field."""
+"""Compare the boot manifest with OpenTitan's published format, field by field."""
 
 import struct
 
@@ -11,7 +11,7 @@ from tockmark.target.image import boot_manifest
 
 BASE = 0x2000_0000
 # Offset and size in bytes, copied by hand from the assertions and types of manifest.h
-# (earlgrey_es): not computed, so that they can contradict what we lay.
+# (earlgrey_es), so that they are independent of our code.
 PUBLISHED = {
     "rsa_signature": (0, 384),
     "selector_bits": (384, 4),
@@ -41,20 +41,22 @@ NUMBER = {2: "<H", 4: "<I"}
 
 
 def read(raw: bytes) -> dict[str, int | bytes]:
-    """The fields, from where they are published to lie."""
-    found: dict[str, int | bytes] = {}
+    """Read the fields at their published offsets."""
+    fields: dict[str, int | bytes] = {}
     for name, (offset, size) in PUBLISHED.items():
         piece = raw[offset : offset + size]
-        found[name] = struct.unpack(NUMBER[size], piece)[0] if size in NUMBER else piece
-    return found
+        fields[name] = struct.unpack(NUMBER[size], piece)[0] if size in NUMBER else piece
+    return fields
 
 
-def laid(*segments: tuple[int, bytes], entry: int = BASE + SIZE) -> dict[str, int | bytes]:
+def manifest_fields(
+    *segments: tuple[int, bytes], entry: int = BASE + SIZE
+) -> dict[str, int | bytes]:
     return read(boot_manifest(segments, entry, BASE))
 
 
 def test_the_published_fields_fill_the_manifest() -> None:
-    """Of the copy above: no gap, no overlap."""
+    """The published fields have no gap and no overlap."""
     ends = [0]
     for offset, size in PUBLISHED.values():
         assert offset == ends[-1]
@@ -62,10 +64,10 @@ def test_the_published_fields_fill_the_manifest() -> None:
     assert ends[-1] == SIZE == 1024
 
 
-def test_every_field_has_its_value_in_its_place() -> None:
-    """The values are written out here as the format's description has them."""
+def test_every_field_has_its_value() -> None:
+    """The values are copied from the description of the format."""
     code, data = b"\x13\0\0\0" * 25, b"abcde"
-    assert laid((BASE + 0x400, code), (BASE + 0x464, data), entry=BASE + 0x408) == {
+    assert manifest_fields((BASE + 0x400, code), (BASE + 0x464, data), entry=BASE + 0x408) == {
         "rsa_signature": bytes(384),
         "selector_bits": 0,
         "device_id": b"\xa5" * 32,
@@ -92,14 +94,14 @@ def test_every_field_has_its_value_in_its_place() -> None:
     }
 
 
-def rom_takes(found: dict[str, int | bytes]) -> bool:
-    """The checks of the ROM of the product, rule by rule, but for the signature."""
+def rom_accepts(fields: dict[str, int | bytes]) -> bool:
+    """Apply the checks of the ROM of the product, except the signature."""
     sizes = ("length", "signed_region_end", "code_start", "code_end", "entry_point")
-    length, signed, start, end, entry = (int(found[name]) for name in sizes)
+    length, signed, start, end, entry = (int(fields[name]) for name in sizes)
     return (
-        found["identifier"] == 0x4552544F
-        and found["manifest_version.major"] == 0x71C3
-        and found["address_translation"] in (0x739, 0x1D4)
+        fields["identifier"] == 0x4552544F
+        and fields["manifest_version.major"] == 0x71C3
+        and fields["address_translation"] in (0x739, 0x1D4)
         and 1024 <= length <= 0x10000
         and signed <= length
         and 1024 <= start < end <= signed
@@ -114,7 +116,7 @@ def rom_takes(found: dict[str, int | bytes]) -> bool:
     word=st.integers(0, 499),
     base=st.sampled_from([BASE, 0x2008_0000, 0]),
 )
-def test_kernels_of_any_shape_get_what_the_rom_takes(
+def test_the_rom_accepts_the_manifest_of_any_kernel(
     gap: int, sizes: list[int], word: int, base: int
 ) -> None:
     segments, at = [], base + SIZE + 4 * gap
@@ -123,8 +125,8 @@ def test_kernels_of_any_shape_get_what_the_rom_takes(
         at += size + gap
     end = segments[-1][0] + sizes[-1]
     entry = segments[0][0] + 4 * (word % -(-sizes[0] // 4))
-    found = read(boot_manifest(segments, entry, base))
-    assert rom_takes(found)
-    assert found["entry_point"] == entry - base
-    assert 0 <= int(found["length"]) - (end - base) < 4
+    fields = read(boot_manifest(segments, entry, base))
+    assert rom_accepts(fields)
+    assert fields["entry_point"] == entry - base
+    assert 0 <= int(fields["length"]) - (end - base) < 4
     assert boot_manifest(reversed(segments), entry, base) == boot_manifest(segments, entry, base)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a kernel was made of: who says it, and what if two say different things."""
+"""The origin of a kernel, and sources that contradict each other."""
 
 import dataclasses
 from pathlib import Path
@@ -25,11 +25,11 @@ def manifest(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
-    found = with_origin(KERNEL, manifest=manifest(tmp_path, WHOLE))
-    assert (found.name, found.commit, found.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
-    assert found.flags == "lto=true relocation-model=static"
-    assert found.rustc == KERNEL.rustc  # which says more than the manifest
+def test_a_manifest_adds_facts_to_those_of_the_kernel(tmp_path: Path) -> None:
+    kernel = with_origin(KERNEL, manifest=manifest(tmp_path, WHOLE))
+    assert (kernel.name, kernel.commit, kernel.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
+    assert kernel.flags == "lto=true relocation-model=static"
+    assert kernel.rustc == KERNEL.rustc  # more detailed than the manifest's
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,13 @@ def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
         ('opt_level = "s"', r"--opt-level states the opt_level .z., .*k.toml states .s."),
     ],
 )
-def test_a_manifest_that_cannot_be_is_refused_in_a_line(
-    text: str, why: str, tmp_path: Path
-) -> None:
+def test_an_invalid_manifest_is_refused_in_one_line(text: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match=why) as refused:
         with_origin(KERNEL, "mine", "z", manifest(tmp_path, text))
     assert "\n" not in str(refused.value)
 
 
-def test_what_the_kernel_says_itself_stands() -> None:
+def test_options_may_not_contradict_the_kernel() -> None:
     own = dataclasses.replace(KERNEL, name="mine", opt_level="3")
     with pytest.raises(TockmarkError, match=r"'mine', --kernel-name"):
         with_origin(own, "another")
@@ -70,7 +68,7 @@ def test_what_the_kernel_says_itself_stands() -> None:
     assert merge_facts({"one": {"name": "x"}, "other": {"name": "x"}}) == {"name": "x"}
 
 
-def test_the_compilers_of_an_elf_are_those_that_it_names() -> None:
+def test_the_versions_of_rustc_in_an_elf() -> None:
     assert rustc_versions(b"rustc version 1.95.0 (5980 2026-04-14)\0Linker: LLD 22\0") == (
         "1.95.0 (5980 2026-04-14)"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where `run` and `parse` put what they made, told before anything runs."""
+"""The output files of `run` and `parse`, which are checked before anything runs."""
 
 import signal
 from pathlib import Path
@@ -26,7 +26,7 @@ LOG = "".join(f"{line}\n" for line in encoded("time", RECORDS["time"]))
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> list[object]:
-    """`tockmark run` on a stand-in for the simulator; what it was asked to run."""
+    """Run `tockmark run` on a stand-in for the simulator; the list of requested runs."""
     asked: list[object] = []
     options = stand_in.options(tmp_path, monkeypatch, catalogue)
     whole, name = run.run, stand_in.NAME
@@ -48,7 +48,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
 
 
 @pytest.mark.parametrize(
-    ("there", "output", "said"),
+    ("there", "output", "message"),
     [
         ({}, "x.log", "x.log"),
         ({"x.json": HISTORY}, "x.json", "history"),
@@ -56,20 +56,20 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
         ({"x.json/y": ""}, "x.json", "x.json is a folder"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_anything_runs(
-    there: dict[str, str], output: str, said: str, ran: list[object], tmp_path: Path
+def test_an_unwritable_output_is_refused_before_the_run(
+    there: dict[str, str], output: str, message: str, ran: list[object], tmp_path: Path
 ) -> None:
     for name, content in there.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / output)])
     assert exit_code(done) == UNUSABLE
-    assert said in str(done.exception)
+    assert message in str(done.exception)
     assert ran == []
     assert {name: (tmp_path / name).read_text() for name in there} == there
 
 
-def test_a_log_stands_beside_its_result_and_both_are_replaced(
+def test_a_log_is_next_to_its_result_and_both_are_replaced(
     ran: list[object], tmp_path: Path
 ) -> None:
     for _ in range(2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The tool works on the checkout that holds it: an environment that was copied is told."""
+"""The tool refuses a copied environment, and writes to the right folders."""
 
 import os
 import subprocess
@@ -15,16 +15,16 @@ from tockmark.base.paths import ROOT, check_environment
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if nobody had said where the code is, in an environment that is none of a checkout."""
+    """Remove PYTHONPATH, and use an environment outside any checkout."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setattr(sys, "prefix", "/usr")
 
 
 @pytest.mark.parametrize("by", ["prefix", "script"])
-def test_a_copied_environment_is_told(
+def test_a_copied_environment_is_refused(
     by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its interpreter lies in it, or only its script does, which calls the original's."""
+    """The copy has its own interpreter, or only a script that runs the original's."""
     copy = tmp_path / "copy" / ".venv"
     if by == "prefix":
         monkeypatch.setattr(sys, "prefix", str(copy))
@@ -34,7 +34,7 @@ def test_a_copied_environment_is_told(
 
 
 def where(**variables: str) -> list[Path]:
-    """Where the tool writes, as another process finds it."""
+    """Return the output folders of the tool in another process."""
     script = "from tockmark.base import paths as p; print(p.WRITTEN, p.NEW_RESULTS, p.config())"
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -46,7 +46,7 @@ def where(**variables: str) -> list[Path]:
     return [Path(word) for word in done.stdout.split()]
 
 
-def test_one_variable_moves_all_that_is_output_folder() -> None:
+def test_one_variable_moves_all_output() -> None:
     assert where(TOCKMARK_HOME="/own") == [
         Path("/own/cache/build"),
         Path("/own/data/results"),
@@ -54,7 +54,7 @@ def test_one_variable_moves_all_that_is_output_folder() -> None:
     ]
 
 
-def test_what_cannot_be_output_folder_is_in_the_users_own_folders(
+def test_output_of_a_read_only_checkout_goes_to_the_users_folders(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(paths.HOME, raising=False)

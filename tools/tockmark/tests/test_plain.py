@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What becomes of text from outside: a name of a file, or a line on a terminal."""
+"""Untrusted text becomes a safe file name, or a safe line on a terminal."""
 
 from pathlib import Path
 
@@ -37,22 +37,22 @@ HOSTILE = [
         ("a" * 5000, "a" * 100),
     ],
 )
-def test_a_name_becomes_that_of_a_file(name: str, file: str) -> None:
+def test_a_name_becomes_a_safe_file_name(name: str, file: str) -> None:
     assert file_name(name) == file
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_profile_stays_in_its_folder(name: str) -> None:
     board = boards.load(boards.DEFAULT)
-    for path, said in (("k.elf", name), (name, None)):
-        kernel = KernelElf(Path(path), said, "0" * 64, None, ())
+    for path, kernel_name in (("k.elf", name), (name, None)):
+        kernel = KernelElf(Path(path), kernel_name, "0" * 64, None, ())
         out = default_out("call.args", {"n": 3}, kernel, board, True, "c")
         assert out.resolve().parent == paths.PROFILES
         assert out.name.isascii()
         assert out.name.isprintable()
 
 
-def test_what_a_terminal_acts_on_is_not_shown() -> None:
+def test_control_characters_are_not_shown() -> None:
     text = "a\x1b[2J\x9b\u202e\ud800\n"
     assert printable_text(text) == "a?[2J????"
     assert quoted(text).isprintable()

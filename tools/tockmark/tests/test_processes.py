@@ -49,22 +49,22 @@ print(int(sys.argv[1]) - left)
 
 def marked(mark: str) -> dict[int, str]:
     """Every process that has the mark in its environment, by its number, and its command line."""
-    found = {}
+    processes_ = {}
     for folder in Path("/proc").iterdir():
         try:
             if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+                processes_[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
         except (OSError, ValueError):
             continue
-    return found
+    return processes_
 
 
 def left_of(mark: str) -> dict[int, str]:
     """What is left of it after a while that should be nothing."""
     until = time.monotonic() + SOON
-    while (found := marked(mark)) and time.monotonic() < until:
+    while (remaining := marked(mark)) and time.monotonic() < until:
         time.sleep(0.02)
-    return found
+    return remaining
 
 
 def tool(script: str, mark: str, *words: str, scratch: Path) -> "subprocess.Popen[str]":
@@ -75,9 +75,9 @@ def tool(script: str, mark: str, *words: str, scratch: Path) -> "subprocess.Pope
 
 def test_at_whatever_step_it_is_killed_nothing_is_left(tmp_path: Path) -> None:
     with tool(TOOL, "whole", "0", scratch=tmp_path) as whole:
-        said, _ = whole.communicate()
-        assert said.startswith("up\n")
-        steps = int(said.removeprefix("up\n"))
+        output, _ = whole.communicate()
+        assert output.startswith("up\n")
+        steps = int(output.removeprefix("up\n"))
     assert left_of("whole") == {}
     assert steps > 50
     for step in random.Random(28).sample(range(1, steps), STEPS):

@@ -135,9 +135,9 @@ def test_the_begin_record_or_the_mark_gives_the_language() -> None:
         lines = [line for lang in LANGS for line in boot(lang, begins and begins + lang)]
         assert not measured(lines).problems
         assert languages(lines) == list(LANGS)
-    for says in LANGS:
-        assert languages(boot(None, f" lang={says}")) == [says]
-        assert languages(boot(None, f" lang={says}")[1:-1]) == [says]
+    for lang in LANGS:
+        assert languages(boot(None, f" lang={lang}")) == [lang]
+        assert languages(boot(None, f" lang={lang}")[1:-1]) == [lang]
     assert languages(boot(None, "")) == ["c"]  # like old logs
 
 

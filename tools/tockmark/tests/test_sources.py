@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A product is measured only if its sources are those that it was built of."""
+"""A product is used only if its sources have not changed."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from tockmark.target import sources
 
 @pytest.fixture
 def product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kernel that was just built of a source and a folder of its own, and stamped."""
+    """A stamped kernel that was just built from a source and a further folder."""
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     for call in (sources.check, sources.digest):
         call.cache_clear()
@@ -33,14 +33,14 @@ def change(product: Path, name: str, text: str) -> None:
     (product.parent.parent / name).write_text(text)
 
 
-def test_what_was_built_of_what_is_there_is_fine(product: Path) -> None:
+def test_a_product_of_the_current_sources_is_accepted(product: Path) -> None:
     sources.check(product)
 
 
 @pytest.mark.parametrize(
     "name", ["kernel/src/main.rs", "kernel/src/more.S", "driver/main.c", "Cargo.lock"]
 )
-def test_another_source_is_one_line(product: Path, name: str) -> None:
+def test_a_changed_source_is_reported(product: Path, name: str) -> None:
     change(product, name, "nop\nnop\n")
     with pytest.raises(TockmarkError, match="sources") as caught:
         sources.check(product)
@@ -48,13 +48,13 @@ def test_another_source_is_one_line(product: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kernel/README.md", "README.md", "kernel/.swap"])
-def test_what_is_no_source_changes_nothing(product: Path, name: str) -> None:
+def test_other_files_do_not_matter(product: Path, name: str) -> None:
     change(product, name, "words\n")
     sources.check(product)
 
 
-def test_what_somebody_else_built_is_theirs(product: Path) -> None:
-    """Without a stamp, or after it."""
+def test_a_product_that_somebody_else_built_is_not_checked(product: Path) -> None:
+    """It has no stamp, or is newer than its stamp."""
     change(product, "kernel/src/main.rs", "nop\nnop\n")
     os.utime(product)
     os.utime(sources.stamp_path(product), (2, 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""TBF headers in flash, and bytes that are none."""
+"""TBF headers in flash, and other bytes."""
 
 import io
 import struct
@@ -21,7 +21,7 @@ def element(kind: int, value: bytes) -> bytes:
 
 
 def tbf(*elements: bytes, total: int = 128) -> bytes:
-    """A TBF of so many bytes."""
+    """Return a TBF of `total` bytes."""
     body = b"".join(elements)
     start = struct.pack("<HHII", 2, 16 + len(body), total, 1)
     words = struct.unpack(f"<{len(start + body) // 4}I", start + body)
@@ -36,7 +36,7 @@ def app(name: str, ram: int = ANYWHERE) -> bytes:
     return tbf(element(MAIN, bytes(12)), element(NAME, name.encode()), fixed)
 
 
-def test_apps_and_padding_are_read_up_to_what_is_none() -> None:
+def test_apps_and_padding_are_read_up_to_other_bytes() -> None:
     flash = b"\xff" * 64 + app("first", 0x1000_8000) + tbf(total=64) + app("second") + b"\xff" * 64
     assert parse_tbfs(flash, BASE, BASE + 64) == [
         Tbf(BASE + 64, 128, "first", 0x1000_8000),
@@ -56,13 +56,13 @@ def test_a_wrong_checksum_or_length_ends_the_apps() -> None:
 
 
 @given(st.binary(max_size=64))
-def test_any_elements_are_read_without_a_fault(elements: bytes) -> None:
+def test_any_elements_are_read(elements: bytes) -> None:
     raw = elements[: len(elements) // 4 * 4]
-    assert [one.length for one in parse_tbfs(tbf(raw), BASE, BASE)] == [128]
+    assert [tbf_.length for tbf_ in parse_tbfs(tbf(raw), BASE, BASE)] == [128]
 
 
 @given(st.binary(max_size=200), st.integers(0, 220))
-def test_any_bytes_are_read_without_a_fault(flash: bytes, at: int) -> None:
+def test_any_bytes_are_read(flash: bytes, at: int) -> None:
     parse_tbfs(flash, BASE, BASE + at)
 
 
@@ -75,7 +75,7 @@ def tab(path: Path, **programs: bytes) -> Path:
     return path
 
 
-def test_programs_of_other_tabs_are_called_by_their_addresses(tmp_path: Path) -> None:
+def test_programs_of_other_tabs_have_their_addresses_in_their_names(tmp_path: Path) -> None:
     ours = tab(tmp_path / "ours", rv32imc=app("one", 0x1000_8000))
     others = [
         tab(tmp_path / name, cortex_m4=app("one", ram))

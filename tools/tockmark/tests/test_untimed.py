@@ -30,7 +30,7 @@ def made(timing: Timing) -> Result:
 
 
 @pytest.fixture(scope="module")
-def known() -> Catalogue:
+def catalogue() -> Catalogue:
     return load()
 
 
@@ -50,23 +50,23 @@ def test_only_instructions_are_kept(untimed: Result) -> None:
         assert not row.errors
 
 
-def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catalogue) -> None:
+def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, catalogue: Catalogue) -> None:
     shown = [
-        table.every_row(untimed, known),
-        table.first_screen([("made up", untimed)], known),
-        export.export(untimed, known, "csv"),
+        table.every_row(untimed, catalogue),
+        table.first_screen([("made up", untimed)], catalogue),
+        export.export(untimed, catalogue, "csv"),
         untimed.provenance.line,
     ]
     for text in shown:
         assert "not timing-valid" in " ".join(text.split())
         assert str(CYCLES) not in text
     assert "instrs" in shown[1]
-    timed = table.first_screen([("made up", made("unchecked"))], known)
+    timed = table.first_screen([("made up", made("unchecked"))], catalogue)
     assert "instrs" not in timed
     assert "not timing-valid" not in timed
 
 
 @pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])
-def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -> None:
+def test_other_tools_get_nothing(untimed: Result, catalogue: Catalogue, form: str) -> None:
     with pytest.raises(TockmarkError, match="not timing-valid"):
-        export.export(untimed, known, form)
+        export.export(untimed, catalogue, form)

@@ -103,7 +103,7 @@ def test_alarms_are_read_from_a_log() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (log(drop="served"), "beside ipc: .* stage 'served'"),
         (log(drop="upcall"), "0 alarms came"),

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A board that is none: a pseudo-terminal and who writes into it, and a clock that need not
-pass.
-"""
+"""A simulated board: a pseudo-terminal with a writer, and a simulated clock."""
 
 import array
 import fcntl
@@ -25,7 +23,7 @@ SOON = 0.02  # seconds that a read waits
 
 
 class Wire:
-    """Writes pieces of bytes, one after the other; a piece may be something to do instead."""
+    """A writer of pieces of bytes, one after the other. A piece may also be a function to call."""
 
     def __init__(self, pieces: Sequence[bytes | Callable[[], None]]) -> None:
         self.master, self.slave = pty.openpty()
@@ -45,8 +43,8 @@ class Wire:
                     piece = piece[os.write(self.master, piece) :]
 
     def is_silent(self) -> bool:
-        """Whether all was written and read. None unread may be the moment before the kernel brings
-        more, so it must stay so."""
+        """Return whether everything was written and read. The kernel may deliver more a moment
+        later, so check several times."""
         return not self._thread.is_alive() and not any(self._unread() for _ in range(5))
 
     def _unread(self) -> int:
@@ -56,7 +54,7 @@ class Wire:
         return count[0]
 
     def close(self) -> None:
-        """Close both sides, when whoever still writes has ended."""
+        """Close both sides after the writer has ended."""
         self._closing.set()
         self._thread.join()
         for side in (self.slave, self.master):
@@ -64,7 +62,7 @@ class Wire:
 
 
 class Clock:
-    """Stands still until the wire is silent; from then on each look at it is an hour later."""
+    """A clock that stands still until the wire is silent, and then gains an hour per reading."""
 
     def __init__(self, is_silent: Callable[[], bool]) -> None:
         self.is_silent = is_silent
@@ -85,7 +83,7 @@ def session(
     image: str | None = None,
     boot: str = "loop",
 ) -> Iterator[serial.SerialSession]:
-    """A boot whose board sends these pieces, then nothing more."""
+    """Return a session with a board that sends these pieces."""
     with monkeypatch.context() as patch, closing(Wire(pieces)) as wire:
         patch.setattr(serial, "time", Clock(wire.is_silent))
         patch.setattr(ports, "WAIT", SOON)
