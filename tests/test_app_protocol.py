@@ -60,8 +60,8 @@ class Printer:
         self, app: str, records: list[tuple[str, Callable[[ctypes.CDLL, Out], None]]], seq: int = 0
     ) -> list[bytes]:
         """What is written of records that go out together."""
-        found: list[bytes] = []
-        write = WRITE(lambda text, length: found.append(text[:length]))
+        lines: list[bytes] = []
+        write = WRITE(lambda text, length: lines.append(text[:length]))
         out = Out(app=app.encode(), write=write, seq=seq)
         for number, (kind, fill) in enumerate(records):
             if number:
@@ -69,7 +69,7 @@ class Printer:
             self.code.tm_record(ctypes.byref(out), kind.encode())
             fill(self.code, out)
         self.code.tm_record_end(ctypes.byref(out))
-        return found
+        return lines
 
 
 def of_writes(writes: list[bytes]) -> list[bytes]:
