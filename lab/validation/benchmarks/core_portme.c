@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// CoreMark's port to the bare core. It tells the mailbox how many iterations took how many cycles,
-// and ends the run well only if CoreMark itself found all its checksums right.
+// CoreMark's port to the bare core. It sends the iterations and their cycles to the mailbox, and ends
+// the run without an error only if CoreMark reports that all its checksums are right.
 #include "coremark.h"
 
 #define MAILBOX ((volatile uint32_t *)0x41130000)
@@ -24,7 +24,7 @@ void stop_time(void) { ended = mcycle(); }
 CORE_TICKS get_time(void) { return ended - begun; }
 secs_ret time_in_secs(CORE_TICKS ticks) { return ticks / 1000000; }
 
-// Of what CoreMark prints only its verdict matters.
+// Only the verdict in CoreMark's output matters.
 int ee_printf(const char *format, ...) {
     const char *verdict = "Correct operation validated";
     while (*verdict && *format == *verdict)

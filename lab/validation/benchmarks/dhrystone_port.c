@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Dhrystone's port to the bare core: runs it (its main is renamed when it is compiled), then tells
-// the mailbox how many runs took how many cycles, and how many of its results are not what its
-// source says that they should be.
+// Dhrystone's port to the bare core. It runs Dhrystone (whose main is renamed at compilation), then
+// sends to the mailbox the runs and their cycles, and ends the run with the number of results that
+// differ from those in its source.
 #include "dhrystone.h"
 
 #define MAILBOX ((volatile unsigned *)0x41130000)
@@ -15,7 +15,7 @@ extern long User_Time;
 
 int dhrystone(void);
 
-// Its own output is not looked at.
+// Its own output is ignored.
 int printf(const char *format, ...) { return 0; }
 void setStats(int enable) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Starts a bare C program that lies in SRAM whole. The i-cache stays off: memory answers at once.
+// Starts a bare C program in SRAM. The i-cache stays off, since memory answers at once.
     .section .text.start
     .globl _start
     .org 0x80

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Shows the stale words that the flash of Earl Grey of 2021-03 returns while its read buffers are off
-# (docs/boards-and-simulator.md). It runs in the place of the boot ROM, without its wait: it adds up by code in flash
-# right after reset, and again when the flash's controller has started. Each word of that code adds
-# another number. It sends both sums, 0 for one that ends in a trap. They should be equal.
+# (docs/boards-and-simulator.md). It replaces the boot ROM, without its wait. It runs code in flash right
+# after reset, and again after the flash's controller has started. Each word of that code adds another
+# number. It sends both sums (0 for one that ends in a trap), which should be equal.
     .option norvc
     .section .rom, "ax"
     .globl _start
-trap: # an answer that is no instruction of ours: there is no sum
+trap: # a word that is not one of our instructions: there is no sum
     li   a0, 0
     j    sent
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The environment that riscv-tests ask for, for a bare Ibex: a test runs from SRAM in user or
-// machine mode, ends with an ecall, and what failed in it (0: nothing) goes to the word behind the
-// mailbox, which ends the run. Sources of the tests: the Ibex package, vendor/riscv-tests.
+// The environment that riscv-tests need, for a bare Ibex. A test runs from SRAM in user or machine
+// mode and ends with an ecall. The number of the failure (0: none) goes to the word after the mailbox,
+// which ends the run. The tests are in the Ibex package, vendor/riscv-tests.
 #pragma once
 // clang-format off
 
@@ -11,16 +11,16 @@
 #define TESTNUM gp
 #define UNEXPECTED 1337 // no test has this number: a trap that the test did not ask for
 
-// At the ecall 1 says passed (scall relies on that), 2 n + 1 that step n failed.
+// At the ecall, 1 means passed (scall relies on that), and 2 n + 1 that step n failed.
 #define FAILED slli TESTNUM, TESTNUM, 1; ori TESTNUM, TESTNUM, 1
 
-// What kind of test it is, which says in which mode it runs. Ibex has no supervisor and no FPU.
+// The type of the test, which determines its mode. Ibex has no supervisor mode and no FPU.
 #define RVTEST_RV32U .macro init; .endm
 #define RVTEST_RV64U RVTEST_RV32U
 #define RVTEST_RV32M .macro init; li a0, MSTATUS_MPP; csrs mstatus, a0; .endm
 #define RVTEST_RV64M RVTEST_RV32M
 
-// A PMP region over all of memory is what lets user mode run at all, where there is a PMP.
+// If there is a PMP, user mode needs a region over all of memory.
 #ifdef WITHOUT_PMP
 #define OPEN_MEMORY
 #else

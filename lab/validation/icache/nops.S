@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Straight runs of 1 to 8 KiB of NOPs, of 2 bytes and then of 4, each passed three times in a row; the
-// mailbox gets the cycles of the third. ICACHE says whether the instruction cache is on.
+// Straight code of 1 to 8 KiB of NOPs, first of 2 bytes, then of 4. Each runs three times in a row, and
+// the cycles of the third pass go to the mailbox. ICACHE=1 switches the instruction cache on.
 .option norelax
 .option norvc
 .globl _start

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Loops at every alignment, loads and stores of every kind, devices, traps, NOP sleds and twelve
-# mixtures, each measured with the i-cache off and then on. The comment behind a measurement is its
-# name in expected.csv. A line is a thought, not an instruction: there would be thousands.
+# mixtures, each measured with the i-cache off and then on. The comment after a measurement is its name
+# in expected.csv. A line has several instructions, since there would be thousands of lines otherwise.
 .include "common.inc"
 .include "mixed1.inc"
 

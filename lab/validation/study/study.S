@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the study of 2021 measured and no kernel takes part in, as small bodies in the form that a
-// compiler gives such loops, each OFFSET bytes behind the start of an 8-byte flash word. They run in
-// bare machine mode from flash; the mailbox gets the cycles of each, in the order of study.toml.
+// The benchmarks of the 2021 study that use no kernel, as small bodies in the form that a compiler gives
+// such loops. Each is OFFSET bytes after the start of an 8-byte flash word. They run in bare machine
+// mode from flash, and send the cycles of each to the mailbox, in the order of study.toml.
 .option norelax
 
-.ifndef MAILBOX // another chip has it elsewhere: --defsym
+.ifndef MAILBOX // another chip has another address: --defsym
 .set MAILBOX, 0x41130000
 .endif
 
-.macro BEGIN before=0 // what stands above it is not measured; `before` bytes come before the loop
+.macro BEGIN before=0 // code above it is not measured; `before` bytes precede the loop
     .balign 8
     csrr s4, mcycle
     .rept (OFFSET + 20 - \before) % 8 / 2
@@ -16,8 +16,8 @@
     .endr
 .endm
 
-// A reading begins with a few instructions, as a system call does, in which a last store may end. What
-// the reading and the NOPs of BEGIN cost by themselves, s3, is taken off.
+// A counter read starts with a few instructions, like a system call, during which the last store may
+// end. The cost of the read and of BEGIN's NOPs, s3, is subtracted.
 .macro END
     .option push
     .option norvc
@@ -57,9 +57,9 @@ _start:
     bnez a0, 1b
 2:  END
 
-    // alternating: on the lowest bit of the loop's count, which says what is added to the word. The
-    // first of the 1000 passes stands before the loop. An odd count goes on behind it, `tail` bytes
-    // behind the start of a flash word.
+    // alternating: by the lowest bit of the loop's count, which selects what is added to the word. The
+    // first of the 1000 passes is in front of the loop. An odd count continues after it, `tail` bytes
+    // after the start of a flash word.
 .macro ALTERNATING tail
     li   s0, 1000
     BEGIN before=10
@@ -94,7 +94,7 @@ _start:
     ALTERNATING 4
     ALTERNATING 6
 
-    li   a0, 1000 // taken: over an instruction that never runs, and back: two branches an iteration
+    li   a0, 1000 // taken: over an instruction that never runs, and back: two branches per iteration
     li   a5, 12
     BEGIN
 1:  bnez a5, 2f
@@ -205,13 +205,13 @@ _start:
     bne  a4, a2, 1b
     END
 
-    // --- flash.*: 64 passes of 16 words; 200 words, each of which says how far the next is --------
+    // --- flash.*: 64 passes of 16 words; 200 words, each with the distance to the next --------
     la   a4, words
     li   a2, 4096
     add  a2, a2, a4
     BEGIN
     .option push
-    .option norvc // 4-byte loads, as a base register beyond a5 makes them
+    .option norvc // 4-byte loads, as with a base register above a5
 1:  .irp n, 0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60
     lw   a5, \n(a4)
     .endr
