@@ -38,7 +38,7 @@ _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # ker
 
 @dataclass(frozen=True)
 class LogClaims:
-    """Statements of the user about a captured log. None: not versions_by_source."""
+    """Statements of the user about a captured log. None: no statement."""
 
     board: BoardProfile | None = None
     kernel: KernelElf | None = None
