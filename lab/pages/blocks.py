@@ -76,9 +76,9 @@ class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
 
 def board(argument: str) -> str:
     """Return a table that compares a board's published loops with the simulator."""
-    held = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
+    measured = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
     heads = ["loop", "board", "simulated", "in other links", "the board"]
-    return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
+    return markdown(heads, [row.cells(measured.tick) for row in measured.rows], words=range(5))
 
 
 def links(argument: str) -> str:

@@ -86,14 +86,14 @@ def draw_programs() -> Sheet:
         across=2,
         height=0.8 + 0.26 * len(shown),
     )
-    for axes, beside, words in zip(
+    for axes, load, words in zip(
         sheet.panels, (ALONE, WITH_ALARM), ("alone", "with another app's alarm"), strict=True
     ):
         for index, kernel in enumerate(kernels):
             ratios_by_y = {
-                len(shown) - place + 0.25 * (1 - index): ratios
-                for place, key in enumerate(shown)
-                if (ratios := kernel.ratios(bare, key, beside, True)) is not None
+                len(shown) - position + 0.25 * (1 - index): ratios
+                for position, key in enumerate(shown)
+                if (ratios := kernel.ratios(bare, key, load, True)) is not None
             }
             ends = [
                 (min(ratios.by_layout), max(ratios.by_layout)) for ratios in ratios_by_y.values()
@@ -117,7 +117,7 @@ def draw_programs() -> Sheet:
 
 def draw_sizes() -> Sheet:
     """Draw cost by size: the points, the fitted lines and the held-out sizes."""
-    groups: dict[str, list[by_size.Sweep]] = {}
+    groups: dict[str, list[by_size.SizeSeries]] = {}
     for sweep in by_size.SWEEPS:
         groups.setdefault(sweep.what, []).append(sweep)
     notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
@@ -135,8 +135,8 @@ def draw_sizes() -> Sheet:
             name = "no kernel" if sweep.kernel == "none" else sweep.kernel
             x = [size / KIB for size in fitted]
             axes.plot(x, list(fitted.values()), label=name, **look, **MARKED)
-            held = [line.held_out / KIB], [points[int(line.held_out)]]
-            axes.plot(*held, label="_held", color=look["color"], **RING)
+            held_out = [line.held_out / KIB], [points[int(line.held_out)]]
+            axes.plot(*held_out, label="_held", color=look["color"], **RING)
         axes.set_title(what, fontsize=8)
         axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
         axes.grid(visible=False)  # eight small panels: their lines would be half of the file
@@ -283,10 +283,10 @@ def draw_cores() -> Sheet:
     (axes,) = sheet.panels
     for index, (row, head) in enumerate(rows.items()):
         savings_by_y = {
-            len(shown) - place + 0.13 * ((len(rows) - 1) / 2 - index): [
+            len(shown) - position + 0.13 * ((len(rows) - 1) / 2 - index): [
                 100 * saving for saving in saves
             ]
-            for place, (_, without, with_) in enumerate(shown)
+            for position, (_, without, with_) in enumerate(shown)
             if (saves := core_features.shares(row, without, with_))
         }
         ends = [(min(saves), max(saves)) for saves in savings_by_y.values()]

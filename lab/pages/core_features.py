@@ -19,9 +19,9 @@ NO_TARGET = f"{TWO_STAGES}-no-BranchTargetALU"
 ROWS = ("syscall.command", "upcall.yield_wait", "ctx.ring processes=2 kib=0", "ipc.round_trip")
 HEADS = ("command", "upcall", "hop", "IPC")
 PROGRAMS = ("CoreMark", "Dhrystone")
-Place = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
+Condition = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
 # Each feature, with a core without it and the same core with it. Cores without a cache: off.
-FEATURES: tuple[tuple[str, Place, Place], ...] = (
+FEATURES: tuple[tuple[str, Condition, Condition], ...] = (
     ("i-cache, against none", ("maxperf-pmp-bmfull", False), (ALL, True)),
     ("i-cache, against off", (ALL, False), (ALL, True)),
     ("write-back stage", (TWO_STAGES, True), (ALL, True)),
@@ -61,19 +61,19 @@ def counts() -> dict[tuple[str, str, bool], BareCount]:
     return {(count.program, count.name, count.icache): count for count in cores.load()}
 
 
-def nets(row: str, place: Place, name: str = "baseline") -> tuple[float, ...]:
+def nets(row: str, condition: Condition, name: str = "baseline") -> tuple[float, ...]:
     """Return net cycles of one operation per layout; empty if the kernel did not run there."""
-    result = kernel(place[0], name)
-    return tuple(layout_nets(result.row(row, place[1]))) if result else ()
+    result = kernel(condition[0], name)
+    return tuple(layout_nets(result.row(row, condition[1]))) if result else ()
 
 
-def cycles(program: str, place: Place) -> float | None:
+def cycles(program: str, condition: Condition) -> float | None:
     """Return the cycles of one iteration of a bare program; None if it did not run there."""
-    count = counts().get((program, *place))
+    count = counts().get((program, *condition))
     return count.cycles / count.iterations if count else None
 
 
-def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
+def shares(row: str, without: Condition, with_: Condition, name: str = "baseline") -> list[float]:
     """Return the share of cycles that a feature saves, one per layout (a bare program has one
     layout). Negative: it costs. Empty: not measured."""
     if row in PROGRAMS:
@@ -84,7 +84,7 @@ def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> li
     return [1 - after / before for before, after in pairs]
 
 
-def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
+def saved(row: str, without: Condition, with_: Condition, name: str = "baseline") -> str:
     """Format the range of `shares` in percent."""
     return percents(shares(row, without, with_, name))
 
@@ -107,9 +107,9 @@ def configurations() -> str:
     for core in CONFIGURATIONS:
         for icache in (True, False):
             if (PROGRAMS[0], core, icache) in counts():
-                place = core, icache
-                cells = [between(nets(row, place)) for row in ROWS]
-                cells += [number(cycles(program, place)) for program in PROGRAMS]
+                condition = core, icache
+                cells = [between(nets(row, condition)) for row in ROWS]
+                cells += [number(cycles(program, condition)) for program in PROGRAMS]
                 lines.append([core, _cache_state(core, icache), *cells])
     return markdown(["configuration", "i-cache", *HEADS, *PROGRAMS], lines, (0, 1))
 

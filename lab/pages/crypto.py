@@ -50,11 +50,6 @@ def _has_layouts(name: str) -> bool:
     return path_of(f"crypto/{name}-layouts").exists()
 
 
-def kernels_with_layouts() -> str:
-    """Name the kernels that were measured in several layouts."""
-    return ", ".join(title for name, title in KERNELS.items() if _has_layouts(name))
-
-
 def cost_lines(icache: bool) -> str:
     """Return a table by kernel and way: a and b of the extra cost and its share at both ends
     (ranges over layouts), and the extra cost of a decapsulation."""

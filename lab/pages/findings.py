@@ -125,8 +125,8 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
     rows = []
     for name in names:
         base, *more = (result.row(name, icache) for result in (first, *others))
-        beside = chain.from_iterable((per_op(row), times(base, row)) for row in more)
-        rows.append([name, per_op(base), *beside])
+        cells = chain.from_iterable((per_op(row), times(base, row)) for row in more)
+        rows.append([name, per_op(base), *cells])
     return markdown(["row", titles[0], *chain.from_iterable((t, "×") for t in titles[1:])], rows)
 
 

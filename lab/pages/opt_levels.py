@@ -235,8 +235,10 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
     axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
     # The baseline's points are too close for four letters; master's are left of 2.2's.
     named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
-    off = (-8, -9) if kernel == "tock-master" else (5, 3)
+    offset = (-8, -9) if kernel == "tock-master" else (5, 3)
     for level, *point in zip(LEVELS, x, y, strict=True):
         if level in named:
-            axes.annotate(level, (point[0], point[1]), off, textcoords="offset points", fontsize=7)
+            axes.annotate(
+                level, (point[0], point[1]), offset, textcoords="offset points", fontsize=7
+            )
     return max(most for _, most in ranges)

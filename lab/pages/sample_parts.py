@@ -79,7 +79,7 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
     names = [*PARTS, "grant", "copies"]
     lines = []
     for row in rows:
-        for place, (folder, title) in enumerate(kernels.items()):
+        for index, (folder, title) in enumerate(kernels.items()):
             off, on = (profiles(folder)[row, icache] for icache in (False, True))
             retired, took = split_parts(off), split_parts(off, "cycles")
             shares = [
@@ -87,7 +87,7 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
                 for of_retired, of_took in ((retired[name], took[name]) for name in names)
             ]
             sums = map(number, (off.instructions, off.cycles, on.cycles))
-            lines.append(["" if place else row, title, *sums, *shares])
+            lines.append(["" if index else row, title, *sums, *shares])
     heads = ["row", "kernel", "instr.", "cycles off", "cycles on", *names]
     return markdown(heads, lines, words=(0, 1))
 

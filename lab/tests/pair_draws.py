@@ -126,8 +126,8 @@ def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
-    apart = logs_of(head.nets) - logs_of(base.nets)
-    nets = np.exp(logs_of(head.nets) - apart.mean()) * (1 + PLANTED)
+    differences = logs_of(head.nets) - logs_of(base.nets)
+    nets = np.exp(logs_of(head.nets) - differences.mean()) * (1 + PLANTED)
     hits = []
     for first in range(0, len(base.nets) - pairs + 1, pairs):
         some = slice(first, first + pairs)
@@ -150,10 +150,12 @@ def table(names: Sequence[str]) -> str:
         beyond = sum(limit >= Limit.SOFT for limit in draw.limits())
         for icache in (False, True):
             rows = draw.rows(icache)
-            apart = [logs_of(head.nets) - logs_of(base.nets) for _, base, head in rows]
-            same = sum(bool((differences == 0).all()) for differences in apart)
-            means = sorted(abs(float(differences.mean())) * 100 for differences in apart)
-            several = [differences for differences in apart if len(differences) > 1]
+            differences_by_row = [logs_of(head.nets) - logs_of(base.nets) for _, base, head in rows]
+            same = sum(bool((differences == 0).all()) for differences in differences_by_row)
+            means = sorted(
+                abs(float(differences.mean())) * 100 for differences in differences_by_row
+            )
+            several = [differences for differences in differences_by_row if len(differences) > 1]
             spread = sorted(
                 float(np.std(differences, ddof=1)) * 100 for differences in several
             ) or [0]
@@ -178,11 +180,11 @@ def main() -> None:
     making.add_argument("--only", default="kernel")
     making.add_argument("--jobs", type=int, default=1)
     verbs.add_parser("table").add_argument("names", nargs="+")
-    given = parser.parse_args()
-    if given.verb == "make":
-        make(given.name, given.tars, given.pairs, given.only, given.jobs)
+    arguments = parser.parse_args()
+    if arguments.verb == "make":
+        make(arguments.name, arguments.tars, arguments.pairs, arguments.only, arguments.jobs)
     else:
-        print(table(given.names))
+        print(table(arguments.names))
 
 
 if __name__ == "__main__":

@@ -90,24 +90,24 @@ def main() -> None:
     parser.add_argument("--rev", default="HEAD")
     parser.add_argument("--refs")
     parser.add_argument("-o", dest="output", type=Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     last = date.fromisoformat(
-        git(given.tree, "show", "-s", "--format=%cs", given.rev).decode()[:10]
+        git(arguments.tree, "show", "-s", "--format=%cs", arguments.rev).decode()[:10]
     )
     since = last - timedelta(days=round(YEARS * 365.25))
     commits = (
-        heads(given.tree, given.refs, since)
-        if given.refs
-        else mainline(given.tree, given.rev, since)
+        heads(arguments.tree, arguments.refs, since)
+        if arguments.refs
+        else mainline(arguments.tree, arguments.rev, since)
     )
-    chosen = set(random.Random(given.seed).sample(commits, given.count))
-    rows = [(*commit, *takes(given.tree, commit[0])) for commit in commits if commit in chosen]
-    print(f"{given.count} of {len(commits)} commits, {commits[-1][1]} to {commits[0][1]}:")
+    chosen = set(random.Random(arguments.seed).sample(commits, arguments.count))
+    rows = [(*commit, *takes(arguments.tree, commit[0])) for commit in commits if commit in chosen]
+    print(f"{arguments.count} of {len(commits)} commits, {commits[-1][1]} to {commits[0][1]}:")
     for (what, why), number in Counter((row[2], row[3]) for row in rows).most_common():
         print(f"{number:4} take {what}{why and ': ' + why}")
-    if given.output is not None:
+    if arguments.output is not None:
         table = "".join(f"{commit[:9]}\t{day}\t{what}\t{why}\n" for commit, day, what, why in rows)
-        files.replace_whole({given.output: f"commit\tdate\ttakes\twhy not more\n{table}"})
+        files.replace_whole({arguments.output: f"commit\tdate\ttakes\twhy not more\n{table}"})
 
 
 if __name__ == "__main__":

@@ -43,13 +43,13 @@ def test_slopes_agree_between_kernels(first: str, other: str) -> None:
     here, there = over_passes(result(first)), over_passes(result(other))
     assert here.keys() == there.keys()
     assert len(here) > 40
-    far = {
+    differing = {
         key: (net, there[key])
         for key, net in here.items()
         if abs(net - there[key]) > max(SHARE * net, COUNT)
     }
-    assert all(abs(net - other) < LOCKED * net for net, other in far.values()), far
-    assert len(far) <= 1, far
+    assert all(abs(net - other) < LOCKED * net for net, other in differing.values()), differing
+    assert len(differing) <= 1, differing
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))

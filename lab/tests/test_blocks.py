@@ -51,9 +51,9 @@ def test_a_board_is_compared_with_all_links(tmp_path: Path, ticks: int, verdict:
     """Ticks of 10 cycles, 10 iterations, links of 98 to 110 cycles, and a last tick that is cut
     off."""
     row = {"name": "r", "iterations": 10, "board": ticks, "simulated": 100, "links": [98, 110]}
-    held = tmp_path / "board.json"
-    held.write_text(json.dumps({"said": {}, "tick": 10, "rows": [row]}), encoding="utf-8")
-    page = f"<!-- board: {held} -->\nold\n<!-- end of board -->\n"
+    board_file = tmp_path / "board.json"
+    board_file.write_text(json.dumps({"said": {}, "tick": 10, "rows": [row]}), encoding="utf-8")
+    page = f"<!-- board: {board_file} -->\nold\n<!-- end of board -->\n"
     line = refreshed(page, blocks.BLOCKS).splitlines()[3]
     assert line == f"| r | {ticks} | 100 | 98 to 110 | {verdict} |"
 

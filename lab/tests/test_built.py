@@ -20,7 +20,7 @@ PLACES = (str(paths.ROOT), sys.prefix, "/registry/src/")
 @pytest.mark.parametrize("name", BUILT)
 def test_build_products_contain_no_folder_names(name: str) -> None:
     data = (paths.ROOT / name).read_bytes()
-    assert [place for place in PLACES if place.encode() in data] == []
+    assert [folder for folder in PLACES if folder.encode() in data] == []
 
 
 def test_the_page_has_the_kernels_sizes() -> None:

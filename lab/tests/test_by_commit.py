@@ -84,7 +84,7 @@ def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
     return VerdictLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
 
 
-def held(*lines: AnyLine) -> commits.CampaignData:
+def campaign_of(*lines: AnyLine) -> commits.CampaignData:
     data = commits.CampaignData()
     for record in lines:
         data.add(record)
@@ -92,7 +92,7 @@ def held(*lines: AnyLine) -> commits.CampaignData:
 
 
 def only_jump(*lines: AnyLine) -> Jump:
-    (jump,) = held(*lines).jumps()
+    (jump,) = campaign_of(*lines).jumps()
     return jump
 
 
@@ -106,7 +106,7 @@ def test_appended_lines_are_read_back(tmp_path: Path) -> None:
         commits.append_line(path, record)
     data, problems = commits.load_campaign(path)
     assert problems == []
-    assert data == held(*lines)
+    assert data == campaign_of(*lines)
     assert (data.boots, data.cycles) == (3, 1000)
     assert [json.loads(text)["kind"] for text in path.read_text().splitlines()] == [
         "measured",
@@ -166,7 +166,7 @@ def test_a_missing_file_is_empty(tmp_path: Path) -> None:
 def test_commits_are_sorted_by_place_and_others_by_date() -> None:
     release = commit(2, None, names=("release-9",), date="2026-01-03T23:00:00-05:00")
     late = commit(9, 4, date="2026-01-02T00:00:00+00:00")  # its clock was wrong
-    data = held(
+    data = campaign_of(
         line(commit(5, 8), row(1)), line(release, row(1)), line(late, row(1)), line(commit(3, 2))
     )
     assert [measured.commit.sha for measured in data.all_commits] == [sha(n) for n in (3, 9, 2, 5)]
@@ -204,7 +204,7 @@ def test_small_or_explained_differences_are_not_jumps(
     before: HistoryRow, after: HistoryRow, factors: dict[str, str]
 ) -> None:
     ends = line(commit(1, 5), before), line(commit(2, 6), after, factors=factors)
-    assert held(*ends).jumps() == []
+    assert campaign_of(*ends).jumps() == []
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_another_catalogue_hides_no_jump_of_unchanged_rows(
     before: dict[str, str], after: dict[str, str], is_reported: bool
 ) -> None:
     factors = [{"catalogue": name} for name in ("sha256 a", "sha256 b")]
-    data = held(
+    data = campaign_of(
         line(commit(1, 5), row(100), factors=factors[0], entries=before),
         line(commit(2, 6), row(144), factors=factors[1], entries=after),
     )
@@ -231,7 +231,7 @@ def test_another_catalogue_hides_no_jump_of_unchanged_rows(
 
 
 def test_the_largest_jump_represents_a_pair_of_commits() -> None:
-    data = held(
+    data = campaign_of(
         line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
         line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
         line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
@@ -243,12 +243,15 @@ def test_the_largest_jump_represents_a_pair_of_commits() -> None:
 
 
 def test_a_commit_outside_the_mainline_makes_no_jump() -> None:
-    beside = line(commit(2, None, names=("release-9",)), row(144))
-    assert held(line(commit(1, 5), row(100)), beside, line(commit(3, 6), row(100))).jumps() == []
+    side_branch = line(commit(2, None, names=("release-9",)), row(144))
+    assert (
+        campaign_of(line(commit(1, 5), row(100)), side_branch, line(commit(3, 6), row(100))).jumps()
+        == []
+    )
 
 
 def test_a_jump_is_per_operation_and_above_the_threshold() -> None:
-    data = held(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
+    data = campaign_of(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
     assert [jump.change for jump in data.jumps()] == [44]
     assert [jump.change for jump in data.jumps(43)] == [44]
     assert data.jumps(44) == []
@@ -276,7 +279,7 @@ def test_the_mean_counts_each_benchmark_once_and_skips_commits_without_all_rows(
         many = [row(allow, "syscall.allow_rw", params={"size": n}) for n in (0, 64, 4096)]
         return [row(command), *many, row(9, "loop.empty")]
 
-    data = held(
+    data = campaign_of(
         line(commit(1, 5), *rows(100, 100)),
         line(commit(2, 6), row(500), only="syscall.command"),
         line(commit(3, 7), *rows(400, 100)),

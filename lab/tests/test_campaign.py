@@ -75,14 +75,14 @@ def line(user: User, *costs: str) -> list[str]:
 
 
 def called(user: User, path: Path, *words: str) -> Done:
-    given = ["campaign", str(user.tree), "HEAD~{}..HEAD", "-f", str(path), "--no-patch"]
+    arguments = ["campaign", str(user.tree), "HEAD~{}..HEAD", "-f", str(path), "--no-patch"]
     many = int(user.git("rev-list", "--count", "--first-parent", "HEAD")) - 2
-    given[2] = given[2].format(many)
-    given += ["--build", COPY, "--elf", str(ELF), "--only", "syscall", "--jobs", "1", *words]
-    return CliRunner().invoke(app, given)
+    arguments[2] = arguments[2].format(many)
+    arguments += ["--build", COPY, "--elf", str(ELF), "--only", "syscall", "--jobs", "1", *words]
+    return CliRunner().invoke(app, arguments)
 
 
-def held(path: Path) -> CampaignData:
+def load(path: Path) -> CampaignData:
     data, problems = load_campaign(path)
     assert problems == []
     return data
@@ -98,7 +98,7 @@ def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) 
     shas, path = line(user, "100", "100", "144"), tmp_path / "a.jsonl"
     done = called(user, path)
     assert done.exit_code == 0, done.output
-    assert costs(held(path)) == dict(zip(shas, (100, 100, 144), strict=True))
+    assert costs(load(path)) == dict(zip(shas, (100, 100, 144), strict=True))
     assert "3 commits measured: 3 builds in " in done.output
     written, builds = path.read_bytes(), user.builds
     record = json.loads(written.splitlines()[0])
@@ -113,7 +113,7 @@ def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) 
     more = line(user, "150")
     assert "1 commits measured: 1 builds in" in called(user, path).output
     assert path.read_bytes().startswith(written)
-    assert costs(held(path))[more[0]] == 150
+    assert costs(load(path))[more[0]] == 150
 
 
 def test_every_nth_commit_the_last_and_the_named_ones_are_measured(
@@ -123,17 +123,17 @@ def test_every_nth_commit_the_last_and_the_named_ones_are_measured(
     user.git("tag", "release-9", shas[1])
     user.git("branch", "side", shas[0])
     user.git("checkout", "--quiet", "side")
-    beside = user.commit("of a side branch 70", k0=elf(0, 4, 8, more=40))
+    side_branch = user.commit("of a side branch 70", k0=elf(0, 4, 8, more=40))
     user.git("checkout", "--quiet", "main")
     path = tmp_path / "a.jsonl"
     named = ["--commit", "release-9", "--commit", "side"]
     done = called(user, path, "--every", "4", *named)
     assert done.exit_code == 0, done.output
-    data = held(path)
+    data = load(path)
     assert [measured.commit.sha for measured in data.line] == [shas[n] for n in (0, 1, 4, 5)]
     assert data.measured[shas[1]].commit.names == ("release-9",)
-    assert data.measured[beside].commit.place is None
-    assert held(path).jumps()[0].row == "syscall.command icache=off"
+    assert data.measured[side_branch].commit.place is None
+    assert load(path).jumps()[0].row == "syscall.command icache=off"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_gap_has_its_cause_and_the_nearest_neighbour_replaces_it(
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "2")  # the first, the third, the fifth and the last
     assert done.exit_code == 0, done.output
-    data = held(path)
+    data = load(path)
     assert set(data.gaps) == {shas[2], shas[3]}
     assert all(gap.cause.startswith(cause) for gap in data.gaps.values())
     assert not any(str(tmp_path) in gap.cause for gap in data.gaps.values())
@@ -165,15 +165,15 @@ def test_a_gap_is_tried_again_on_request(
     (tmp_path / "broken").touch()
     build = f'[ ! -e "{tmp_path}/broken" ] || {{ echo "error: no toolchain"; exit 1; }}; {COPY}'
     assert called(user, path, "--every", "9", "--build", build).exit_code == 0
-    assert {gap.cause for gap in held(path).gaps.values()} == {
+    assert {gap.cause for gap in load(path).gaps.values()} == {
         "does not build: error: no toolchain"
     }
     (tmp_path / "broken").unlink()
     assert called(user, path, "--every", "9", "--build", build).exit_code == 0
-    assert set(held(path).gaps) == set(shas)
+    assert set(load(path).gaps) == set(shas)
     assert called(user, path, "--every", "9", "--build", build, "--fresh").exit_code == 0
-    assert held(path).gaps == {}
-    assert list(costs(held(path))) == shas
+    assert load(path).gaps == {}
+    assert list(costs(load(path))) == shas
 
 
 def test_at_most_the_allowed_number_of_neighbours_is_tried(user: User, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_at_most_the_allowed_number_of_neighbours_is_tried(user: User, tmp_path:
     path = tmp_path / "a.jsonl"
     done = called(user, path, "--every", "5", "--tries", "3")
     assert f"none of 3 commits next to {shas[5][:9]} can be measured" in done.output
-    assert set(held(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
+    assert set(load(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
 
 
 def test_an_interrupted_campaign_continues(user: User, tmp_path: Path) -> None:
@@ -190,11 +190,11 @@ def test_an_interrupted_campaign_continues(user: User, tmp_path: Path) -> None:
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
     assert done.exception.code == INTERRUPTED
-    assert list(costs(held(path))) == shas[:1]
+    assert list(costs(load(path))) == shas[:1]
     assert "1 commits measured" in done.output
     Simulated.interrupt_at, Simulated.seen = "", []
     assert called(user, path).exit_code == 0
-    assert list(costs(held(path))) == shas
+    assert list(costs(load(path))) == shas
     assert not [subject for subject in Simulated.seen if subject.endswith("100")]
     assert user.builds == ["0"] * 3  # the commit that was built is kept
 
@@ -206,8 +206,8 @@ def test_an_error_of_the_environment_ends_the_campaign_and_is_no_gap(
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
     assert "cannot run the simulator" in str(done.exception)
-    assert list(costs(held(path))) == shas[:1]
-    assert held(path).gaps == {}
+    assert list(costs(load(path))) == shas[:1]
+    assert load(path).gaps == {}
 
 
 def test_a_torn_last_line_is_reported_and_its_commit_measured_again(
@@ -225,14 +225,14 @@ def test_a_torn_last_line_is_reported_and_its_commit_measured_again(
 def followed(user: User, path: Path, *words: str) -> Sequence[str]:
     done = called(user, path, "--every", "100", "--follow", "syscall.command", *words)
     assert done.exit_code == 0, done.output
-    return [jump.where for jump in held(path).jumps(20) if jump.row.startswith("syscall.command")]
+    return [jump.where for jump in load(path).jumps(20) if jump.row.startswith("syscall.command")]
 
 
 def test_a_jump_is_followed_to_its_commit(user: User, tmp_path: Path) -> None:
     shas, path = line(user, *["100"] * 11, *["144"] * 6), tmp_path / "a.jsonl"
     assert followed(user, path) == [f"{shas[11][:9]}, #11"]
-    assert len(held(path).line) <= 2 + 4  # by bisection
-    rows = held(path).measured[shas[10]].rows
+    assert len(load(path).line) <= 2 + 4  # by bisection
+    rows = load(path).measured[shas[10]].rows
     assert list(rows) == ["syscall.command icache=off"]  # and nothing else
 
 
@@ -243,7 +243,7 @@ def test_only_missing_rows_are_measured_and_added(user: User, tmp_path: Path) ->
     assert path.read_bytes().count(b"\n") == 1
     assert called(user, path).exit_code == 0  # all rows of syscall
     assert path.read_bytes().count(b"\n") == 2
-    assert len(held(path).measured[record].rows) == 2
+    assert len(load(path).measured[record].rows) == 2
     assert user.builds == ["0"]
 
 

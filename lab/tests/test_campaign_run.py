@@ -41,17 +41,17 @@ def test_a_campaign_measures_commits_and_follows_jumps(
     ]
     done = CliRunner().invoke(app, [*words, "--build", BUILD.format(user.count)])
     assert done.exit_code == 0, done
-    held, _ = load_campaign(path)
-    (jump,) = (each for each in held.jumps() if each.row.startswith(ROW))
+    campaign, _ = load_campaign(path)
+    (jump,) = (each for each in campaign.jumps() if each.row.startswith(ROW))
     assert (jump.change, jump.base.sha, jump.head.sha) == (
         variants.MORE,
         user.commits[3],
         user.commits[5],
     )
     assert jump.where.startswith("one of 2, ")  # since nothing is known of the commit between
-    assert held.gaps[user.commits[4]].cause.startswith("does not build: ")
-    assert (held.boots, held.cycles > 100_000) == (3, True)
-    kernel = held.measured[user.commits[5]].kernel
+    assert campaign.gaps[user.commits[4]].cause.startswith("does not build: ")
+    assert (campaign.boots, campaign.cycles > 100_000) == (3, True)
+    kernel = campaign.measured[user.commits[5]].kernel
     assert (kernel.flash_bytes or 0) > 0
     assert (kernel.ram_bytes or 0) > 0
-    assert (user.builds, len(held.measured)) == (4, 3)
+    assert (user.builds, len(campaign.measured)) == (4, 3)

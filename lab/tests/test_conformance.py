@@ -123,8 +123,8 @@ def test_a_kernel_that_opens_too_much_memory_is_detected() -> None:
     (hostile,) = (t for t in conformance.trials(tested) if t.boot.name == "hostile")
     count = conformance.run_trial(tested, replace(hostile, max_cycles=3_000_000))
     lost = " ".join(count.lost)
-    for place in ("boot-rom", "kernel-stack", "kernel-state", "pattern-before"):
-        assert f"read {place}: done, with 0 faults" in lost
+    for target in ("boot-rom", "kernel-stack", "kernel-state", "pattern-before"):
+        assert f"read {target}: done, with 0 faults" in lost
     assert "read kernel-code" not in lost, "that is flash, above"
 
 

@@ -173,21 +173,21 @@ def test_ranges_are_formatted_short() -> None:
 
 def test_the_bisection_agrees_with_the_runs() -> None:
     """Both ends were measured twice: by hand during the bisection, and with all rows."""
-    held = comparisons.bisection()
-    for row in held.rows:
+    bisection = comparisons.bisection()
+    for row in bisection.rows:
         for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
             own = committed.retired(opt_levels.run(kernel, "z").row(row, False))
             assert own is not None
-            assert held.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
+            assert bisection.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
 
 
 def test_the_campaign_agrees_with_the_bisection() -> None:
     """Both measured some of the same commits, with tools that are months apart."""
-    held, by_hand = over_commits.history(), comparisons.bisection()
+    campaign, by_hand = over_commits.history(), comparisons.bisection()
     both = [
-        (held.measured[build.commit], build)
+        (campaign.measured[build.commit], build)
         for build in by_hand.builds
-        if build.commit in held.measured and build.name == build.commit[: len(build.name)]
+        if build.commit in campaign.measured and build.name == build.commit[: len(build.name)]
     ]
     assert len(both) > 2
     for measured, build in both:

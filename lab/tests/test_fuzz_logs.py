@@ -124,9 +124,9 @@ def tear(rng: random.Random, lines: Lines) -> None:
 def garble(rng: random.Random, lines: Lines) -> None:
     """Change or insert a byte."""
     at = rng.randrange(len(lines))
-    place = rng.randrange(len(lines[at]) + 1)
+    index = rng.randrange(len(lines[at]) + 1)
     new = rng.choice(BYTES)
-    lines[at] = lines[at][:place] + new + lines[at][place + rng.randrange(2) :]
+    lines[at] = lines[at][:index] + new + lines[at][index + rng.randrange(2) :]
 
 
 def stop(rng: random.Random, lines: Lines) -> None:
@@ -152,11 +152,11 @@ def reboot(rng: random.Random, lines: Lines) -> None:
 def digits(rng: random.Random, lines: Lines) -> None:
     """Change, insert or delete digits."""
     at = rng.randrange(len(lines))
-    places = [place for place, letter in enumerate(lines[at]) if letter.isdigit()]
+    places = [index for index, letter in enumerate(lines[at]) if letter.isdigit()]
     if places:
-        place = rng.choice(places)
+        index = rng.choice(places)
         new = rng.choice(["", str(rng.randrange(10)), str(rng.randrange(100))])
-        lines[at] = lines[at][:place] + new + lines[at][place + 1 :]
+        lines[at] = lines[at][:index] + new + lines[at][index + 1 :]
 
 
 BLUNT: list[Damage] = [drop, twice, swap, garble, stop]
@@ -248,8 +248,8 @@ def test_time_is_proportional_to_the_length_of_the_log(
 ) -> None:
     """Samples that never repeat: rows of 10000, 5 samples per line; at most 200,000."""
     short, long = long_log(tmp_path, 5), long_log(tmp_path, 20)
-    taken = seconds(lambda: parse(short, catalogue)), seconds(lambda: parse(long, catalogue))
-    assert taken[1] < 2 * 4 * taken[0]
+    times = seconds(lambda: parse(short, catalogue)), seconds(lambda: parse(long, catalogue))
+    assert times[1] < 2 * 4 * times[0]
     result = parse(long, catalogue)
     assert sum(len(row.cycles.samples) for row in result.rows if row.cycles) == 200_000
     assert result.problems == ()

@@ -78,10 +78,10 @@ def judged(base: Result, new: Result) -> None:
     strictly(comparison.compare_json("one", both))
 
 
-def one_line(where: str, work: Callable[..., Made], *given: object) -> Made | None:
+def one_line(where: str, work: Callable[..., Made], *arguments: object) -> Made | None:
     """Return the work's result, or None if it is refused with one line."""
     try:
-        return work(*given)
+        return work(*arguments)
     except TockmarkError as error:
         shown_ = str(error)
     except Exception as error:
@@ -96,14 +96,14 @@ def test_a_mutated_result_is_refused_with_one_line_or_read_by_every_verb(
     path, again = tmp_path / "r.json", tmp_path / "again.json"
     path.write_text(TEXT)
     good = file.load(path)
-    taken = 0
+    accepted = 0
     for seed in range(COUNT):
         where = f"seed {seed}"
         path.write_bytes(mutated(random.Random(seed), TEXT).encode(errors="surrogatepass"))
         result = one_line(where, file.load, path)
         if result is None:
             continue
-        taken += 1
+        accepted += 1
         again.write_text(file.text(result), encoding="utf-8")
         assert file.load(again) == result, where
         one_line(where, shown, result, good)
@@ -111,8 +111,8 @@ def test_a_mutated_result_is_refused_with_one_line_or_read_by_every_verb(
         one_line(where, compared, result, good)
         one_line(where, judged, good, result)
         one_line(where, judged, result, good)
-    assert COUNT / 10 < taken < COUNT * 9 / 10
-    came = {"refused in one line": COUNT - taken, "taken by every verb": taken}
+    assert COUNT / 10 < accepted < COUNT * 9 / 10
+    came = {"refused in one line": COUNT - accepted, "taken by every verb": accepted}
     record_tries(record_property, "mutated results", COUNT, range(COUNT), came)
 
 

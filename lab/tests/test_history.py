@@ -189,11 +189,11 @@ def test_a_line_of_another_format_is_refused(
 def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
     """It would no longer be a valid file."""
     path = tmp_path / "r.json"
-    for held in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
-        path.write_text(held)
+    for content in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
+        path.write_text(content)
         with pytest.raises(TockmarkError, match=r"is (a result|another) file, not a history"):
             history.add(path, run(catalogue, 2, 100))
-        assert path.read_text() == held
+        assert path.read_text() == content
 
 
 def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:

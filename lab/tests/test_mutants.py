@@ -103,11 +103,11 @@ def test_mutants_alter_only_guards(file: str, text: str, function: str, changes:
 
 def test_the_sources_and_their_tests_are_there() -> None:
     """Every named source exists and has guards, and every test that should cover it exists."""
-    for name, place in mutants.GROUPS.items():
-        tests_by_source = dict(mutants.sources(paths.ROOT, place))
+    for name, group in mutants.GROUPS.items():
+        tests_by_source = dict(mutants.sources(paths.ROOT, group))
         texts = {file: (paths.ROOT / file).read_text(encoding="utf-8") for file in tests_by_source}
         assert sum(len(mutants_of(file, text)) for file, text in texts.items()) > 5, name
-        for pattern, suite in place.suites.items():
+        for pattern, suite in group.suites.items():
             assert list(paths.ROOT.glob(pattern)), pattern
             tests = [word for step in suite for word in step.test if word.endswith(".py")]
             assert [test for test in tests if not (paths.ROOT / test).exists()] == []
@@ -120,8 +120,8 @@ def test_each_equivalent_mutant_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "EQUIVALENT", ARGUED)
     there = {
         mutant.key
-        for place in mutants.GROUPS.values()
-        for file, _ in mutants.sources(paths.ROOT, place)
+        for group in mutants.GROUPS.values()
+        for file, _ in mutants.sources(paths.ROOT, group)
         for mutant in mutants_of(file, (paths.ROOT / file).read_text(encoding="utf-8"))
     }
     argued = mutants.equivalent()
@@ -160,9 +160,9 @@ def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants
     (project / "test.py").write_text(test)
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=project, check=True)
-    place = MutantGroup(1, {"tools/*.py": [MutantTest((sys.executable, "test.py"))]})
+    group = MutantGroup(1, {"tools/*.py": [MutantTest((sys.executable, "test.py"))]})
     try:
-        return mutants.run(99, 1, say, project, {"it": place})["it"]
+        return mutants.run(99, 1, say, project, {"it": group})["it"]
     finally:
         assert list((paths.WRITTEN / "mutants").iterdir()) == []
         assert (project / "tools" / "source.py").read_text() == SOURCE

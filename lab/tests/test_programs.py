@@ -89,9 +89,9 @@ def test_isolation_adds_no_instruction_to_a_program_alone(
 
 def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None:
     isolated = rows(both[1])
-    beside = [row for row in isolated.values() if row.params["beside"] == "alarm"]
-    assert len(beside) == 6
-    for row in beside:
+    with_alarm = [row for row in isolated.values() if row.params["beside"] == "alarm"]
+    assert len(with_alarm) == 6
+    for row in with_alarm:
         (alone,) = (
             stored
             for stored in isolated.values()
@@ -112,16 +112,16 @@ def test_events_of_isolation_are_counted(both: tuple[Result, Result, str]) -> No
     command += ["--icache", "off", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stderr
-    alone, beside = json.loads(done.stdout)
+    alone, with_alarm = json.loads(done.stdout)
     names = ("interrupts", "traps", "switches", "upcalls", "pmp_writes")
     assert [alone[name] for name in names] == [0] * 5
     assert (alone["others"], alone["kernel"], alone["phases"]) == (0, 0, {})
-    alarms = beside["interrupts"]
+    alarms = with_alarm["interrupts"]
     assert alarms >= 1
-    assert [beside[name] for name in names] == [n * alarms for n in (1, 3, 2, 1, 8)]
-    assert sum(beside["phases"].values()) == beside["kernel"]
-    assert beside["phases"]["PMP"] > 0
-    for run in (alone, beside):
+    assert [with_alarm[name] for name in names] == [n * alarms for n in (1, 3, 2, 1, 8)]
+    assert sum(with_alarm["phases"].values()) == with_alarm["kernel"]
+    assert with_alarm["phases"]["PMP"] > 0
+    for run in (alone, with_alarm):
         (row,) = (
             row
             for row in rows(both[1]).values()
@@ -218,7 +218,7 @@ def test_the_default_catalogue_has_no_program() -> None:
 def test_the_answers_by_size_match_python() -> None:
     source = (FOLDER / "src" / "bin" / "length.rs").read_text(encoding="utf-8")
     text = zlib.decompress((FOLDER / "src" / "text.z").read_bytes())
-    given = {
+    answers = {
         name: [
             (int(size), int(answer.replace("_", ""), 16))
             for size, answer in re.findall(r"\((\d+), 0x([0-9a-f_]+)\)", table)
@@ -228,8 +228,8 @@ def test_the_answers_by_size_match_python() -> None:
     sizes = [int(size) for size in KNOWN.benchmarks["length.aes"].params["size"]]
     message = bytes(range(256)) * 16
     digests = [int(hashlib.sha256(message[:size]).hexdigest()[:16], 16) for size in sizes]
-    assert given["DIGESTS"] == [*zip(sizes, digests, strict=True)]
-    assert given["TEXTS"] == [(size, zlib.crc32(text[:size])) for size in sizes]
+    assert answers["DIGESTS"] == [*zip(sizes, digests, strict=True)]
+    assert answers["TEXTS"] == [(size, zlib.crc32(text[:size])) for size in sizes]
 
 
 def test_every_program_runs_alone_and_with_an_alarm() -> None:

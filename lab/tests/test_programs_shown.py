@@ -34,8 +34,8 @@ def result(
     for layout in range(len(next(iter(nets.values())))):
         rows = [stored("time.read", {"cycles": [READ] * 2, "instret": [10] * 2}, {}, 2)]
         for name, many in nets.items():
-            id_, beside = name.split(" ")
-            rows.append(row(id_, {"beside": beside}, many[layout], instructions))
+            id_, load = name.split(" ")
+            rows.append(row(id_, {"beside": load}, many[layout], instructions))
         booted = MeasuredBoot(
             "towers", icache, "towers", {"towers": app_of("towers", rows, lang="c", abi="2")}
         )

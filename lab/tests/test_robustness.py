@@ -167,17 +167,17 @@ def test_a_process_that_does_not_end_is_detected_and_ended(monkeypatch: pytest.M
 
 
 def test_a_torn_result_is_distinguished_from_a_whole_one(tmp_path: Path) -> None:
-    place = tmp_path / "result.json"
-    assert interrupted._state(place, None) == ("no result", "")
-    assert interrupted._state(place, b"old") == ("no result", "the older result is gone")
+    path = tmp_path / "result.json"
+    assert interrupted._state(path, None) == ("no result", "")
+    assert interrupted._state(path, b"old") == ("no result", "the older result is gone")
     whole = (paths.RESULTS / "baseline-cw310.json").read_bytes()
-    place.write_bytes(whole)
-    assert interrupted._state(place, whole) == ("the older result", "")
-    assert interrupted._state(place, None) == ("a complete result", "a result without its log")
-    place.with_suffix(".log").touch()
-    assert interrupted._state(place, b"old") == ("a complete result", "")
-    place.write_bytes(whole[:5000])
-    state, wrong = interrupted._state(place, None)
+    path.write_bytes(whole)
+    assert interrupted._state(path, whole) == ("the older result", "")
+    assert interrupted._state(path, None) == ("a complete result", "a result without its log")
+    path.with_suffix(".log").touch()
+    assert interrupted._state(path, b"old") == ("a complete result", "")
+    path.write_bytes(whole[:5000])
+    state, wrong = interrupted._state(path, None)
     assert state == "a damaged result"
     assert wrong
     assert file.load(paths.RESULTS / "baseline-cw310.json").incomplete == ()

@@ -135,13 +135,13 @@ def test_without_a_network_the_old_environment_stays(checkout: Checkout) -> None
 @pytest.mark.parametrize("harm", ["packages", "bin/python", ".installed", "bin"])
 def test_an_incomplete_environment_is_replaced(harm: str, checkout: Checkout) -> None:
     checkout.set_up()
-    place = checkout.root / ".venv" / harm
-    if place.is_dir():
-        for path in place.iterdir():
+    part = checkout.root / ".venv" / harm
+    if part.is_dir():
+        for path in part.iterdir():
             path.unlink()
-        place.rmdir()
+        part.rmdir()
     else:
-        place.unlink()
+        part.unlink()
     assert checkout.set_up() == GOOD
     assert checkout.link() == ".venvs/b"
     assert (checkout.root / ".venv" / "packages").exists()

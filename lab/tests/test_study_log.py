@@ -128,7 +128,7 @@ def test_the_number_of_loads_comes_from_the_log(tmp_path: Path) -> None:
     assert inner("run, cycles, bytes_read, cycles / byte\n", ", {}, 9") == 89
     assert inner("run, cycles, bytes_read\n", ", 40") == 10
     for heading, cells in (("run, cycles\n", ""), ("run, cycles, bytes_read\n", ", 3")):
-        with pytest.raises(TockmarkError, match="does not say how much a sample loads"):
+        with pytest.raises(TockmarkError, match="does not show how much a sample loads"):
             inner(heading, cells)
     with pytest.raises(TockmarkError, match="0x30 is not a whole number of bytes_read"):
         inner("run, cycles, bytes_read\n", ", 0x30")

@@ -93,9 +93,9 @@ LONG: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("what", LONG)
 def test_eight_times_as_much_takes_eight_times_as_long(what: str) -> None:
-    def taken(n: int) -> None:
+    def read_time(n: int) -> None:
         text = LONG[what](n)
         study_log.recognise(text)
         study_log.measured(text, "log")
 
-    assert in_proportion(taken)
+    assert in_proportion(read_time)

@@ -108,13 +108,13 @@ def flushes(step: Step) -> bool:
 def samples(elf: Path) -> Iterator[list[Step]]:
     """Yield the last run of each body, from the first read of mcycle to the last."""
     ends, trace, a4 = [], list(steps(elf)), -1
-    for place, step in enumerate(trace):
+    for index, step in enumerate(trace):
         a4 = step.value if step.rd == A4 else a4
         if step.user and step.insn == ECALL and a4 == EXIT:
-            ends.append(place)
+            ends.append(index)
     for last in range(TIMES - 1, len(ends), TIMES):
         body = trace[ends[last - 1] : ends[last] + 1]
-        read = [place for place, step in enumerate(body) if step.reads_mcycle()]
+        read = [index for index, step in enumerate(body) if step.reads_mcycle()]
         yield body[read[0] : read[-1] + 1]
 
 

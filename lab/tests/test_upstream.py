@@ -129,10 +129,12 @@ def test_an_invalid_patch_is_detected() -> None:
 def test_the_table_lists_exactly_the_files() -> None:
     rows = re.findall(r"^\| \[([\w-]+)\]\(([\w/-]+)\.md\) \|(.*)$", TABLE, re.MULTILINE)
     places = [str(path.relative_to(FOLDER).with_suffix("")) for path in TEXTS]
-    assert [(name, place) for name, place, _ in rows] == [
-        (Path(place).name, place) for place in places
+    assert [(name, text_name) for name, text_name, _ in rows] == [
+        (Path(text_name).name, text_name) for text_name in places
     ]
-    patches = [f"{place}.patch" for _, place, rest in rows if f"]({place}.patch)" in rest]
+    patches = [
+        f"{text_name}.patch" for _, text_name, rest in rows if f"]({text_name}.patch)" in rest
+    ]
     assert patches == [str(path.relative_to(FOLDER)) for path in PATCHES]
 
 
@@ -154,9 +156,9 @@ def test_an_app_needs_nothing_but_libtock_c(app: Path) -> None:
     """It includes only a C library and the files next to it."""
     text = app.read_text() + (APPS / "app.h").read_text()
     included = set(re.findall(r"#include [<\"](.+)[>\"]", text))
-    beside = {path.name for path in APPS.glob("*.[ch]")}
+    headers = {path.name for path in APPS.glob("*.[ch]")}
     library = {"libtock/tock.h", "stdbool.h", "stdint.h", "stdio.h", "string.h"}
-    assert included <= beside | library
+    assert included <= headers | library
     assert not re.search(r"\b(tm|tock)_\w+\(", text), "a call of our runtime"
 
 

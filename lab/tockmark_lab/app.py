@@ -16,7 +16,7 @@ PROGRAM = VerbProgram(
         "Check results": {"verify": "verbs"},
         "Attack the project": {"robustness": "robustness"},
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
-        "Study": {
+        "Studies": {
             name: f"studies.{name}"
             for name in ("programs", "ladder", "instances", "isolation", "cores")
         }

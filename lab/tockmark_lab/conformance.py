@@ -84,7 +84,7 @@ MOST_ATTACKERS = 3  # of the four apps in a boot; two if the victim also needs t
 LEAST_UNITS = 40  # units of work that a victim must finish alone
 VICTIM_SLICE_US = 250
 VICTIM_UART_CYCLES = 300  # per byte: a line of 64 bytes takes 0.8 ms
-VICTIM_MILLISECONDS = 40  # for which a victim works
+VICTIM_MILLISECONDS = 40  # of a victim's work
 VICTIM_CYCLES = 6_000_000
 
 
@@ -208,7 +208,7 @@ class Log:
     faults: list[tuple[int, str, int, int]]  # line, app, cause, value
 
     def records_of(self, kind: str, *words: str) -> list[Record]:
-        """Return the records of a kind; with `words`, only those with exactly these words."""
+        """Return the records of a kind; with `words`, only records with exactly these words."""
         return [r for r in self.records if r.kind == kind and words in ((), r.words)]
 
 
@@ -362,7 +362,7 @@ def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
             count.skipped.append(number)
         elif verdict != "ok":
             count.lost.append(f"{number} {verdict}")
-    listed_numbers = {rule.number for rule in load_rules()}  # also those of the baseline alone
+    listed_numbers = {rule.number for rule in load_rules()}  # also rules of the baseline alone
     count.lost += [
         f"{number} is not in the list of rules" for number in verdicts.keys() - listed_numbers
     ]
@@ -448,7 +448,7 @@ def _damage(log: Log) -> list[str]:
 
 
 def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
-    """Yield each work next to each attack; if so many attackers are allowed, next to each pair of
+    """Yield each work next to each attack; with several attackers, next to each pair of
     different attacks; each triple of attacks next to one work, the works in turn; and the mixes."""
     for work in WORKS:
         for number in range(1, min(attackers, 2) + 1):

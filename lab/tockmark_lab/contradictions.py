@@ -29,7 +29,7 @@ from tockmark.suite.catalogue import (
 from tockmark.wire.rows import SERIES
 from tockmark_lab.studies import ladder
 
-STRAY = 3  # instructions by which layouts and cache settings may differ with the cache on
+STRAY = 3  # most instructions between layouts, or cache settings, with the cache on
 # Counter reads in different boots, cache off: with equal instructions, cycles differ by at most
 # this share; each further instruction takes between PER_INSTRUCTION cycles.
 ALIKE = 0.01
@@ -45,7 +45,7 @@ BootSetting = tuple[str, Lang, bool | None]  # a boot and its cache setting
 
 
 def contradiction(result: Result, catalogue: Catalogue) -> str | None:
-    """Return the first contradiction, which starts with its row or boot. None if there is none, or
+    """Return the first contradiction, which starts with its row or boot. None without one, or
     if the result is from a board, an emulator that counts no cycles, or a log without layouts."""
     provenance = result.provenance
     if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):

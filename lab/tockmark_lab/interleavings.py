@@ -35,7 +35,7 @@ STEP = (
 )
 BYTES = 8  # of a write
 LEAST = 25  # cycles of the shortest delay
-LEARNT = 200  # cycles by which a measured write may correct the pace
+LEARNT = 200  # largest correction of a write's duration, in cycles
 SERVED = 30  # most cycles from an interrupt to its trap
 MOST = 400  # boots of a sweep; each wrong round takes one
 TRIAL_ROUNDS = 3
@@ -58,7 +58,7 @@ class EventPair:
 
     @property
     def senders(self) -> int:
-        """How many apps run next to the waiter."""
+        """The number of apps next to the waiter."""
         events = {self.steady, self.moving}
         return 2 if SECOND in events else 1 if FIRST in events or self.held else 0
 
@@ -234,7 +234,7 @@ class SweepBoot:
     wakes: list[int]  # the interrupts that woke the core
 
     def values_of(self, kind: str) -> dict[str, str] | None:
-        """Return the values of the first record of a kind; None if there is none."""
+        """Return the values of the first record of a kind, or None."""
         for record in self.records:
             if record.kind == kind:
                 return {"word": record.words[0], **dict(record.pairs)}
@@ -428,7 +428,7 @@ def sweep_marks(image: Image) -> tuple[str, ...]:
 
 
 def format_sweeps(sweeps: Sequence[PairSweep]) -> str:
-    """Format the totals of a kernel's sweeps in one line; empty if there are none."""
+    """Format the totals of a kernel's sweeps in one line; empty without sweeps."""
     tried = [sweep for sweep in sweeps if not sweep.skipped]
     rounds = sum(len(sweep.distances) for sweep in tried)
     cycles = sum(sweep.cycles for sweep in tried) / 1e6

@@ -48,7 +48,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class End:
-    """How a command ended. `code` is None if it had to be killed."""
+    """The end of a command. `code` is None if it had to be killed."""
 
     code: int | None
     in_time: bool  # the signal was sent before the command ended
@@ -257,7 +257,7 @@ CHECKS = {
 
 
 def copy_checkout(folder: Path, root: Path = ROOT) -> None:
-    """Copy the tracked files as they are in the working tree."""
+    """Copy the tracked files of the working tree."""
 
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True

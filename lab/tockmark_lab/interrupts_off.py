@@ -37,7 +37,7 @@ START, FAULT, PANIC = "start", "fault", "panic"
 # looks up an app by a name of 48 bytes, from which three other apps' names differ in the last
 # letter only.
 MOST_CYCLES = 10_000
-UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
+UNLIMITED = {  # stretches without this limit, and why
     START: "lines about refused apps wait for the UART",
     FAULT: "its report waits for the UART, once in an app's life",
     PANIC: "its line waits for the UART, and nothing runs after it",
@@ -45,8 +45,8 @@ UNLIMITED = {  # kinds of stretches to which MOST_CYCLES does not apply, and why
 
 
 @dataclass
-class LongestStretch:
-    """The longest stretches of a kind, by instructions and by cycles (exact, from the core's own
+class WorstStretch:
+    """The longest stretches of one kind, by instructions and by cycles (exact, from the core's own
     counter), and the boot of the one with the most cycles."""
 
     instructions: int = 0
@@ -62,7 +62,7 @@ class LongestStretch:
 
 @dataclass(frozen=True)
 class Scene:
-    """A boot of which the first `cycles` are traced."""
+    """A boot. Its first `cycles` are traced."""
 
     boot: Boot
     cycles: int
@@ -117,7 +117,7 @@ class StretchWatch:
     """Follows the traces of a kernel's boots and keeps the longest stretch of each kind."""
 
     def __init__(self, program: Program, rom: Region) -> None:
-        self.worst: dict[str, LongestStretch] = defaultdict(LongestStretch)
+        self.worst: dict[str, WorstStretch] = defaultdict(WorstStretch)
         self.rom = range(rom.base, rom.end)
         entries = {"exception": CALL, "interrupt": INTERRUPT, "fault": FAULT}
         self.kinds = {program.symbol(name)[0]: kind for name, kind in entries.items()}
@@ -184,7 +184,7 @@ def scene_image(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
     return conformance.trial_image(plan, trial, scene.restarts).flash
 
 
-def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, LongestStretch]:
+def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, WorstStretch]:
     """Return the longest stretches with interrupts off in these scenes, by kind."""
     program = Program(plan.kernel.path)
     watch = StretchWatch(program, plan.board.memory.rom)
@@ -193,7 +193,7 @@ def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, Longes
     return dict(watch.worst)
 
 
-def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
+def too_long(stretches: dict[str, WorstStretch]) -> list[str]:
     """Return a message for each kind with a stretch that is longer than allowed."""
     return [
         f"{kind}: {worst.cycles} cycles in {worst.where}, more than {MOST_CYCLES}"
@@ -202,7 +202,7 @@ def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
     ]
 
 
-def longest(stretches: dict[str, LongestStretch]) -> str:
+def longest(stretches: dict[str, WorstStretch]) -> str:
     """Format the longest of the stretches that have a limit."""
     limited = {kind: worst for kind, worst in stretches.items() if kind not in UNLIMITED}
     kind = max(limited, key=lambda kind: limited[kind].cycles)

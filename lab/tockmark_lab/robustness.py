@@ -375,7 +375,7 @@ def robustness_verb(
         list[str] | None,
         Argument(
             metavar="PART",
-            help=f"Parts to run: {', '.join(PARTS)}; page only fills the page. Default: all.",
+            help=f"Parts to run: {', '.join(PARTS)}; page only fills the page (default: all).",
         ),
     ] = None,
     seed: Annotated[

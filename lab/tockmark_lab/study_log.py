@@ -298,7 +298,7 @@ class Reader:
             self.tables.append(table)
 
     def _break_open(self, problem: str) -> bool:
-        """Break the current table. Return False if there is none, or if it is broken already."""
+        """Break the current table. Return False without one, or if it is broken already."""
         if self._table is None or self._table.broken:
             return False
         self._break(problem)
@@ -396,7 +396,7 @@ def _inner(table: StudyTable, entry: TitleEntry) -> int:
     loads = sizes[len(sizes) // 2] // WORD if sizes else 0
     if loads < 1:
         raise ValueError(
-            f"{table.title[:60]!r} does not say how much a sample loads;"
+            f"{table.title[:60]!r} does not show how much a sample loads;"
             f" its heading needs a column {entry.loaded}, in bytes"
         )
     return loads

@@ -68,7 +68,7 @@ class KnownDeviation:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row with its verdict. The reason is that of its entry, or says what is wrong."""
+    """A row with its verdict. The reason is its entry's reason, or what is wrong."""
 
     row: ValidationRow
     verdict: ValidationVerdict
@@ -192,7 +192,7 @@ class StoredValidation(Part, frozen=True):
     version: Literal[2]
     compiler: str  # of the programs
     rows: tuple[ValidationRow, ...]
-    # Of the simulators, by machine, and of the kernel that they ran.
+    # Hashes of the simulators, by machine, and of the kernel that they ran.
     sha256: dict[str, Sha256] = msgspec.field(default_factory=dict)
 
 

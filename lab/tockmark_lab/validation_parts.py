@@ -480,7 +480,7 @@ ALONE_AND_IN_LOCKSTEP = ("cw310", "cw310_secure")
 
 
 def _secure() -> Job:
-    """Run one small program on both. Any program would do; this is that of the part study."""
+    """Run one small program on both. Any program would do; this one is from the part study."""
     elf = build_study(0)
     alone, lockstep = (run(machine, elf) for machine in ALONE_AND_IN_LOCKSTEP)
     good = alone.code == 0 and lockstep.code == 0
@@ -562,7 +562,7 @@ def _bare(output: str, sources: Sequence[Path], icache: int, *options: str) -> P
 
 
 def _limit(program: dict[str, Any]) -> Job:
-    """Run a program with the cache on and off. Its instructions are those with the cache on: with
+    """Run a program with the cache on and off. Its instructions are counted with the cache on: with
     it off, a counter read can be one too high."""
     off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
     counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)

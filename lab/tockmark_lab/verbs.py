@@ -187,7 +187,7 @@ def conformance_verb(
         most_attacks = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most_attacks)
-        stretches: dict[str, interrupts_off.LongestStretch] = {}
+        stretches: dict[str, interrupts_off.WorstStretch] = {}
         if (
             plan.is_baseline and kernel is None and machine == "cw310"
         ):  # first, since the rest takes minutes
@@ -265,7 +265,7 @@ def same_simulator_verb(
 def study_log_verb(
     log: Annotated[Path, Argument(help="Log with tables in the format of the 2021 study.")],
     study: Annotated[
-        bool, Option("--study", help="The study took this log: with its kernel, on its board.")
+        bool, Option("--study", help="The log is from the 2021 study: its kernel on its board.")
     ] = False,
     output: Annotated[
         Path | None, options.output_option("Result file (default: LOG with .json).")

@@ -161,7 +161,7 @@ def _layouts(result: Result, kernels: Sequence[KernelElf]) -> tuple[RunLayout, .
 
 
 def _board(result: Result, board: BoardProfile) -> BoardProfile:
-    """Return the board as it was configured for the result. TockmarkError if its simulator, or
+    """Return the board with the configuration of the result. TockmarkError if its simulator, or
     another property, differs."""
     then = result.provenance.board
     if then.uart_cycles_per_byte:
@@ -264,7 +264,7 @@ def _further(boot: Boot, catalogue: Catalogue) -> Boot:
 
 
 def _check_apps(result: Result, job: Job) -> None:
-    """Raise TockmarkError if the apps of a boot are not those of the result."""
+    """Raise TockmarkError if a boot has other apps than the result."""
     if job.problem is not None:
         raise TockmarkError(f"{job.name} cannot be simulated: {job.problem}")
     then = _run_of(result, job)

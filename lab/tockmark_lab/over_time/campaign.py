@@ -154,7 +154,7 @@ class Campaign:
                 yield jump
 
     def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
-        """Return the untried commit nearest to the middle; None if there is none."""
+        """Return the untried commit nearest to the middle, or None."""
         first = self.positions[self.line[0].sha]
         low, high = (jump.base.place or 0) - first, (jump.head.place or 0) - first
         middle = (low + high) / 2
@@ -234,7 +234,7 @@ class Campaign:
         )
 
     def _toml_value(self, commit: Commit, path: str, *keys: str) -> str | None:
-        """Return a value of a TOML file in a commit's tree; None if there is none."""
+        """Return a value of a TOML file in a commit's tree, or None."""
         try:
             value: Any = toml(self.repository.file(commit, path) or "")
         except ValueError:

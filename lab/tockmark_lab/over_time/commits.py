@@ -89,7 +89,7 @@ class LineCommit(Part, frozen=True):
 
 
 class MeasuredLine(Part, frozen=True):
-    """What was measured of a commit."""
+    """The measurement of a commit."""
 
     format: Literal["tockmark-commits"]
     version: Literal[1]
@@ -100,7 +100,7 @@ class MeasuredLine(Part, frozen=True):
     boots: Count  # that were simulated for it
     cycles: Count  # of all boots
     run: HistoryRun
-    stands_for: tuple[CommitSha, ...] = ()  # the gaps to which it is the nearest measured commit
+    stands_for: tuple[CommitSha, ...] = ()  # gaps that it is measured for, as the nearest commit
     entries: dict[str, str] = msgspec.field(default_factory=dict)  # as in a result, by id
 
 
@@ -184,7 +184,7 @@ class Jump:
 
     @property
     def between(self) -> int:
-        """How many commits may have caused it."""
+        """The number of commits that may have caused it."""
         assert self.base.place is not None
         assert self.head.place is not None
         return self.head.place - self.base.place
@@ -279,7 +279,7 @@ class CampaignData:
 
     @property
     def all_commits(self) -> list[MeasuredCommit]:
-        """All commits: those of the line in order, the others inserted by date."""
+        """All commits: the line's in order, the others inserted by date."""
         commits = self.line
         for measurement in self.measured.values():
             if measurement.commit.place is None:

@@ -292,8 +292,8 @@ def series(runs: Iterable[HistoryRun], selection: Selection) -> list[RowHistory]
 def _noise(points: list[Point]) -> float | None:
     """Return the sd of one run's value from its level; None if all are exact.
 
-    It is estimated from the differences between neighbours, of which a change of level affects only
-    one. It is at least what the intervals show, and at least half a count.
+    It is estimated from the differences between neighbours, because a change of level affects only
+    one of them. It is at least what the intervals show, and at least half a count.
     """
     if all(point.exact for point in points):
         return None

@@ -61,8 +61,8 @@ def history_verb(
         Option(
             "-f",
             "--file",
-            help="History, or file of a campaign.",
-            show_default=paths.shown(HISTORY),  # the full path would depend on the machine
+            help=f"History, or file of a campaign (default: {paths.shown(HISTORY)}).",
+            show_default=False,  # the full path would depend on the machine
         ),
     ] = HISTORY,
     output: Annotated[

@@ -45,7 +45,7 @@ ROWS = (
     "mem.copy_memcpy:size=1024"
 )
 LAYOUTS = 4
-PROGRAMS = {  # by name: the ISA for which it is compiled
+PROGRAMS = {  # the ISA of each program
     "CoreMark": "rv32imc_zicsr",
     "CoreMark, Zba Zbb Zbs": "rv32imc_zicsr_zba_zbb_zbs",
     "Dhrystone": "rv32imc_zicsr",
@@ -58,7 +58,7 @@ class BareCount(Part, frozen=True):
     """One run of a program with the right answer."""
 
     program: str
-    isa: str  # for which the program was compiled
+    isa: str  # of the compiled program
     icache: bool
     simulator_sha256: Sha256
     iterations: Positive
@@ -155,7 +155,10 @@ def counts(core: str, features: Core | None) -> Iterator[BareCount]:
 def cores_verb(
     cores: Annotated[
         list[str] | None,
-        Argument(metavar="CORE", help="Measure these cores only; `own` is the machine's own."),
+        Argument(
+            metavar="CORE",
+            help="Measure these cores only; `own` is the machine's own (default: all).",
+        ),
     ] = None,
     kernel: Annotated[
         list[Path] | None,

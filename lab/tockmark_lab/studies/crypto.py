@@ -62,7 +62,7 @@ class Ways:
     def clock(self) -> str:
         """The duration of a cycle, in words."""
         hertz = next((row.clock_hz for row in self.result.rows if row.clock_hz), None)
-        return f"1000 of which take {1e9 / hertz:.1f} µs" if hertz else "of an unknown duration"
+        return f"{1e9 / hertz:.1f} µs per 1000" if hertz else "of an unknown duration"
 
     def decapsulate(self, way: str, instructions: bool = False) -> float | None:
         """Return the cost of ML-KEM's decapsulation this way, in cycles or instructions."""

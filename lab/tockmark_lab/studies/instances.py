@@ -64,19 +64,19 @@ class Instance(Part, frozen=True):
 
     @property
     def per_run(self) -> float:
-        """The cycles per run, including those of others."""
+        """The cycles per run, including the cycles of others."""
         return (self.last - self.began) / self.runs
 
 
 class Lateness(Part, frozen=True):
-    """How late the alarm's upcall ran, rounded to a tick, and how many times."""
+    """The lateness of the alarm's upcall, rounded to a tick, and its frequency."""
 
     cycles: int
     times: Positive
 
 
 class Refusal(Part, frozen=True):
-    """What ran out: the instance that did not run, who reports why, and how much was left."""
+    """The resource that ran out, the instance that did not run, who reports it, and the rest."""
 
     instance: int
     full: Full

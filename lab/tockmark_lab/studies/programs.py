@@ -35,7 +35,7 @@ ALONE, WITH_ALARM = "none", "alarm"  # values of the parameter `beside`
 BY_SIZE = "Cost by size"  # a section of the catalogue
 LABEL, CYCLES, RATIO = 26, 12, 8
 DIGITS = 3  # of a ratio, after the point
-STRAY = 3  # instructions by which a sample may count too few, with the cache on
+STRAY = 3  # instructions that a sample may miss with the cache on
 
 LEGEND = (
     "Cycles of one whole run on the bare core; then, for each kernel, the ratio of the cycles as an"
@@ -117,7 +117,7 @@ class KernelResults:
     def ratios(
         self, bare: "KernelResults", key: ProgramKey, neighbour: str, icache: bool | None
     ) -> Ratios | None:
-        """Return the ratio of the cycles here to those of the bare program; None if not known."""
+        """Return the cycles here divided by the bare program's cycles; None if not known."""
         own, base = self.nets(key, neighbour, icache), bare.nets(key, ALONE, icache)
         both = [a / b for a, b in zip(own, base, strict=False) if b > 0]
         return Ratios(tuple(both)) if both else None
@@ -130,7 +130,7 @@ def program_key(row: Row) -> ProgramKey:
 
 
 def group_by_kernel(results: Iterable[Result]) -> list[KernelResults]:
-    """Group results by kernel. Those without a kernel come first, our own kernel comes last."""
+    """Group results by kernel. Results without a kernel come first, our own kernel comes last."""
     by_title: dict[str, list[Result]] = {}
     for result in results:
         by_title.setdefault(result.provenance.kernel.title, []).append(result)
@@ -271,7 +271,7 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
         levels = f", opt-level {kernel.opt_level}" if kernel.opt_level else ""
         layouts = f"{result.layouts} layouts" if result.layouts > 1 else "one layout"
         out += text.wrap(f"{kernel.title}{levels}, {layouts}: {name}", "    ", width)
-        out += [line for said in skipped_lines(result) for line in text.wrap(said, "", width)]
+        out += [line for skipped in skipped_lines(result) for line in text.wrap(skipped, "", width)]
         if why := result.incomplete:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE: {why[0]}{more}", "    ", width)

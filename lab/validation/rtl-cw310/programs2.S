@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The same code in flash, ROM and RAM, measured twice in each, with the i-cache off and then on. The
-// block between blk0 and blkend must also lie in ROM, at 0x8100; the program copies it to RAM. The
+// block between blk0 and blkend must also be in ROM, at 0x8100; the program copies it to RAM. The
 // comment after a line is the common part of its six names in expected.csv.
 .include "common.inc"
 .include "mixed2.inc"

@@ -58,11 +58,13 @@ HEADINGS = {  # the options of each group; options in no group are "Advanced"
     "What to measure": (
         "--kernel --base --head --row --limit --only --icache --lang --layouts --links --waits"
         " --limits --cycles --alarms --chain --loads --build --elf --commit --every --rows"
+        " --follow --beyond --seeds --seed --calls --attackers --mixes --step"
+        " --stack --alarm"
     ),
     "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
     "Output": (
         "--output --beside --all --json --markdown --profiles --show --against --functions --whole"
-        " --callgrind --diff --perfetto --around --from --to"
+        " --callgrind --diff --perfetto --around --from --to --file"
     ),
 }
 ADVANCED = "Advanced"
@@ -73,6 +75,7 @@ TYPES = {  # Typer's names for the values of options
     "<str>": "TEXT",
     "<list[str]>": "TEXT",
     "<int>": "N",
+    "<list[int]>": "N",
     "<int range>": "N",
     "<float range>": "N",
 }

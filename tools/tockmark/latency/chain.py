@@ -147,13 +147,13 @@ def find_family(program: Program, chain: str = ALARM) -> KernelFamily:
 
 
 def mark_options(
-    family: KernelFamily, program: Program, app: Mapping[str, int], more: Sequence[str] = ()
+    family: KernelFamily, program: Program, app: Mapping[str, int], own_marks: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the simulator's options for the points of a family in a kernel and in an app with the
-    symbols `app`, and for the marks `more` of the simulator. Raise TockmarkError if a point is
+    symbols `app`, and for the marks `own_marks` of the simulator. Raise TockmarkError if a point is
     missing."""
     own = {name for stage in family.stage for name in stage.own}
-    marks = [*dict.fromkeys([*more, *sorted(own)])]
+    marks = [*dict.fromkeys([*own_marks, *sorted(own)])]
     for stage in (*family.stage, *filter(None, [family.begins])):
         if stage.app is not None:
             marks.append(f"{stage.mark}={app[stage.app]:#x}")

@@ -243,10 +243,10 @@ def _verdicts(base: StoredLatency, new: StoredLatency) -> Iterator[RowVerdict]:
             yield RowVerdict(name, Verdict.GONE, limit=Limit.HARD, why=why)
     for load in new.loads:
         if (old := base_loads.get(load.name)) is not None:  # else it never came on the base
-            for of, value in WHICH.items():
-                traced = base.worst.load == new.worst.load == load.name and of == WORST
+            for percentile, value in WHICH.items():
+                traced = base.worst.load == new.worst.load == load.name and percentile == WORST
                 worst = (base.worst, new.worst) if traced else None
-                yield judge_wait(_name(new, load.name, of), old, load, value, worst)
+                yield judge_wait(_name(new, load.name, percentile), old, load, value, worst)
 
 
 def judge_wait(
@@ -282,8 +282,8 @@ def judge_wait(
     )
 
 
-def _name(latency: StoredLatency, load: str, of: str) -> WaitName:
-    return WaitName(f"wait.{latency.chain}", {"load": load, "of": of}, latency.icache)
+def _name(latency: StoredLatency, load: str, percentile: str) -> WaitName:
+    return WaitName(f"wait.{latency.chain}", {"load": load, "of": percentile}, latency.icache)
 
 
 def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:

@@ -281,9 +281,9 @@ class _Measurement:
         slots = (*others, app) if load.behind else (app, *others)
         boot = Boot(name, app, slots, (), load.number, 0)
         kernel = with_words(options.kernel, {RESTARTS_WORD: NO_END})
-        out = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
+        folder = paths.WRITTEN / "latency" / options.kernel.sha256[:8] / options.chain
         words = {"cf_calls": count, "cf_step": first, "cf_milliseconds": 0}
-        return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
+        return build_image(boot, AppBuild(APPS, 2), kernel, options.board, folder, words)
 
     def _run(self, load: RunLoad, first: int, count: int) -> RanBoot:
         """Run a boot of a load with `count` alarms, from number `first` on."""
@@ -394,7 +394,7 @@ class Follower:
 
     def follow(self, lines: Sequence[str]) -> dict[str, Span]:
         """Return the longest span of each kind. A span that is open at the end does not count."""
-        off, look, call, core = (self.longest[kind] for kind in (OFF, LOOK, CALL, CORE))
+        interrupts_off, look, call, core = (self.longest[kind] for kind in (OFF, LOOK, CALL, CORE))
         user, running, asleep = False, None, False
         last = int(lines[0][:10]) if lines else 0
         for number, line in enumerate(lines):
@@ -407,7 +407,7 @@ class Follower:
             if user:
                 asleep = False
                 if not was_user:
-                    off.close(number, last)
+                    interrupts_off.close(number, last)
                     look.close(number, last)
                     if running != (running := self.owner(pc)):
                         core.close(number, last)
@@ -416,7 +416,7 @@ class Follower:
                 if was_user:
                     look.open(number, last)
                 if line.endswith("handler"):
-                    off.open(number, last)
+                    interrupts_off.open(number, last)
                 if pc in self.looks:
                     look.close(number, last)
                     look.open(number, last)
@@ -437,20 +437,20 @@ class Follower:
         instruction = decode(insn)
         if instruction.kind not in SYSTEM:
             return
-        off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
+        interrupts_off, look, core = (self.longest[kind] for kind in (OFF, LOOK, CORE))
         if instruction.kind == Kind.WAIT:
-            for span in (off, look, core):
+            for span in (interrupts_off, look, core):
                 span.close(line, cycle)
         elif instruction.kind == Kind.RETURN:
-            off.close(line, cycle)
+            interrupts_off.close(line, cycle)
         elif instruction.kind == Kind.CSR and instruction.imm == MSTATUS:
             source = instruction.rs1
             value = source if instruction.function & 4 else self._registers[source]
             operation = instruction.function & 3
             if (operation == CLEARS and value & MIE) or (operation == WRITES and not value & MIE):
-                off.open(line, cycle)
+                interrupts_off.open(line, cycle)
             elif operation != CLEARS and value & MIE:
-                off.close(line, cycle)
+                interrupts_off.close(line, cycle)
 
 
 def longest_spans(

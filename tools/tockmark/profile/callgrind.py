@@ -69,14 +69,14 @@ def _functions(graph: Graph) -> Iterator[str]:
 
     for node, (home, _) in graph.begins.items():
         yield from position("", home, node)
-        here = home
+        current_file = home
         costs: list[tuple[Line, Node | None, Cost]] = []
         costs += [(line, None, cost) for line, cost in graph.own.get(node, {}).items()]
-        costs += [(line, to, graph.whole[node, line, to]) for line, to in edges[node]]
+        costs += [(line, callee, graph.whole[node, line, callee]) for line, callee in edges[node]]
         for (file, number), callee, cost in sorted(costs, key=lambda line_cost: line_cost[0]):
-            if file != here:
+            if file != current_file:
                 yield f"{'fe' if file == home else 'fi'}={files(file or UNKNOWN)}"
-                here = file
+                current_file = file
             if callee is not None:
                 first_file, first = graph.begins[callee]
                 yield from position("c", first_file, callee)

@@ -181,8 +181,8 @@ def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[ShareChange, 
         ShareChange(names.get(name, name), share, after[names[name]] if name in names else NOTHING)
         for name, share in before.items()
     ]
-    came = after.keys() - set(names.values())
-    changes += [ShareChange(name, NOTHING, after[name]) for name in came]
+    added = after.keys() - set(names.values())
+    changes += [ShareChange(name, NOTHING, after[name]) for name in added]
     return tuple(sorted(changes, key=lambda c: (-abs(c.instructions), -abs(c.cycles), c.name)))
 
 
@@ -285,16 +285,16 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
 
 
 def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str]:
-    def together(some: Sequence[ShareChange], name: str) -> ShareChange:
+    def summed(group: Sequence[ShareChange], name: str) -> ShareChange:
         sides = (
-            sum_shares((change.base for change in some), name),
-            sum_shares((change.new for change in some), name),
+            sum_shares((change.base for change in group), name),
+            sum_shares((change.new for change in group), name),
         )
         return ShareChange(name, *sides)
 
     table = NamedTable(subject, COLUMNS)
-    whole = together(changes, total)
-    for change in (*first_rows(changes, SHOWN, together), whole):
+    whole = summed(changes, total)
+    for change in (*first_rows(changes, SHOWN, summed), whole):
         if change is whole:
             table.add(RULE)
         table.add_named(
@@ -311,12 +311,12 @@ def _sizes(growth: Sequence[Growth]) -> list[str]:
         return ["No function or object was added, removed or resized."]
     table = NamedTable("function or object", SIZE_COLUMNS, text.shortened)
 
-    def together(some: Sequence[Growth], name: str) -> Growth:
-        grown = sum(grown.flash for grown in some), sum(grown.ram for grown in some)
+    def summed(growths: Sequence[Growth], name: str) -> Growth:
+        grown = sum(grown.flash for grown in growths), sum(grown.ram for grown in growths)
         return Growth(name, SymbolSize(), SymbolSize(0, *grown))
 
-    whole = together(growth, "sum")
-    for grown in (*first_rows(growth, SHOWN, together), whole):
+    whole = summed(growth, "sum")
+    for grown in (*first_rows(growth, SHOWN, summed), whole):
         if grown is whole:
             table.add(RULE)
         # A line that sums up several names shows only the change.

@@ -55,13 +55,13 @@ def tables(profile: StoredProfile) -> str:
 
 
 def first_rows(
-    every: Sequence[Shown], most: int, together: Callable[[Sequence[Shown], str], Shown]
+    every: Sequence[Shown], most: int, summed: Callable[[Sequence[Shown], str], Shown]
 ) -> list[Shown]:
-    """Return at most `most` rows; `together` sums up those that do not fit in the last one."""
+    """Return at most `most` rows; `summed` adds up those that do not fit in the last one."""
     if len(every) <= most:
         return [*every]
     rest = every[most - 1 :]
-    return [*every[: most - 1], together(rest, f"{len(rest)} more")]
+    return [*every[: most - 1], summed(rest, f"{len(rest)} more")]
 
 
 def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:

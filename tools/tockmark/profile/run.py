@@ -98,8 +98,8 @@ class Codes:
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
             ran.setdefault(self.owner(user, address), set()).add(address)
-        for owner, there in ran.items():
-            self._programs[owner].look_up(there)
+        for owner, owned in ran.items():
+            self._programs[owner].look_up(owned)
 
     def code_of(self, step: Step) -> tuple[int, Program]:
         """Return the owner of an instruction's stack, and its program."""
@@ -143,12 +143,14 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
 
     spent = attribute_cycles(sample, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
-    kept = file.stored_profile(spent, *row, options.measured, options.board.name, options.apps.lang)
+    stored = file.stored_profile(
+        spent, *row, options.measured, options.board.name, options.apps.lang
+    )
     counted = series_samples(run.row, "instret")[run.number]
     has_both_counts = options.apps.abi != 1  # ABI 1 counts instructions in other samples
-    if has_both_counts and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
+    if has_both_counts and abs(stored.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
-            f"the trace has {kept.instructions} instructions, but the app counted {counted}",
+            f"the trace has {stored.instructions} instructions, but the app counted {counted}",
             "report this",
         )
     board = f"{options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}"
@@ -157,15 +159,15 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
         [
             f"{options.label}: sample {run.number + 1} of {len(series_samples(run.row, 'cycles'))},"
             f" {sample.cycles} cycles",
-            f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
+            f"kernel  {file.hashed_title(stored.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
             f"check   the figures below add up to the app's {sample.cycles} cycles{instructions};",
             "        the run without the retirement port printed the same log, byte for byte",
             "",
-            report.tables(kept),
+            report.tables(stored),
         ]
     )
-    sampled = report.total_in_words(kept, run.overhead, OVERHEADS[run.row.by])
+    sampled = report.total_in_words(stored, run.overhead, OVERHEADS[run.row.by])
     elves = [options.kernel.path, *codes.apps_of(sample.steps)]
     if options.callgrind is not None:
         graph = Graph()
@@ -173,14 +175,14 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
         callgrind.write(options.callgrind, graph, f"{options.label}, {board}: one steady sample")
     files = {
         "profile.txt": f"{text}\n",
-        "profile.json": file.text(kept),
-        "stacks.folded": report.folded(kept),
-        "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", sampled),
+        "profile.json": file.text(stored),
+        "stacks.folded": report.folded(stored),
+        "flame.svg": report.flame_graph(stored, f"{stored.kernel.title}, {board}", sampled),
         "sample.txt": "".join(report.listing(spent, elves)),
     }
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
-    return kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {', '.join(files)}"
+    return stored, f"{text}\n\nwritten to {paths.shown(options.out)}: {', '.join(files)}"
 
 
 def default_out(

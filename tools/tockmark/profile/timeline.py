@@ -254,8 +254,8 @@ class _Builder:
     def _close(self) -> None:
         if self._open is not None and self._end > self._begin:
             ((most, _),) = self._functions.most_common(1)
-            more: Args = {"instructions": self._instructions, "mostly": most}
-            self.slices.append(_slice(*self._open, self._begin, self._end, more))
+            details: Args = {"instructions": self._instructions, "mostly": most}
+            self.slices.append(_slice(*self._open, self._begin, self._end, details))
         self._open, self._instructions = None, 0
         self._functions.clear()
 
@@ -294,16 +294,22 @@ class _Builder:
         self.instants.append(Instant(track, name, at, {"cycle": at, **args}))
 
 
-def _slice(track: str, name: str, begin: int, end: int, more: Args | None = None) -> Slice:
-    return Slice(track, name, begin, end, {"cycle": begin, "cycles": end - begin, **(more or {})})
+def _slice(track: str, name: str, begin: int, end: int, details: Args | None = None) -> Slice:
+    return Slice(
+        track, name, begin, end, {"cycle": begin, "cycles": end - begin, **(details or {})}
+    )
 
 
-def _waits(rises: Sequence[int], taken: Sequence[tuple[int, str]], end: int) -> list[Slice]:
+def _waits(
+    rises: Sequence[int], taken_interrupts: Sequence[tuple[int, str]], end: int
+) -> list[Slice]:
     """Return a slice from each rise of the interrupt line to the next taken interrupt, the next
     rise or the end, whichever is first."""
     waits = []
     for rise, again in zip(rises, [*rises[1:], end], strict=False):
-        when, cause = next(((at, cause) for at, cause in taken if at >= rise), (end, PENDING))
+        when, cause = next(
+            ((at, cause) for at, cause in taken_interrupts if at >= rise), (end, PENDING)
+        )
         if again < when:
             when, cause = again, NOT_TAKEN
         if when > rise:
@@ -328,8 +334,8 @@ def format_chrome_trace(timeline: Timeline) -> str:
     def ns(cycle: int) -> int:  # Perfetto's resolution, so adjacent slices stay adjacent
         return cycle * 1_000_000_000 // timeline.clock_hz
 
-    def event(kind: str, **more: object) -> dict[str, object]:
-        return {"ph": kind, "pid": PROCESS, **more}
+    def event(kind: str, **fields: object) -> dict[str, object]:
+        return {"ph": kind, "pid": PROCESS, **fields}
 
     def metadata(key: str, thread: int, **args: object) -> dict[str, object]:
         return event("M", tid=thread, name=key, args=args)
@@ -411,9 +417,12 @@ ExtraSlices = Callable[[TracedSteps], list[Slice]]  # returns the slices of furt
 
 
 def timeline(
-    options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices = lambda _: []
+    options: ProfileOptions,
+    catalogue: Catalogue,
+    window: Window,
+    extra_slices: ExtraSlices = lambda _: [],
 ) -> Timeline:
-    """Simulate a row again and return the events of the window, including those that `more`
+    """Simulate a row again and return the events of the window, including those that `extra_slices`
     returns.
 
     Raise TockmarkError if the kernel does not measure the row, the simulator with the retirement
@@ -453,7 +462,7 @@ def timeline(
     end = min(end, steps[-1][0]) if run.over else end
     events = trace_events(steps, codes, processes, options.apps.abi, end, raised)
     upcalls = [instant.at for instant in events.instants if instant.name == UPCALL]
-    further = more(TracedSteps(kernel, image, steps, raised, upcalls))
+    further = extra_slices(TracedSteps(kernel, image, steps, raised, upcalls))
     slices = [*events.slices, *further, *map(_sample_slice, samples)]
     *interrupts, of_kernel = TRACKS
     own = [*interrupts, *sorted({part.track for part in further}), of_kernel]
@@ -472,11 +481,15 @@ def timeline(
 
 
 def write_timeline(
-    options: ProfileOptions, catalogue: Catalogue, window: Window, more: ExtraSlices, path: Path
+    options: ProfileOptions,
+    catalogue: Catalogue,
+    window: Window,
+    extra_slices: ExtraSlices,
+    path: Path,
 ) -> str:
     """Write the timeline of a row as trace events and return a summary."""
     check_writable([path], FORM)
-    result = timeline(options, catalogue, window, more)
+    result = timeline(options, catalogue, window, extra_slices)
     events = format_chrome_trace(result)
     write_whole({path: events})
     counts = "".join(f", {len(cycles)} {name}" for name, cycles in result.counted.items())
@@ -510,17 +523,21 @@ def _check_length(begin: int, end: int) -> None:
         )
 
 
-def window_of(asked: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
+def window_of(requested: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
     """Return the first cycle of the window, the cycle after the last, and a description."""
-    if not asked.by_sample:
-        begin = asked.begin if asked.begin is not None else max((asked.end or 0) - MOST_CYCLES, 0)
-        end = asked.end if asked.end is not None else begin + MOST_CYCLES
+    if not requested.by_sample:
+        begin = (
+            requested.begin
+            if requested.begin is not None
+            else max((requested.end or 0) - MOST_CYCLES, 0)
+        )
+        end = requested.end if requested.end is not None else begin + MOST_CYCLES
         _check_length(begin, end)
         return begin, end, f"cycles {begin} to {end}"
     if not samples:
         raise TockmarkError("cannot find the samples of this row", "give --from and --to")
     steady = samples[1:] or samples  # the first one is cold
-    if asked.around == "worst":
+    if requested.around == "worst":
         chosen_sample = max(steady, key=lambda sample: sample.value)
     else:
         stats = summarise([sample.value for sample in samples])
@@ -529,7 +546,7 @@ def window_of(asked: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, s
     margin = max((chosen_sample.end - chosen_sample.begin) // AROUND, LEAST_AROUND)
     begin = max(chosen_sample.begin - margin, 0)
     end = min(chosen_sample.end + margin, begin + MOST_CYCLES)
-    chosen = f"sample {chosen_sample.number + 1} of {len(samples)}, the {asked.around}"
+    chosen = f"sample {chosen_sample.number + 1} of {len(samples)}, the {requested.around}"
     cut = f", cut at {MOST_CYCLES:,} cycles" if end < chosen_sample.end else ""
     return begin, end, f"{chosen}: cycles {begin} to {end}{cut}"
 
@@ -628,12 +645,12 @@ class _TracedBoot:
     def traced(self, begin: int = 0, end: int | None = None) -> Iterator[str]:
         """Yield the instructions of the cycles from `begin` to `end`, or to the end of the run."""
         shown = ProgressLine(QUIET)
-        more = ["--itrace", "-", "--from", str(begin)]
+        arguments = ["--itrace", "-", "--from", str(begin)]
         if end is not None:
-            more += ["--to", str(end), "--max-cycles", str(end + BEHIND)]
+            arguments += ["--to", str(end), "--max-cycles", str(end + BEHIND)]
         with tempfile.TemporaryDirectory() as folder:
             uart = Path(folder) / "uart.log"
-            simulation = self._tracing.start_here(self._start, "--uart", str(uart), *more)
+            simulation = self._tracing.start_here(self._start, "--uart", str(uart), *arguments)
             try:
                 for line in instructions(simulation.lines()):
                     yield line
@@ -650,8 +667,8 @@ class _TracedBoot:
         """Raise TockmarkError if the traced run printed anything else than the plain one."""
         plain = [line for line in log.split("\n") if not line.startswith(SIM_MARK)]
         whole, last = self._printed[:-1], self._printed[-1]
-        there = plain[len(whole)] if len(whole) < len(plain) else ""
-        if [*map(as_text, whole)] != plain[: len(whole)] or not there.startswith(as_text(last)):
+        expected = plain[len(whole)] if len(whole) < len(plain) else ""
+        if [*map(as_text, whole)] != plain[: len(whole)] or not expected.startswith(as_text(last)):
             raise TockmarkError(
                 "the run with the retirement port printed another log", "report this"
             )

@@ -654,10 +654,8 @@ def overhead_notes(result: Result, icaches: Sequence[bool | None] | None = None)
         error = result.control_error(icache, lang)
         if row is not None and row.net is not None:
             error_text = "no null controls" if error is None else f"null controls ±{number(error)}"
-            in_lang = f" in {LANGS[lang]}" * (len(result.langs) > 1)
-            notes.append(
-                f"{number(row.net)} with the i-cache {ICACHE[icache]}{in_lang} ({error_text})"
-            )
+            in_lang = f", {LANGS[lang]}" * (len(result.langs) > 1)
+            notes.append(f"{number(row.net)} (i-cache {ICACHE[icache]}{in_lang}, {error_text})")
     counter = result.provenance.counter
     by = f" by {COUNTERS[counter]}" if counter != PERF else ""
     by += ", which counts no instructions" if counter == CYCLECOUNT else ""

@@ -36,7 +36,7 @@ from tockmark.site.model import (
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import screen, single_row
 
-# The meaning of each kind of timing.
+# The meaning of each timing.
 TIMING: dict[Timing, str] = {
     "hardware": "Measured on hardware.",
     "rtl": "Simulated with the RTL of the whole chip, without any model. Not compared with a chip.",

@@ -93,18 +93,18 @@ class Builder:
     built: set[Path] = field(default_factory=set)  # kernels built by this object
     seconds: float = 0.0  # spent on building
 
-    def build(self, commit: Commit, link_args: str = "", more: Path | None = None) -> Path:
+    def build(self, commit: Commit, link_args: str = "", extra_file: Path | None = None) -> Path:
         """Return the ELF of a commit's kernel, linked with the additional arguments `link_args`.
 
-        `more` is a file that the linker writes with these arguments; it is stored next to the
+        `extra_file` is a file that the linker writes with these arguments; it is stored next to the
         kernel. Raise BuildError if the patch does not fit, the command fails, or a file is missing;
         raise TockmarkError after Ctrl-C."""
-        kept = self.elf_path(commit, link_args)
-        if kept.is_file() and (kept in self.built or not self.fresh):
-            return kept
+        elf = self.elf_path(commit, link_args)
+        if elf.is_file() and (elf in self.built or not self.fresh):
+            return elf
         start = time.monotonic()
         try:
-            self._make(commit, link_args, kept, more)
+            self._make(commit, link_args, elf, extra_file)
         except KeyboardInterrupt:
             raise TockmarkError(
                 f"interrupted while building {commit.short}; earlier builds are cached",
@@ -113,16 +113,16 @@ class Builder:
             ) from None
         finally:
             self.seconds += time.monotonic() - start
-        self.built.add(kept)
-        return kept
+        self.built.add(elf)
+        return elf
 
     def build_with_inputs(self, commit: Commit) -> tuple[Path, Path]:
         """Return the ELF of a commit's kernel and an archive of the linker's inputs. Raise
         BuildError as `build` does."""
         # The same name for both sides, since flags may affect the names of symbols.
-        made = self.worktree.path.parent.parent / REPRODUCED
-        kept = self.build(commit, f"--reproduce={made}", made)
-        return kept, kept.with_name(REPRODUCED)
+        archive = self.worktree.path.parent.parent / REPRODUCED
+        elf = self.build(commit, f"--reproduce={archive}", archive)
+        return elf, elf.with_name(REPRODUCED)
 
     def origin(self, commit: Commit) -> dict[str, str]:
         """Return what the ELF of a commit's kernel may not say: the commit, and the opt-level of
@@ -145,35 +145,37 @@ class Builder:
         digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 
-    def _make(self, commit: Commit, link_args: str, kept: Path, more: Path | None) -> None:
-        log, top = kept.with_name("build.log"), self.worktree.path
+    def _make(self, commit: Commit, link_args: str, elf: Path, extra_file: Path | None) -> None:
+        log, top = elf.with_name("build.log"), self.worktree.path
         self.worktree.check_out(commit)
         if self.recipe.patch is not None:
             try:
                 self.recipe.patch.put(self.worktree.path)
             except TockmarkError as error:
                 raise BuildError(f"{commit.short} cannot be built: {error}") from error
-        for old in filter(None, (*self.recipe.made_in(top), more)):
+        for old in filter(None, (*self.recipe.made_in(top), extra_file)):
             old.unlink(missing_ok=True)  # so that no other commit's kernel is used
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        variant = " for pairs" if more else f", {link_args}" * bool(link_args)
+        elf.parent.mkdir(parents=True, exist_ok=True)
+        variant = " for pairs" if extra_file else f", {link_args}" * bool(link_args)
         ended = self._run(link_args, log, f"building {commit.short}{variant}")
         if ended.why or ended.code:
             last = quoted(_last_line(log)) or "no output"
             failure = ended.why or f"failed with code {ended.code}"
             raise BuildError(f"the build of {commit.short} {failure}: {last}", f"see {shown(log)}")
-        made = [path.read_bytes() for path in self.recipe.made_in(top)]
-        if len(set(made)) != 1:
-            output = f"{len(set(made))} kernels" if made else f"no {self.recipe.elf or 'kernel'}"
+        kernels = [path.read_bytes() for path in self.recipe.made_in(top)]
+        if len(set(kernels)) != 1:
+            output = (
+                f"{len(set(kernels))} kernels" if kernels else f"no {self.recipe.elf or 'kernel'}"
+            )
             raise BuildError(
                 f"the build of {commit.short} succeeded, but made {output}",
                 f"give the path of the kernel with --elf; see {shown(log)}",
             )
-        if more is not None:
-            if not more.is_file():
+        if extra_file is not None:
+            if not extra_file.is_file():
                 raise BuildError(f"the build of {commit.short} ignores {LINK_ARGS}")
-            shutil.move(more, kept.with_name(REPRODUCED))
-        replace_whole({kept: made[0]})
+            shutil.move(extra_file, elf.with_name(REPRODUCED))
+        replace_whole({elf: kernels[0]})
 
     def _run(self, link_args: str, log: Path, title: str) -> Child:
         """Run the user's command to its end and show the last line of its output. Its child
@@ -431,13 +433,13 @@ def pair_of_commits(
     start = time.monotonic()
     with (
         build_sides(tree, revisions, recipe, fresh) as (old, new),
-        temporary_folder(paths.PAIRS) as to,
+        temporary_folder(paths.PAIRS) as folder,
     ):
         pair = KernelPair(
             (str(old.commit), str(new.commit)), (old, new), (old.builder, new.builder)
         )
         try:
-            pairs = Pairs.of((old, new), to)
+            pairs = Pairs.of((old, new), folder)
         except UnpairedError as error:
             pair = replace(pair, unpaired=str(error))
         else:

@@ -78,8 +78,8 @@ _UNNAMED = re.compile(r"OUTLINED_FUNCTION|anon$|L__unnamed|\.rodata\.(?:str|cst)
 
 def without_numbers(name: str) -> str:
     """Return a name without the numbers and hashes of compilers."""
-    for numbered, kept in _NUMBERED:
-        name = numbered.sub(kept, name)
+    for numbered, replacement in _NUMBERED:
+        name = numbered.sub(replacement, name)
     return name
 
 
@@ -357,20 +357,20 @@ class RelinkInputs:
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
         """Link as Relinkable describes."""
         self._write(room)
-        ordering, made = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
+        ordering, elf_path = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
         ordering.write_text("".join(f"{mark}\n" for mark in order))
-        more = [f"--symbol-ordering-file={ordering.relative_to(self.folder)}"] if order else []
-        more += ["--no-warn-symbol-ordering", "-o", str(made.relative_to(self.folder))]
-        _run(self.linker, [*self.words, *more], self.folder)
-        return read_elf(made)
+        options = [f"--symbol-ordering-file={ordering.relative_to(self.folder)}"] if order else []
+        options += ["--no-warn-symbol-ordering", "-o", str(elf_path.relative_to(self.folder))]
+        _run(self.linker, [*self.words, *options], self.folder)
+        return read_elf(elf_path)
 
     def link_again(self) -> Elf:
         """Link the original inputs again."""
-        made = self.folder / "tockmark/as-it-was.elf"
-        made.parent.mkdir(exist_ok=True)
+        elf_path = self.folder / "tockmark/as-it-was.elf"
+        elf_path.parent.mkdir(exist_ok=True)
         response = f"@{RESPONSE}"
-        _run(self.linker, [response, "-o", str(made.relative_to(self.folder))], self.folder)
-        return read_elf(made)
+        _run(self.linker, [response, "-o", str(elf_path.relative_to(self.folder))], self.folder)
+        return read_elf(elf_path)
 
     def ordered_sections(self) -> list[InputSection]:
         """Return the sections as Relinkable describes."""
@@ -561,7 +561,7 @@ class PairedLinks:
             if n not in moved and head_span and not _alike(span.content, head_span.content)
         ]
         retargeted = [n for n in different if not self.slots[n].changed]
-        names = [tuple(self.slots[n].title for n in some) for some in (moved, retargeted)]
+        names = [tuple(self.slots[n].title for n in numbers) for numbers in (moved, retargeted)]
         return LinkPair(paths, *names)
 
     def _order(self, number: int) -> list[int]:
@@ -648,13 +648,13 @@ def without_marks(elf: Elf) -> bytes:
         (n, section) for n, section in enumerate(elf.sections) if section.kind == SYMBOLS
     )
     entries = list(SYMBOL.iter_unpack(elf.section_bytes(table)))
-    kept = [
+    kept_entries = [
         entry
         for entry, symbol in zip(entries, elf.symbols, strict=True)
         if MARK not in symbol.name[: len(MARK)]
     ]
-    local = sum(entry[3] >> 4 == 0 for entry in kept)
-    symbols = b"".join(SYMBOL.pack(*entry) for entry in kept)
+    local = sum(entry[3] >> 4 == 0 for entry in kept_entries)
+    symbols = b"".join(SYMBOL.pack(*entry) for entry in kept_entries)
     data[table.start : table.start + len(symbols)] = symbols
     header = int.from_bytes(data[_SECTIONS_AT : _SECTIONS_AT + 4], "little") + SECTION * number
     struct.pack_into("<I", data, header + _SIZE, len(symbols))
