@@ -60,7 +60,10 @@ def test_a_file_is_read_back_unchanged(tmp_path: Path) -> None:
         ("", "it is not JSON"),
         ("{}", "not a tockmark-validation of version 2"),
         ("[]", "not a tockmark-validation of version 2"),
-        ('{"format": "tockmark-validation", "version": 1}', "not a tockmark-validation of version 2"),
+        (
+            '{"format": "tockmark-validation", "version": 1}',
+            "not a tockmark-validation of version 2",
+        ),
         ('{"format": "tockmark-validation", "version": 2}', "missing required field"),
     ],
 )

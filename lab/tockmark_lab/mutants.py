@@ -41,7 +41,8 @@ Command = tuple[str, ...]
 @dataclass(frozen=True)
 class MutantTest:
     """A test command that fails for a wrong program, and the command that builds the program. If
-    the build fails, the mutant is not a valid program."""
+    the build fails, the mutant is not a valid program.
+    """
 
     test: Command
     build: Command = ()
