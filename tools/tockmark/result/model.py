@@ -65,6 +65,7 @@ CYCLE = 1  # the allowed offset of a control with the cache off
 STRAY = 1  # the allowed error of Ibex's minstret, in instructions
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # the allowed offset with the cache on, as a share of time.read
 SLOPE = "cycles of a pass"  # the name of a control's slope
+INVALID_ROW = "invalid row: "  # the prefix of such a reason in `Result.incomplete`
 ABSENT_LISTS = ("failed", "skipped", "missing")  # the result's lists of absent rows
 Samples = Mapping[str, tuple[int, ...]]  # by series, the cold sample first; {}: not measured
 
@@ -436,10 +437,12 @@ def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
     row of the same kind gives the cost, or the first control if it is off."""
     with_costs = list(rows)
     for ids in (OVERHEADS, CONTROLS):
-        first = {_place(row, row.id): row for row in reversed(with_costs) if row.id in ids.values()}
+        first = {
+            _boot_key(row, row.id): row for row in reversed(with_costs) if row.id in ids.values()
+        }
         costs = {boot: _costs(row) for boot, row in first.items()}
         for n, row in enumerate(with_costs):
-            by_layout = costs.get(_place(row, ids[row.by]), [])
+            by_layout = costs.get(_boot_key(row, ids[row.by]), [])
             if any(by_layout) and row.id not in ids.values():
                 more = [*by_layout, *[{}] * len(row.readings)]
                 both = zip(row.readings, more, strict=False)
@@ -447,7 +450,7 @@ def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(with_costs)
 
 
-def _place(row: Row, id_: str) -> object:
+def _boot_key(row: Row, id_: str) -> object:
     return id_, row.boot, row.icache, row.lang
 
 
@@ -529,7 +532,7 @@ class Control:
     @property
     def message(self) -> str:
         """The error with its boot."""
-        return f"wrong: {_in_boot(self.row, params=False)}: {self.error}"
+        return f"{INVALID_ROW}{_in_boot(self.row, params=False)}: {self.error}"
 
     @property
     def error(self) -> str | None:
@@ -659,7 +662,11 @@ class Result:
         return (
             *self.problems,
             *(f"failed: {_in_boot(gone)}: {gone.why}" for gone in self.failed),
-            *(f"wrong: {_in_boot(row)}: {error}" for row in self.rows for error in row.errors),
+            *(
+                f"{INVALID_ROW}{_in_boot(row)}: {error}"
+                for row in self.rows
+                for error in row.errors
+            ),
             *(control.message for control in self.controls if control.error),
             *_missing(self.missing),
         )

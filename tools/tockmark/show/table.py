@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
-from tockmark.result.model import Result, Row, common_icaches, ratio
+from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, ratio
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
@@ -477,7 +477,7 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
             out += _sections([result.column(cache, lang) for cache in some], several, catalogue)
     out += _overheads(result)
     out += _errors(result.rows)
-    why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
+    why = [reason for reason in result.incomplete if not reason.startswith(INVALID_ROW)]
     out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped_lines(result)
