@@ -43,7 +43,7 @@ def recounted(row: Row, **series: Series | None) -> Row:
 
 
 def of_another_kernel(result: Result) -> Result:
-    """Return the result with an unknown kernel: for the same kernel, other counts would be refused."""
+    """Return the result with an unknown kernel. For the same kernel other counts are refused."""
     layouts = tuple(
         structs.replace(layout, sha256="0" * 64) for layout in result.provenance.layouts
     )

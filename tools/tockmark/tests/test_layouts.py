@@ -20,7 +20,7 @@ LAYOUTS = tuple(Layout(f"k{n}.elf", link=digit * 64, seed=n) for n, digit in enu
 
 
 def measured(catalogue: Catalogue, cycles: int, layout: int = 0, **others: list[str]) -> Result:
-    """Return the result of a run in one layout. `cycles` is the loop's samples with the overhead."""
+    """Return a run in one layout; the loop's samples are `cycles`, with the overhead."""
     records = {**RECORDS, **others}
     loop = [r.replace("(3341,3343)*5", f"{cycles}*10") for r in records["loop"]]
     lines = [
