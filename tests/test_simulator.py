@@ -329,8 +329,8 @@ def marked(folder: Path, *marks: str) -> tuple[list[tuple[int, str]], str]:
     done = simulate(folder, START + MARKED, *(word for mark in marks for word in ("--mark", mark)))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n")
-    found = [line[1:].split() for line in lines if line.startswith(OWN_LINE)]
-    return [(int(cycle), name) for cycle, name in found], "".join(
+    marked_lines = [line[1:].split() for line in lines if line.startswith(OWN_LINE)]
+    return [(int(cycle), name) for cycle, name in marked_lines], "".join(
         line for line in lines if not line.startswith(OWN_LINE)
     )
 
