@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The apps' side of the UART protocol (apps/runtime/protocol.c, series.c), compiled for the host.
 
-What the C code prints is read back by a decoder written here, which shares nothing with it, and
-by the tool's own.
+The output of the C code is decoded by an independent decoder in this file, and by the tool's.
 """
 
 import binascii
@@ -46,22 +45,22 @@ class Out(ctypes.Structure):
 
 @dataclass
 class Printer:
-    """One app's output, through the C code."""
+    """An encoder for the output of an app, in C."""
 
     code: ctypes.CDLL
 
     def record(
         self, app: str, fill: Callable[[ctypes.CDLL, Out], None], kind: str = "k", seq: int = 0
     ) -> list[bytes]:
-        """The lines of one record: `kind`, and what `fill` adds."""
+        """Return the lines of a record: its kind, and the words that `fill` adds."""
         return of_writes(self.writes(app, [(kind, fill)], seq))
 
     def writes(
         self, app: str, records: list[tuple[str, Callable[[ctypes.CDLL, Out], None]]], seq: int = 0
     ) -> list[bytes]:
-        """What is written of records that go out together."""
-        found: list[bytes] = []
-        write = WRITE(lambda text, length: found.append(text[:length]))
+        """Return the writes of records that are sent together."""
+        lines: list[bytes] = []
+        write = WRITE(lambda text, length: lines.append(text[:length]))
         out = Out(app=app.encode(), write=write, seq=seq)
         for number, (kind, fill) in enumerate(records):
             if number:
@@ -69,12 +68,12 @@ class Printer:
             self.code.tm_record(ctypes.byref(out), kind.encode())
             fill(self.code, out)
         self.code.tm_record_end(ctypes.byref(out))
-        return found
+        return lines
 
 
 def of_writes(writes: list[bytes]) -> list[bytes]:
-    """The lines in these writes, without what fills them up; each write as a console takes it that
-    sends 64 bytes at a time: a piece is a line."""
+    """Return the lines in writes, without their padding. A console sends 64 bytes at a time, and
+    each such piece must be a line."""
     lines = []
     for text in writes:
         pieces = [text[at : at + LINE_MAX] for at in range(0, len(text), LINE_MAX)]
@@ -100,7 +99,7 @@ def printer(tmp_path_factory: pytest.TempPathFactory) -> Printer:
 
 
 def read_back(lines: list[bytes], app: str, seq: int = 0) -> str:
-    """The record in these lines, after checking each as the protocol's page tells."""
+    """Return the record in these lines, after checking each line as documented."""
     texts = []
     for number, line in enumerate(lines):
         assert len(line) <= LINE_MAX
@@ -117,13 +116,13 @@ def read_back(lines: list[bytes], app: str, seq: int = 0) -> str:
 
 
 def series(values: list[int]) -> Callable[[ctypes.CDLL, Out], None]:
-    """Adds a series whose values stand in every second word, as an app's samples do."""
+    """Return a function that adds a series with its values in every second word, like samples."""
     words = (ctypes.c_uint32 * (2 * len(values)))(*[w for value in values for w in (value, 0)])
     return lambda code, out: code.tm_record_series(ctypes.byref(out), words, 2, len(values))
 
 
 def runs(text: str) -> list[int]:
-    """The samples that a data record's runs stand for."""
+    """Return the samples in the runs of a data record."""
     samples: list[int] = []
     for word in text.split(" "):
         group, star, times = word.partition("*")
@@ -136,12 +135,12 @@ def runs(text: str) -> list[int]:
 
 
 @given(data=st.binary(max_size=100).filter(lambda data: b"\0" not in data))
-def test_crc_is_the_standard_one(printer: Printer, data: bytes) -> None:
+def test_the_crc_is_the_standard_one(printer: Printer, data: bytes) -> None:
     assert printer.code.tm_crc16(data, len(data)) == binascii.crc_hqx(data, 0xFFFF)
 
 
 @given(app=APP, words=WORDS, seq=st.integers(0, 90_000))
-def test_a_record_comes_back_whatever_its_length(
+def test_a_record_of_any_length_is_decoded(
     printer: Printer, app: str, words: list[str], seq: int
 ) -> None:
     text = " ".join(words)
@@ -151,19 +150,19 @@ def test_a_record_comes_back_whatever_its_length(
     assert read_back(lines, app, seq) == f"k {text}"
 
 
-# Without the words by which this test finds where the second record begins.
+# Without the words that mark where the second record begins.
 OTHERS = WORDS.filter(lambda words: not {"+", "data"} & set(words))
 
 
 @given(app=APP, first=OTHERS, second=OTHERS)
-def test_records_that_go_out_together_come_back(
+def test_records_that_are_sent_together_are_decoded(
     printer: Printer, app: str, first: list[str], second: list[str]
 ) -> None:
-    def adding(words: list[str]) -> Callable[[ctypes.CDLL, Out], None]:
+    def add_words(words: list[str]) -> Callable[[ctypes.CDLL, Out], None]:
         text = " ".join(words).encode()
         return lambda code, out: code.tm_record_words(ctypes.byref(out), text)
 
-    writes = printer.writes(app, [("bench", adding(first)), ("data", adding(second))])
+    writes = printer.writes(app, [("bench", add_words(first)), ("data", add_words(second))])
     lines = of_writes(writes)
     assert len(writes) == -(-len(lines) // LINES_MAX)
     at = next(i for i, line in enumerate(lines) if b" data " in line and b" + " not in line)
@@ -181,7 +180,7 @@ REPEATING = st.lists(
 
 
 @given(values=st.one_of(REPEATING, st.lists(U32, min_size=1, max_size=200)))
-def test_a_series_comes_back(printer: Printer, values: list[int]) -> None:
+def test_a_series_is_decoded(printer: Printer, values: list[int]) -> None:
     record = read_back(printer.record("app", series(values), "data cycles"), "app")
     assert runs(record.removeprefix("data cycles ")) == values
 
@@ -204,7 +203,7 @@ def test_the_tool_reads_what_an_app_prints(printer: Printer, values: list[int]) 
         st.lists(st.tuples(U32, U32), min_size=1, max_size=6),
     ).map(lambda parts: parts[0] + parts[1] * 8)
 )
-def test_a_series_repeats_from_its_first_sample_on_or_not_at_all(
+def test_a_series_repeats_only_from_its_first_sample_on(
     printer: Printer, samples: list[tuple[int, int]]
 ) -> None:
     expected = len(samples) >= WINDOW and any(

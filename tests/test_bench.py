@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The whole bench, as a user runs it: what the ISA and the memory system demand of its numbers.
+"""The whole benchmark run of a user: its numbers must fit the ISA and the memory system.
 
-Needs what `make build` makes. One run serves most tests.
+Needs the products of `make build`. Most tests share one run.
 """
 
 import itertools
@@ -35,13 +35,13 @@ def tockmark(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProce
 
 
 class Bench:
-    """A run's result, by row."""
+    """The result of a run, by row."""
 
-    def __init__(self, path: Path, said: str) -> None:
+    def __init__(self, path: Path, output: str) -> None:
         self.path = path
-        self.said = said
+        self.output = output
         self.whole: Result = file.load(path)
-        self.result = self.whole.of_lang("c")  # what most tests are about
+        self.result = self.whole.of_lang("c")  # for most tests
 
     def row(
         self,
@@ -50,31 +50,31 @@ class Bench:
         icache: bool = True,
         boot: str = "",
     ) -> Row:
-        """The row of this benchmark; that of a certain boot, if it is the read overhead."""
-        found = [
+        """Return the row of a benchmark; for the read overhead, of a boot."""
+        rows = [
             r
             for r in self.result.rows
             if (r.id, r.params, r.icache) == (id_, params or {}, icache)
             and (id_ not in catalogue.HARNESS_ROWS or r.boot == (boot or "time"))
         ]
-        assert len(found) == 1, (id_, params, icache, boot)
-        return found[0]
+        assert len(rows) == 1, (id_, params, icache, boot)
+        return rows[0]
 
     def net(self, id_: str, series: str, icache: bool = True, **params: int | str) -> float:
-        found = self.row(id_, params, icache).series(series)
-        assert found is not None
-        assert found.net is not None
-        return found.net
+        series_ = self.row(id_, params, icache).series(series)
+        assert series_ is not None
+        assert series_.net is not None
+        return series_.net
 
     def spent(self) -> dict[str, float]:
-        """What the samples of each benchmark took, in millions of cycles."""
-        taken: dict[str, float] = {}
+        """Return the simulated cycles of each benchmark, in millions."""
+        millions: dict[str, float] = {}
         for row in self.result.rows:
             assert row.cycles
             slope = row.cycles.slope
             cycles = [*row.cycles.samples, *(slope.short + slope.long if slope else ())]
-            taken[row.id] = taken.get(row.id, 0.0) + sum(cycles) / 1_000_000
-        return taken
+            millions[row.id] = millions.get(row.id, 0.0) + sum(cycles) / 1_000_000
+        return millions
 
 
 def run_bench(folder: Path, *arguments: str) -> Bench:
@@ -84,18 +84,18 @@ def run_bench(folder: Path, *arguments: str) -> Bench:
 
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """As `make bench` runs it."""
+    """The run of `make bench`."""
     both = ("--lang", "c,rust", "--short", "rust")
     return run_bench(tmp_path_factory.mktemp("bench"), *both)
 
 
-def test_every_row_of_the_catalogue_is_there(bench: Bench) -> None:
-    """Or is skipped with a reason; twice, with the cache on and off."""
-    known = catalogue.load()
+def test_the_result_has_every_row_of_the_catalogue(bench: Bench) -> None:
+    """A row may be skipped with a reason. All rows occur with the cache on and off."""
+    catalogue_ = catalogue.load()
     expected = {
         (icache, catalogue.label(id_, params))
         for icache in (True, False)
-        for id_, params in known.rows(known.benchmarks)
+        for id_, params in catalogue_.rows(catalogue_.benchmarks)
     }
     given = {(row.icache, row.label) for row in bench.result.rows}
     given |= {(gone.icache, catalogue.label(gone.id, gone.params)) for gone in bench.result.skipped}
@@ -104,8 +104,8 @@ def test_every_row_of_the_catalogue_is_there(bench: Bench) -> None:
     assert all(gone.why for gone in bench.result.skipped)
 
 
-def test_it_is_the_committed_run_row_for_row(bench: Bench) -> None:
-    """Whoever clones the project gets the very same samples."""
+def test_the_result_equals_the_committed_one(bench: Bench) -> None:
+    """All samples are reproducible."""
     committed = file.load(paths.RESULTS / "baseline-cw310.json")
     assert bench.whole.rows == committed.rows
 
@@ -141,7 +141,7 @@ def test_provenance_is_complete(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("id_", "params", "instructions"),
     [
-        # Counted in apps/asm: what a body retires, less the `ret` that time.read has too.
+        # Counted in apps/asm, without the `ret`, which time.read also has.
         ("loop.empty", {}, 2 * 1000),
         ("loop.not_taken", {}, 4 * 1000 + 5),
         ("loop.alternating", {}, 17 * 500 + 6),
@@ -167,12 +167,12 @@ def test_provenance_is_complete(bench: Bench) -> None:
 def test_instructions_are_counted_exactly(
     bench: Bench, id_: str, params: dict[str, int | str], instructions: int
 ) -> None:
-    """With the cache off: with it on, Ibex's minstret may be one off."""
+    """With the cache off, since with it on Ibex's minstret may be wrong by one."""
     assert bench.row(id_, params, icache=False).instructions == instructions
 
 
-def test_a_slope_is_what_a_single_pass_costs(bench: Bench) -> None:
-    """With the cache off, to the cycle and the instruction; and controls of either are 0."""
+def test_a_slope_is_the_cost_of_a_single_pass(bench: Bench) -> None:
+    """With the cache off, exactly; and all controls are 0."""
     slopes = [row for row in bench.result.rows if row.cycles and row.cycles.is_slope]
     ids = {row.id for row in slopes}
     assert ids == {b.id for b in catalogue.load().benchmarks.values() if b.passes} - {"time.read"}
@@ -187,19 +187,19 @@ def test_a_slope_is_what_a_single_pass_costs(bench: Bench) -> None:
     assert all(row.net == 0 for row in bench.result.rows if row.is_control and not row.icache)
 
 
-def test_a_load_takes_what_the_rtl_takes(bench: Bench) -> None:
-    """Earl Grey's own RTL walks 500 nodes in 3006 cycles: 6 a node, with the cache on."""
+def test_a_load_takes_as_long_as_in_the_rtl(bench: Bench) -> None:
+    """Earl Grey's RTL walks 500 nodes in 3006 cycles, 6 per node, with the cache on."""
     assert bench.net("mem.latency", "cycles", stride=16) == pytest.approx(3006, rel=0.01)
 
 
-def test_ram_has_no_cache_that_a_stride_could_miss(bench: Bench) -> None:
-    """With the i-cache on the lists' first walks differ by what it holds of the harness."""
+def test_the_stride_does_not_matter_since_ram_has_no_cache(bench: Bench) -> None:
+    """With the i-cache on, the first walks differ, since the cache also holds harness code."""
     for icache, within in ((False, 0), (True, 10)):
         taken = [bench.net("mem.latency", "cycles", icache, stride=s) for s in (16, 32, 64)]
         assert max(taken) - min(taken) <= within
 
 
-def test_loops_take_what_the_rtl_takes(bench: Bench) -> None:
+def test_loops_take_as_long_as_in_the_rtl(bench: Bench) -> None:
     assert bench.net("loop.empty", "cycles") == pytest.approx(3345, rel=0.01)
     assert bench.net("loop.align", "cycles", icache=False, offset=4) == pytest.approx(
         9994, rel=0.01
@@ -209,8 +209,10 @@ def test_loops_take_what_the_rtl_takes(bench: Bench) -> None:
     )
 
 
-def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_path: Path) -> None:
-    """Its sampler reads one counter a sample, by another kernel: the net must not know."""
+def test_version_1_gives_the_same_for_rows_that_do_not_touch_the_kernel(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """Its sampler reads one counter per sample, on another kernel. The nets must be equal."""
     quick = "loop.empty,loop.taken,call.void,call.return,call.indirect,flash.latency"
     first = run_bench(tmp_path, "--abi", "1", "--only", quick, "--icache", "off")
     measured = [row for row in first.result.rows if row.id not in catalogue.HARNESS_ROWS]
@@ -220,7 +222,7 @@ def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_p
         assert (row.net, row.instructions) == (other.net, other.instructions), row.id
 
 
-def test_what_version_1_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
+def test_rows_that_version_1_lacks_are_skipped_with_a_reason(tmp_path: Path) -> None:
     lacking = {b.id: b.skip_v1 for b in catalogue.load().benchmarks.values() if b.skip_v1}
     groups = ",".join({id_.partition(".")[0] for id_ in lacking})
     result = run_bench(tmp_path, "--abi", "1", "--only", groups, "--icache", "off").result
@@ -228,23 +230,23 @@ def test_what_version_1_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None
     assert not result.failed + result.missing
 
 
-def test_an_unchanged_run_simulates_nothing(
+def test_an_unchanged_run_comes_from_the_cache(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And says so, on the screen and in the result; one that is simulated again gives the same."""
+    """The output and the result show it, and a fresh simulation gives the same."""
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
     first, again, fresh = (
         run_bench(tmp_path, "--only", "upcall", *more) for more in ((), (), ("--fresh",))
     )
-    said = "cache   2 of 2 boots were simulated before (--fresh repeats them); nothing was"
-    assert [said in one.said for one in (first, again, fresh)] == [False, True, False]
-    assert [one.whole.provenance.cached for one in (first, again, fresh)] == [0, 2, 0]
+    message = "cache   2 of 2 boots were simulated before (--fresh repeats them); nothing was"
+    assert [message in run.output for run in (first, again, fresh)] == [False, True, False]
+    assert [run.whole.provenance.cached for run in (first, again, fresh)] == [0, 2, 0]
     assert first.whole.rows == again.whole.rows == fresh.whole.rows
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
     assert re.search(r"cached boots +2, ", tockmark("doctor").stdout)
 
 
-def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     command = [TOCKMARK, "run", "--all-samples", "--jobs", "1", "-o", str(path)]
     process = subprocess.Popen(
@@ -252,10 +254,10 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     )
     time.sleep(5)
     os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=30)[1]
+    errors = process.communicate(timeout=30)[1]
     assert process.returncode == 130
-    assert "tockmark: interrupted" in said
-    assert "Traceback" not in said
+    assert "tockmark: interrupted" in errors
+    assert "Traceback" not in errors
     assert file.load(path).missing
 
 
@@ -271,30 +273,32 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         (["board", "parse", "pyproject.toml"], "intact"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
-    said = tockmark(*arguments, code=2).stderr
-    assert message in said
-    assert said.count("\n") == 1
+def test_bad_input_is_reported_in_one_line(arguments: list[str], message: str) -> None:
+    errors = tockmark(*arguments, code=2).stderr
+    assert message in errors
+    assert errors.count("\n") == 1
 
 
-def test_a_stale_kernel_is_refused() -> None:
-    """One of this checkout that was built of other sources, as its stamp says."""
+def test_an_outdated_kernel_is_refused() -> None:
+    """Its stamp shows that it was built from other sources."""
     with tempfile.TemporaryDirectory(dir=paths.ROOT / "build") as folder:
         kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], folder))
         stamp_path(kernel).write_text(f"kernel {'0' * 64}\n")
-        said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
-    assert "make build" in said
-    assert said.count("\n") == 1
+        errors = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
+    assert "make build" in errors
+    assert errors.count("\n") == 1
 
 
 def test_the_legs_of_ipc_sum_to_the_round_trip(bench: Bench) -> None:
-    """Beside the few instructions by which the server notes its reading."""
+    """They differ only by the few instructions that store the server's counter read."""
     there = bench.net("ipc.client_to_server", "cycles", icache=False)
     back = bench.net("ipc.server_to_client_late", "cycles", icache=False)
     assert abs(bench.net("ipc.round_trip", "cycles", icache=False) - there - back) < 50
 
 
-def test_the_newer_ipc_copies_alike_both_ways_and_serves_all_alike(bench: Bench) -> None:
+def test_the_newer_ipc_copies_both_ways_and_serves_all_clients_at_the_same_cost(
+    bench: Bench,
+) -> None:
     def net(id_: str, *, icache: bool = False, **params: int | str) -> float:
         return bench.net(f"ipc2.{id_}", "cycles", icache=icache, **params)
 
@@ -303,39 +307,39 @@ def test_the_newer_ipc_copies_alike_both_ways_and_serves_all_alike(bench: Bench)
     for size in (1024, 4096, 8192):
         both, there = net("round_trip", size=size) - empty, net("bandwidth", size=size) - request
         assert abs(both - 2 * there) < 0.03 * both
-        assert there > size  # a load and a store of each word take two cycles each, at least
+        assert there > size  # a load and a store of each word take at least two cycles each
     assert len({net("served", client=client) for client in ("first", "second", "third")}) == 1
-    alone, answers = net("round_trip_late", size=0), 4  # of which one is a third
+    alone, answers = net("round_trip_late", size=0), 4  # each is a third
     assert abs(net("served", client="first") / (3 * answers) - alone) < 0.03 * alone
-    # Code that ran before counts where it takes the place of others in the cache.
+    # Code that ran before matters if it evicts other code from the cache.
     assert net("working_set", kib=0) == net("working_set", kib=4)
     assert net("working_set", icache=True, kib=0) < net("working_set", icache=True, kib=4)
 
 
-def test_the_simulator_times_what_the_core_cannot(bench: Bench) -> None:
+def test_the_simulator_times_rows_that_the_core_cannot_time(bench: Bench) -> None:
     def median(id_: str, **params: int | str) -> float:
         cycles = bench.row(id_, params, icache=False).cycles
         assert cycles is not None
         assert cycles.median is not None
         return cycles.median
 
-    # The way into the kernel and a switch of processes are what a core that is busy adds.
+    # A busy core also has to enter the kernel and switch processes.
     asleep, busy = (median("irq.upcall", core=core) for core in ("asleep", "busy"))
     assert median("irq.entry", core="busy") < asleep < busy
     assert median("sched.alarm_lateness", beside="alone") == asleep
     assert median("sched.alarm_lateness", beside="spinner") == busy
-    # A slice of 1 ms, and two switches that cost less than a tenth of it.
+    # A time slice of 1 ms, and two switches that take less than a tenth of it.
     assert 24_000 < median("sched.preempted") < 26_400 + median("time.read")
-    # Every app more costs the same, within a twentieth.
+    # Every further app costs the same, within a twentieth.
     boots = [median("boot.per_process", apps=apps) for apps in (1, 2, 3, 4)]
     steps = [after - before for before, after in itertools.pairwise(boots)]
     assert min(steps) > 100
     assert max(steps) < 1.05 * min(steps)
 
 
-def test_the_budget_of_simulated_cycles_holds(bench: Bench) -> None:
-    known, spent = catalogue.load(), bench.spent()
-    assert set(spent) == {id_ for id_, one in known.benchmarks.items() if not one.skip_c}
-    over = {id_: n for id_, n in spent.items() if n > known.benchmarks[id_].budget}
+def test_no_row_exceeds_its_budget_of_simulated_cycles(bench: Bench) -> None:
+    catalogue_, spent = catalogue.load(), bench.spent()
+    assert set(spent) == {id_ for id_, row in catalogue_.benchmarks.items() if not row.skip_c}
+    over = {id_: n for id_, n in spent.items() if n > catalogue_.benchmarks[id_].budget}
     assert not over, f"more than their budgets, in millions of cycles: {over}"
-    assert bench.result.provenance.cycles <= known.budget * 1_000_000
+    assert bench.result.provenance.cycles <= catalogue_.budget * 1_000_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Instructions of bit manipulation: each is of its extension, and a core without the extension
-runs no kernel that has one."""
+"""Instructions of bit manipulation: their extensions are recognised, and a core without an
+extension runs no kernel that uses it."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ from tockmark.target import rv32
 from tockmark.target.elf import Elf, read_elf
 from tockmark.target.kernel import read_kernel
 
-# What an assembler makes of each, by extension; and none of the others is bit manipulation.
+# Instructions by extension; those of None are not bit manipulation.
 INSTRUCTIONS = {
     "zba": ("sh1add a0,a1,a2", "sh2add a0,a1,a2", "sh3add a0,a1,a2"),
     "zbb": (
@@ -43,12 +43,12 @@ INSTRUCTIONS = {
 
 
 def assembled(folder: Path, text: str, isa: str) -> Elf:
-    source, made = folder / "a.S", folder / "a.elf"
+    source, output = folder / "a.S", folder / "a.elf"
     source.write_text(f"    .option norvc\n    .text\n    .globl _start\n{text}\n")
     flags = ["-mabi=ilp32", "-nostdlib", "-Wl,-Ttext=0x20000000,--build-id=none"]
-    command = ["riscv64-unknown-elf-gcc", f"-march={isa}", *flags, str(source), "-o", str(made)]
+    command = ["riscv64-unknown-elf-gcc", f"-march={isa}", *flags, str(source), "-o", str(output)]
     subprocess.run(command, check=True)
-    return read_elf(made)
+    return read_elf(output)
 
 
 FUNCTION = "    .type {0}, @function\n{0}:\n{1}\n    .size {0}, . - {0}\n"
@@ -56,34 +56,36 @@ ZB = "rv32imc_zicsr_zba_zbb_zbc_zbs"
 
 
 @pytest.mark.parametrize("extension", INSTRUCTIONS)
-def test_each_instruction_is_of_its_extension(tmp_path: Path, extension: str | None) -> None:
+def test_the_extension_of_each_instruction_is_recognised(
+    tmp_path: Path, extension: str | None
+) -> None:
     lines = INSTRUCTIONS[extension]
     elf = assembled(tmp_path, FUNCTION.format("_start", "\n".join(lines)), ZB)
     words = elf.content(".text")
-    found = [
+    extensions = [
         rv32.decode(int.from_bytes(words[at : at + 4], "little")).extension
         for at in range(0, len(words), 4)
     ]
-    assert found == [extension] * len(lines)
+    assert extensions == [extension] * len(lines)
     assert set(kernels.bit_manipulation(elf)) == ({extension} if extension else set())
 
 
-def test_data_between_functions_are_no_instructions(tmp_path: Path) -> None:
-    """Unless the ELF says that it was built for them."""
+def test_data_between_functions_do_not_count_as_instructions(tmp_path: Path) -> None:
+    """They count if the ELF was built for that extension."""
     text = FUNCTION.format("_start", "    nop\n    .half 0x4501") + "    .word 0x20c5a533\n"
     assert kernels.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
     built_for = assembled(tmp_path, text, ZB)
     assert kernels.bit_manipulation(built_for) == {"zba": 0x20000006}
-    # Behind a compressed instruction, half a word off, it is found as well.
+    # It is also found at half a word, after a compressed instruction.
     inside = FUNCTION.format("_start", "    .half 0x4501\n    sh1add a0,a1,a2")
     plain = assembled(tmp_path, inside.replace("sh1add a0,a1,a2", ".word 0x20c5a533"), "rv32imc")
     assert kernels.bit_manipulation(plain) == {"zba": 0x20000002}
 
 
-def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path: Path) -> None:
+def test_a_core_without_bit_manipulation_runs_no_kernel_that_uses_it(tmp_path: Path) -> None:
     assembled(tmp_path, FUNCTION.format("_start", "    sh1add a0,a1,a2\n    clmul a0,a1,a2"), ZB)
     kernel = read_kernel(tmp_path / "a.elf")
     balanced = Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
-    with pytest.raises(TockmarkError, match=r"holds Zbc .* \(zbc at 0x20000004\)"):
+    with pytest.raises(TockmarkError, match=r"has Zbc .* \(zbc at 0x20000004\)"):
         kernels.check_core(kernel, balanced, False)
     kernels.check_core(kernel, Core("maxperf-pmp-bmfull", "full", 16, False), False)

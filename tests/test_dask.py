@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boots on the workers of a Dask cluster: two processes of this machine, of which some die.
+"""Boots on the workers of a Dask cluster: two processes of this machine, some of which die.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 import socket
@@ -25,9 +25,9 @@ from tockmark.target import dask
 from tockmark.target.dask import DEATHS
 from tockmark.target.sim import SimTarget
 
-ROW = "syscall.command"  # in one boot with each setting of the cache
-# Runs the simulator. With the cache on it first ends its worker, as often as FATAL says, each time
-# when the boot with the cache off has ended.
+ROW = "syscall.command"  # one boot per cache setting
+# Runs the simulator. With the cache on, it kills its worker FATAL times, each time after the boot
+# with the cache off has ended.
 DEADLY = """#!/bin/sh
 cd FOLDER
 case "$*" in
@@ -48,7 +48,7 @@ exit $code
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The scheduler of a cluster of two processes."""
+    """The address of the scheduler of a cluster of two processes."""
     with LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=60
     ) as cluster:
@@ -57,9 +57,9 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Make workers die in a boot, as often as the argument says."""
+    """Return a function that makes N workers die during a boot."""
 
-    def made(deaths: int) -> None:
+    def make(deaths: int) -> None:
         profile = boards.load(boards.DEFAULT)
         assert isinstance(profile.target, SimTarget)
         text = DEADLY.replace("FATAL", str(deaths)).replace("FOLDER", str(tmp_path))
@@ -72,25 +72,25 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], N
         changed = msgspec.structs.replace(profile, target=target)
         monkeypatch.setattr(boards, "load", lambda name: changed)
 
-    return made
+    return make
 
 
 def run(folder: Path, code: int, *options: str) -> Result:
-    """Run two boots; return the result of the run, which must end with this exit code."""
+    """Run two boots, check the exit code, and return the result."""
     output = folder / f"{len(list(folder.glob('*.json')))}.json"
     done = CliRunner().invoke(app, ["run", "--only", ROW, "-o", str(output), *options])
     assert done.exit_code == code, (done.output, done.exception)
     return file.load(output)
 
 
-def said(*options: str) -> str:
-    """Return the error that ends a run before it begins."""
+def error_of(*options: str) -> str:
+    """Return the error of a run that cannot start."""
     done = CliRunner().invoke(app, ["run", "--only", ROW, *options])
     assert getattr(done.exception, "code", None) == UNUSABLE, done.output
     return str(done.exception)
 
 
-def test_a_worker_that_dies_changes_no_sample_and_a_result_names_hosts(
+def test_a_dying_worker_changes_no_sample_and_the_result_names_the_hosts(
     address: str, deadly: Callable[[int], None], tmp_path: Path
 ) -> None:
     here = run(tmp_path, OK)
@@ -105,7 +105,7 @@ def test_a_worker_that_dies_changes_no_sample_and_a_result_names_hosts(
     assert set(there.provenance.hosts) == hosts
 
 
-def test_three_deaths_in_a_boot_end_the_run_and_keep_what_is_done(
+def test_three_deaths_in_a_boot_end_the_run_and_keep_finished_boots(
     address: str, deadly: Callable[[int], None], tmp_path: Path
 ) -> None:
     deadly(99)
@@ -115,17 +115,17 @@ def test_three_deaths_in_a_boot_end_the_run_and_keep_what_is_done(
     assert any(f"{DEATHS} Dask workers died" in why for why in result.incomplete)
 
 
-def test_workers_have_the_same_version(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_need_the_same_version(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tockmark, "__version__", "0.0.1")
     dask.connect.cache_clear()
-    assert "tockmark" in said("--dask", address)
+    assert "tockmark" in error_of("--dask", address)
     dask.connect.cache_clear()
 
 
-def test_without_a_scheduler_or_the_package_an_error_says_what_to_do(
+def test_a_missing_scheduler_or_package_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dask, "CONNECT", 1)
-    assert "tcp://127.0.0.1:9" in said("--dask", "tcp://127.0.0.1:9")
+    assert "tcp://127.0.0.1:9" in error_of("--dask", "tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "'tockmark[dask]'" in said("--dask", "tcp://127.0.0.1:9")
+    assert "'tockmark[dask]'" in error_of("--dask", "tcp://127.0.0.1:9")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An app says of which boot and which image it is, in a log of whatever kind.
+"""An app prints the names of its boot and its image.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 from pathlib import Path
@@ -26,8 +26,8 @@ FEW = {"tm_most_samples": 9}
 
 @pytest.mark.parametrize("abi", [1, 2])
 @pytest.mark.parametrize("lang", ["c", "rust"])
-def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang) -> None:
-    """In lines that the console writes in one piece."""
+def test_an_app_prints_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang) -> None:
+    """Its lines are short enough for the console to write them in one piece."""
     profile = boards.load(boards.DEFAULT)
     kernel, apps = read_kernel(profile.kernels[abi]), AppBuild.built(abi, lang)
     boot = msgspec.structs.replace(BOOT, name=LONGEST)
@@ -40,17 +40,23 @@ def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang
         assert run.ending().why is None
         measured = assemble(decode(lines))
         assert not measured.problems
-        ((named, app),) = measured.each()
-        assert (named.name, named.image, named.icache) == (LONGEST, image.id, None)
+        ((measured_boot, app),) = measured.each()
+        assert (measured_boot.name, measured_boot.image, measured_boot.icache) == (
+            LONGEST,
+            image.id,
+            None,
+        )
         assert app.ended
         assert max(len(line) for line in lines if line.startswith("#tm ")) < LINE_LIMIT
 
 
-def test_another_seed_or_word_makes_another_image(tmp_path: Path) -> None:
-    """And the same again the same; tools/tockmark/tests/test_image.py has what else decides."""
+def test_another_seed_or_symbol_makes_another_image(tmp_path: Path) -> None:
+    """Equal inputs make the same image; tools/tockmark/tests/test_image.py tests other inputs."""
     profile = boards.load(boards.DEFAULT)
     kernel, apps = read_kernel(profile.kernels[2]), AppBuild.built(2)
-    given = [(FEW, 0), (FEW, 0), (FEW, 1), ({"tm_most_samples": 10}, 0)]
-    ids = [build_image(BOOT, apps, kernel, profile, tmp_path, *one).id for one in given]
+    inputs = [(FEW, 0), (FEW, 0), (FEW, 1), ({"tm_most_samples": 10}, 0)]
+    ids = [
+        build_image(BOOT, apps, kernel, profile, tmp_path, *arguments).id for arguments in inputs
+    ]
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3

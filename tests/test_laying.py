@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark board image` and `install`: what was laid is read back by tockloader itself, loaders
-are called with the right words, and nothing that is not ours is replaced."""
+"""`tockmark board image` and `install`: tockloader reads the images, loaders are called with the
+right arguments, and no other file is replaced."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from tockmark.target.image import TOCKLOADER, install_with_tockloader
 from tockmark.target.image_folder import ImageFolder
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
-ONLY = "ipc,upcall,irq"  # boots of one app and of two, and one that a board cannot measure
+ONLY = "ipc,upcall,irq"  # boots of one app and of two, and boots that a board cannot measure
 PRINTER = f"""#!{sys.executable}
 import sys
 open(sys.argv[0] + ".called", "w").write("\\n".join(sys.argv[1:]))
@@ -28,7 +28,7 @@ open(sys.argv[0] + ".called", "w").write("\\n".join(sys.argv[1:]))
 def tockmark(
     *words: str | Path, code: int = 0, on_path: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the tool, with a folder of other tools in front of PATH."""
+    """Run the tool, with a folder of other tools first on PATH."""
     path = ":".join([*([str(on_path)] if on_path else []), os.environ["PATH"]])
     done = scratch.run(paths.ROOT, "tockmark", *words, code=code, PATH=path)
     assert "Traceback" not in done.stderr
@@ -40,8 +40,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("laid") / "out"
     done = tockmark("board", "image", "--board", "cw310", "--only", ONLY, "-o", folder)
     assert done.stdout == (
-        "omitted 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
-        " interrupts: only the simulator's can time it\n"
+        "omitted 2 of 5 boots, irq-asleep, irq-busy: needs the simulator's clock,"
+        " which this target does not have\n"
         f"3 images, each to be flashed once: {folder}/\n"
     )
     return folder
@@ -62,18 +62,18 @@ def test_tockloader_lists_the_apps_of_each_flash_file(folder: ImageFolder) -> No
         assert done.stdout.split() == [app.name for app in boot.slots]
 
 
-def test_tockloader_lays_the_same_bytes(folder: ImageFolder, tmp_path: Path) -> None:
+def test_tockloader_installs_the_same_bytes(folder: ImageFolder, tmp_path: Path) -> None:
     board, room = boards.load("cw310"), folder.manifest.kernel.room
     for boot in folder.manifest.boots:
-        laid_here = (folder.folder / boot.flash).read_bytes()
+        image = (folder.folder / boot.flash).read_bytes()
         copy = tmp_path / f"{boot.name}.flash"
-        copy.write_bytes(laid_here[: room.flash_start - board.flash.base])
+        copy.write_bytes(image[: room.flash_start - board.flash.base])
         tabs = [folder.folder / app.tab for app in boot.slots]
         install_with_tockloader(tabs, copy, board, room)
-        assert copy.read_bytes() == laid_here, boot.name
+        assert copy.read_bytes() == image, boot.name
 
 
-def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: ImageFolder) -> None:
+def test_the_flash_begins_with_the_kernel(folder: ImageFolder) -> None:
     kernel = folder.kernel()
     base = boards.load("cw310").flash.base
     for boot in folder.manifest.boots:
@@ -82,12 +82,12 @@ def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: ImageFolder) -
         for address, data in kernel.segments:
             there = flash[address - base :][: len(data)]
             differ += sum(a != b for a, b in zip(there, data, strict=True))
-        assert differ <= 4  # the time slice, a word
+        assert differ <= 4  # the word with the time slice
     assert kernel.name is not None
     assert kernel.name.startswith("tockmark-baseline")
 
 
-def test_the_image_in_begin_is_that_of_the_manifest(folder: ImageFolder) -> None:
+def test_the_app_prints_the_image_id_of_the_manifest(folder: ImageFolder) -> None:
     boot = folder.boot("upcall")
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
     command = [str(simulator), "--flash", str(folder.folder / boot.flash), "--uart", "-"]
@@ -129,7 +129,7 @@ def test_install_refuses_another_kernel(folder: ImageFolder, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("lop",), "'lop'"),
         (("irq-busy",), "cw310"),
@@ -137,16 +137,18 @@ def test_install_refuses_another_kernel(folder: ImageFolder, tmp_path: Path) -> 
         (("upcall", "--abi", "1", "--kernel", "README.md"), "is not an ELF file"),
     ],
 )
-def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_images_that_cannot_be_built_are_reported_in_one_line(
+    words: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     done = tockmark("board", "image", "--board", "cw310", "-o", out, *words, code=2)
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
-def test_a_captured_log_stands_in_for_the_board(folder: ImageFolder, tmp_path: Path) -> None:
-    """Boots of which it has nothing are named; so is a log that lacks the end of one."""
+def test_a_captured_log_replaces_the_board(folder: ImageFolder, tmp_path: Path) -> None:
+    """Missing boots are reported, and so is a boot without its end."""
     first = folder.manifest.boots[0]
     command = [str(SIMULATOR), "--flash", str(folder.folder / first.flash)]
     printed = subprocess.run(command, capture_output=True, check=True).stdout
@@ -157,10 +159,10 @@ def test_a_captured_log_stands_in_for_the_board(folder: ImageFolder, tmp_path: P
     measured = file.load(result)
     assert (measured.provenance.board.name, measured.incomplete) == ("cw310", ())
     assert {row.boot for row in measured.rows} == {first.name}
-    said = tockmark(*wanted, code=1).stderr
-    assert folder.manifest.boots[1].name in said
+    errors = tockmark(*wanted, code=1).stderr
+    assert folder.manifest.boots[1].name in errors
     log.write_bytes(printed[: len(printed) // 2])
-    assert "stops" in tockmark(*wanted, "--only", first.name, code=1).stderr
+    assert "ends before" in tockmark(*wanted, "--only", first.name, code=1).stderr
     other = tockmark("run", "--log", log, code=2).stderr
     assert other == (
         "tockmark: --log needs the images that were run."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which kernels may be measured as links of one source, and where a seed puts an app's code."""
+"""Kernels that are links of one source, and the layout of an app's code by its seed."""
 
 import subprocess
 from pathlib import Path
@@ -26,19 +26,27 @@ def linked(folder: Path, name: str, source: str, *options: str) -> KernelElf:
     return read_kernel(elf)
 
 
-def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
+def test_links_and_seeds_are_used_in_turn(tmp_path: Path) -> None:
     kernels = [linked(tmp_path, "ab", A + B), linked(tmp_path, "ba", B + A)]
-    made = run_layouts(kernels, 3)
-    assert [(one.kernel.path.stem, one.seed) for one in made] == [("ab", 0), ("ba", 1), ("ab", 2)]
-    assert made[0].link == made[2].link != made[1].link
-    assert [one.seed for one in run_layouts(kernels, 1)] == [0, 0]
-    assert [one.seed for one in run_layouts(kernels[:1], 2)] == [0, 1]
+    layouts = run_layouts(kernels, 3)
+    assert [(layout.kernel.path.stem, layout.seed) for layout in layouts] == [
+        ("ab", 0),
+        ("ba", 1),
+        ("ab", 2),
+    ]
+    assert layouts[0].link == layouts[2].link != layouts[1].link
+    assert [layout.seed for layout in run_layouts(kernels, 1)] == [0, 0]
+    assert [layout.seed for layout in run_layouts(kernels[:1], 2)] == [0, 1]
 
 
 @pytest.mark.parametrize(
     ("source", "options", "why"),
     [
-        (A + B, [], "other.elf has the same layout as .*base.elf. Give links with another order"),
+        (
+            A + B,
+            [],
+            "other.elf has the same layout as .*base.elf. Give links with the functions",
+        ),
         (B + A_BIT_LONGER, [], "other.elf is not a link of the source of .*base.elf: `a` differs"),
         (B + B.replace("b", "c") + A, [], "`c` is in only one of them"),
         (B, [], "`a` is in only one of them"),
@@ -51,7 +59,7 @@ def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_other_kernels_are_refused(
+def test_kernels_that_are_not_links_of_one_source_are_refused(
     source: str, options: list[str], why: str, tmp_path: Path
 ) -> None:
     kernels = [linked(tmp_path, "base", A + B), linked(tmp_path, "other", source, *options)]
@@ -60,7 +68,7 @@ def test_other_kernels_are_refused(
 
 
 def reporter(folder: Path, seed: int) -> AppSlot:
-    """The app of a boot with all kinds of code, as a seed lays it."""
+    """Build an app with all kinds of code, with the layout of a seed."""
     profile = boards.load(boards.DEFAULT)
     kernel = read_kernel(profile.kernels[2])
     (boot,) = (boot for boot in catalogues.load().boots() if boot.name == "syscall")
@@ -69,14 +77,14 @@ def reporter(folder: Path, seed: int) -> AppSlot:
     return slot
 
 
-def test_a_seed_moves_the_code_and_nothing_else(tmp_path: Path) -> None:
+def test_a_seed_only_moves_the_code(tmp_path: Path) -> None:
     slots = [reporter(tmp_path, seed) for seed in range(5)]
     first = slots[0].symbols
     assert {slot.symbols["tm_sample"] % 8 for slot in slots[1:]} == {0, 2, 4, 6}
     assert len({slot.symbols["tm_sample"] // 8 % 256 for slot in slots}) == 5
     assert len({slot.symbols["main"] - slot.symbols["tm_record"] for slot in slots}) == 5
     for slot in slots:
-        assert slot.symbols.keys() == first.keys()  # the very same objects
+        assert slot.symbols.keys() == first.keys()  # the same objects
         bodies = [name for name in first if name.startswith(("tm_syscall_", "tm_body_"))]
         assert len(bodies) > 5
         assert all(slot.symbols[name] % 8 == 0 for name in bodies)

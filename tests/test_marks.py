@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From the simulator's marks to samples: what counts, and what is refused."""
+"""Samples from the simulator's marks, and marks that are refused."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ def listed(*names_and_cycles: tuple[str, int]) -> list[Mark]:
     return [Mark(line, cycle, name) for line, (name, cycle) in enumerate(names_and_cycles)]
 
 
-def test_a_line_is_a_mark_only_in_its_very_form() -> None:
+def test_only_an_exact_line_is_a_mark() -> None:
     whole = Mark(7, 1200, "irq").encode()
     assert records.decode_mark(whole + "\n", 7) == Mark(7, 1200, "irq")
     for raw in (f" {whole}", f"{whole} x", whole.replace("1200", "1201"), whole[:-1], "#sim 1 irq"):
@@ -21,8 +21,8 @@ def test_a_line_is_a_mark_only_in_its_very_form() -> None:
 
 
 def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
-    seen = listed(
-        ("irq", 5),  # of the output before
+    marks = listed(
+        ("irq", 5),  # of earlier output
         ("arm", 10),
         ("upcall", 12),  # nothing started yet
         ("irq", 20),
@@ -34,12 +34,12 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
         ("upcall", 73),
         ("irq", 90),
     )
-    assert records.durations(seen, "irq", "upcall", 2) == [12, 13]
-    assert records.durations(seen, "irq", "upcall", 1) == [12]
+    assert records.durations(marks, "irq", "upcall", 2) == [12, 13]
+    assert records.durations(marks, "irq", "upcall", 1) == [12]
 
 
 @pytest.mark.parametrize(
-    ("seen", "word"),
+    ("marks", "word"),
     [
         (listed(("arm", 1), ("arm", 2), ("irq", 3), ("upcall", 4)), "sample 1 has no mark irq"),
         (listed(("arm", 1), ("irq", 2), ("arm", 3)), "sample 1 has no mark upcall"),
@@ -48,42 +48,42 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
         (listed(("arm", 1), ("irq", 2), ("full", 3), ("upcall", 4)), "stopped marking"),
     ],
 )
-def test_a_sample_that_is_not_whole_spoils_the_row(seen: list[Mark], word: str) -> None:
+def test_an_incomplete_sample_invalidates_the_row(marks: list[Mark], word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        records.durations(seen, "irq", "upcall", 1)
+        records.durations(marks, "irq", "upcall", 1)
 
 
 def test_the_start_from_reset_is_one_sample_without_arm() -> None:
-    seen = listed(("reset", 0), ("start", 4000), ("arm", 5000), ("start", 6000))
-    assert records.durations(seen, "reset", "start", 1) == [4000]
+    marks = listed(("reset", 0), ("start", 4000), ("arm", 5000), ("start", 6000))
+    assert records.durations(marks, "reset", "start", 1) == [4000]
 
 
-def test_only_what_stands_between_two_records_belongs_to_a_row() -> None:
-    seen = records.Marks()
+def test_only_marks_between_two_records_belong_to_a_row() -> None:
+    marks = records.Marks()
     for line in (3, 4, 8, 9):
-        seen.append(Mark(line, 0, "arm"))
-    assert [mark.line for mark in seen.row_marks("irq", "upcall", 4, 9)] == [8]
+        marks.append(Mark(line, 0, "arm"))
+    assert [mark.line for mark in marks.row_marks("irq", "upcall", 4, 9)] == [8]
 
 
-def test_a_row_from_reset_has_the_first_mark_behind_it_wherever_that_stands() -> None:
-    seen = records.Marks()
+def test_a_row_from_reset_has_the_first_marks_after_it() -> None:
+    marks = records.Marks()
     for line, name in enumerate(["start", "reset", "arm", "start", "start", "full"], 1):
-        seen.append(Mark(line, 0, name))
-    assert [mark.line for mark in seen.row_marks("reset", "start", 5, 9)] == [2, 4, 6]
-    assert [mark.line for mark in seen.row_marks("reset", "start", 5, 6)] == [2, 4]
-    assert seen.row_marks("reset", "start", 1, 2) == []
+        marks.append(Mark(line, 0, name))
+    assert [mark.line for mark in marks.row_marks("reset", "start", 5, 9)] == [2, 4, 6]
+    assert [mark.line for mark in marks.row_marks("reset", "start", 5, 6)] == [2, 4]
+    assert marks.row_marks("reset", "start", 1, 2) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99), st.integers(0, 9)), max_size=20))
-def test_whatever_lies_around_does_not_change_the_samples(
+def test_other_marks_do_not_change_the_samples(
     spans: list[tuple[int, int, int]],
 ) -> None:
-    seen: list[tuple[str, int]] = []
+    marks: list[tuple[str, int]] = []
     now = 0
     for before, length, after in spans:
         start = now + 1 + before
-        seen += [("upcall", now), ("arm", now + 1), ("trap", start), ("irq", start)]
-        seen += [("irq", start + length), ("upcall", start + length), ("irq", start + length)]
+        marks += [("upcall", now), ("arm", now + 1), ("trap", start), ("irq", start)]
+        marks += [("irq", start + length), ("upcall", start + length), ("irq", start + length)]
         now = start + length + after
     expected = [length for _, length, _ in spans]
-    assert records.durations(listed(*seen), "irq", "upcall", len(spans)) == expected
+    assert records.durations(listed(*marks), "irq", "upcall", len(spans)) == expected

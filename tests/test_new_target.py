@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark.target.protocol import Ability, fields
+from tockmark.target.protocol import Ability, target_fields
 from tockmark.wire.captured import Ending
 
 
@@ -34,7 +34,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         pass
 
     def configured(self, options):
-        return msgspec.structs.replace(self, **fields(options, {}, "plain"))
+        return msgspec.structs.replace(self, **target_fields(options, {}, "plain"))
 
     def key(self, start):
         return None

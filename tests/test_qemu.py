@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The suite on QEMU's machine: its instructions beside the simulator's. Needs `make setup-qemu`."""
+"""The suite on QEMU: compare its instructions with the simulator's. Needs `make setup-qemu`."""
 
 import shutil
 import subprocess
@@ -44,14 +44,14 @@ def test_an_image_is_an_elf_file_of_one_segment() -> None:
     assert segment.data() == flash
 
 
-def test_without_qemu_one_line_says_what_to_do() -> None:
+def test_a_missing_qemu_is_an_error() -> None:
     target = qemu.QemuTarget("no-such-qemu", False, 0x2000_0000, 1)
     with pytest.raises(TockmarkError, match="no-such-qemu"):
         target.check_ready()
 
 
 @needs_qemu
-def test_instructions_are_the_simulators_and_the_ecalls(tmp_path: Path) -> None:
+def test_instructions_are_the_simulators_plus_the_ecalls(tmp_path: Path) -> None:
     there, here = run(tmp_path / "qemu.json", "qemu"), run(tmp_path / "sim.json", "earlgrey-sim")
     assert there.provenance.board.timing == "functional-only"
     simulated = {row.key: row for row in here.table.values()}
@@ -74,7 +74,7 @@ def test_the_same_image_prints_the_same_text(tmp_path: Path) -> None:
 @needs_qemu
 def test_a_boot_that_hangs_ends_at_the_limit(tmp_path: Path) -> None:
     flash = tmp_path / "loops.flash"
-    flash.write_bytes(bytes(0x400) + b"\x01\xa0" * 2)  # c.j 0, where QEMU enters
+    flash.write_bytes(bytes(0x400) + b"\x01\xa0" * 2)  # c.j 0, at QEMU's entry point
     target = qemu.QemuTarget("qemu-system-riscv32", False, 0x2000_0000, 1, timer_hz=1_000_000)
     session = target.start(Start("loops", flash, icache=False))
     assert list(session.lines()) == []

@@ -27,21 +27,21 @@ def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[s
 
 
 @pytest.fixture(scope="module")
-def laid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tabs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """TABs of two apps at adjacent addresses: syscall, and one that sleeps."""
-    out = tmp_path_factory.mktemp("laid") / "out"
+    out = tmp_path_factory.mktemp("tabs") / "out"
     tockmark("board", "image", "by_processes-2", "-o", out)
     return out / "c"
 
 
 @pytest.fixture
-def syscall(laid: Path) -> Path:
-    return laid / "by_processes-2.0.tab"
+def syscall(tabs: Path) -> Path:
+    return tabs / "by_processes-2.0.tab"
 
 
 @pytest.fixture
-def idle(laid: Path) -> Path:
-    return laid / "by_processes-2.1.tab"
+def idle(tabs: Path) -> Path:
+    return tabs / "by_processes-2.1.tab"
 
 
 def repacked(tab: Path, out: Path, arch: str = "rv32imc", change: bytes | None = None) -> Path:
@@ -128,7 +128,7 @@ def test_an_error_is_one_line(
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
         ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles has no effect on a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
-        ((idle, "--board", "cw310"), "run-tab does not load cw310. Leave out --board"),
+        ((idle, "--board", "cw310"), "run-tab does not load cw310. Omit --board"),
     ]
     monkeypatch.chdir(paths.ROOT)
     for words, message in cases:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulated Earl Grey: its cycles against those of OpenTitan's RTL, and how each run ends.
+"""The simulated Earl Grey: compare its cycles with OpenTitan's RTL, and check how each run ends.
 
-The programs run in bare machine mode, straight from flash, and store what they measured to a
-mailbox. Expected cycles are the RTL's (docs/boards-and-simulator.md); the empty pair's 2 are in all
-of them.
+The programs run in machine mode directly from flash, and store their figures to a mailbox. The
+expected cycles are those of the RTL (docs/boards-and-simulator.md), with the 2 of the empty pair.
 """
 
 import subprocess
@@ -42,7 +41,7 @@ STOP = "    sw   zero, 4(gp)\n1:  j 1b\n"
 
 
 def measured(setup: str, body: str, icache: str) -> str:
-    """A program that measures `body` once, with the cache as asked and freshly invalidated."""
+    """Return a program that measures `body` once, with the cache on or off and invalidated."""
     return f"""
 {START}
     {"csrsi" if icache == "on" else "csrci"} 0x7c0, 1
@@ -87,7 +86,13 @@ RAM = "li a0, 0x10001000\nsw a0, 0(a0)"
 PROGRAMS = {
     "empty pair": ("", "", 2, 2, 0),
     "RAM loads": (RAM, repeat(100, "lw a1, 0(a0)"), 302, 302, 100),
-    "RAM loads, each address from the last": (RAM, repeat(100, "lw a0, 0(a0)"), 401, 401, 100),
+    "RAM loads, each address from the load before": (
+        RAM,
+        repeat(100, "lw a0, 0(a0)"),
+        401,
+        401,
+        100,
+    ),
     "RAM stores": (RAM, repeat(100, "sw a1, 0(a0)"), 302, 303, 100),
     "RAM byte stores": (RAM, repeat(100, "sb a1, 0(a0)"), 502, 503, 100),
     "PLIC loads": ("li a0, 0x48000000", repeat(20, "lw a1, 4(a0)"), 102, 103, 20),
@@ -116,7 +121,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("icache", ["off", "on"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_cycles_are_those_of_the_rtl(name: str, icache: str, tmp_path: Path) -> None:
+def test_cycles_equal_those_of_the_rtl(name: str, icache: str, tmp_path: Path) -> None:
     setup, body, off, on, instructions = PROGRAMS[name]
     done = simulate(tmp_path, measured(setup, body, icache))
     assert done.returncode == 0, done.stderr
@@ -124,9 +129,9 @@ def test_cycles_are_those_of_the_rtl(name: str, icache: str, tmp_path: Path) -> 
     if icache == "off":
         assert cycles == off
     else:
-        # A few cycles depend on how cold code falls into cache lines, in the RTL too.
+        # A few cycles depend on how cold code fills cache lines, also in the RTL.
         assert abs(cycles - on) <= 12
-    # The pair's own reads count for 2 or 3, in the RTL too.
+    # The pair's own reads count for 2 or 3, also in the RTL.
     assert instret - instructions in (1, 2, 3, 4)
 
 
@@ -169,7 +174,7 @@ CALL_INTO_SRAM = """
 # EXEC of sram_ctrl_main, and then EXEC_REGWEN, are written.
 EXEC = "li t0, 0x411c0000\nli t1, {}\nsw t1, 0xc(t0)\nsw zero, 8(t0)\n"
 LOCKED = EXEC.format(9) + "li t1, 6\nsw t1, 0xc(t0)\n"
-# what is done, and how main SRAM answers fetches: cause and address of the trap, 0 without one
+# name: program, --sram-exec, cause and address of the trap (0 without one)
 ACCESSES = {
     "a load from nowhere": ("li t0, 0x30000004\nlw t1, 0(t0)", "on", (5, 0x30000004)),
     "code in main SRAM": (CALL_INTO_SRAM, "on", (0, 0)),
@@ -193,8 +198,8 @@ def test_bus_errors_are_traps_not_crashes(name: str, tmp_path: Path) -> None:
     assert tuple(map(int, done.stdout.split())) == expected
 
 
-def test_the_timer_wakes_a_sleeping_core_while_mcycle_stands_still(tmp_path: Path) -> None:
-    """1000 ticks of the 6 MHz timer are 4000 cycles of sleep, of which the core counts few."""
+def test_the_timer_wakes_a_sleeping_core_while_mcycle_stops(tmp_path: Path) -> None:
+    """The core sleeps for 1000 ticks of the 6 MHz timer, 4000 cycles, and counts few of them."""
     body = """
     li   t0, 500  # out of reset the core stays awake until its i-cache is invalidated
 1:  addi t0, t0, -1
@@ -224,8 +229,8 @@ def test_the_timer_wakes_a_sleeping_core_while_mcycle_stands_still(tmp_path: Pat
     assert 1000 <= ticks < 1020
 
 
-def test_an_interrupt_wakes_the_core_in_whatever_cycle_it_comes(tmp_path: Path) -> None:
-    """From before it sleeps, over the cycles in which it falls asleep, to long after."""
+def test_an_interrupt_wakes_the_core_in_any_cycle(tmp_path: Path) -> None:
+    """The interrupt comes before the core sleeps, while it falls asleep, and long after."""
     body = """
     li   t0, 500
 1:  addi t0, t0, -1
@@ -262,7 +267,7 @@ nops:
         assert done.returncode == 0, done.stderr
 
 
-def test_uart_bytes_come_out_at_the_asked_rate(tmp_path: Path) -> None:
+def test_uart_bytes_are_sent_at_the_configured_rate(tmp_path: Path) -> None:
     body = (
         "li a0, 0x40000000\nli t0, 1\nsw t0, 0x10(a0)\n"
         + "".join(f"li t0, {ord(c)}\nsw t0, 0x1c(a0)\n" for c in "tock\n")
@@ -274,7 +279,7 @@ def test_uart_bytes_come_out_at_the_asked_rate(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert done.stdout == "tock\n"
         ends.append(int(done.stderr.split("cycles=")[1].split()[0]))
-    # Five bytes on the line, less what the slower stores hide.
+    # Five bytes on the line, minus the time of the slower stores.
     assert 4 * 2083 < ends[1] - ends[0] < 5 * 2083
 
 
@@ -325,25 +330,25 @@ handler:
 
 
 def marked(folder: Path, *marks: str) -> tuple[list[tuple[int, str]], str]:
-    """The marks of that program, and the rest of what it printed."""
+    """Return the marks of that program, and the rest of its output."""
     done = simulate(folder, START + MARKED, *(word for mark in marks for word in ("--mark", mark)))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n")
-    marked_lines = [line[1:].split() for line in lines if line.startswith(OWN_LINE)]
-    return [(int(cycle), name) for cycle, name in marked_lines], "".join(
+    marks_ = [line[1:].split() for line in lines if line.startswith(OWN_LINE)]
+    return [(int(cycle), name) for cycle, name in marks_], "".join(
         line for line in lines if not line.startswith(OWN_LINE)
     )
 
 
 def address(folder: Path, symbol: str) -> str:
-    """Where a label of the program just simulated is."""
+    """Return the address of a label in the program that was just simulated."""
     command = ["riscv64-unknown-elf-nm", str(folder / "program.elf")]
     symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (line,) = [line for line in symbols.splitlines() if line.endswith(f" {symbol}")]
     return "0x" + line.split()[0]
 
 
-def test_marks_tell_when_an_interrupt_rose_and_was_taken(tmp_path: Path) -> None:
+def test_marks_show_when_an_interrupt_rises_and_is_taken(tmp_path: Path) -> None:
     marked(tmp_path)
     places = ("irq", "trap", "reset", f"handler={address(tmp_path, 'handler')}")
     marks, text = marked(tmp_path, *places)
@@ -351,10 +356,10 @@ def test_marks_tell_when_an_interrupt_rose_and_was_taken(tmp_path: Path) -> None
     assert [name for _, name in marks] == ["reset"] + ["irq", "trap", "handler"] * 2
     assert marks[0][0] == 0
     irq, trap, handler, again, *_ = (cycle for cycle, _ in marks[1:])
-    # The core wakes, fetches the vector from flash, jumps from there to the handler.
+    # The core wakes, fetches the vector from flash, and jumps to the handler.
     assert 5 <= trap - irq <= 40
     assert 1 <= handler - trap <= 20
-    # Sleep counts: 1500 ticks of four cycles lie between, less what waking and returning took.
+    # Sleep counts: 1500 ticks of four cycles, minus the time to wake and return.
     assert 6000 <= again - irq <= 6400
 
 
@@ -377,7 +382,9 @@ def test_marks_tell_when_an_interrupt_rose_and_was_taken(tmp_path: Path) -> None
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_unusable_input_is_one_line_and_exit_2(options: list[str], word: str) -> None:
+def test_unusable_input_is_reported_in_one_line_with_exit_code_2(
+    options: list[str], word: str
+) -> None:
     done = run(*options)
     assert done.returncode == 2
     assert done.stdout == ""

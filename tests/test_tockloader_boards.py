@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boards that tockloader loads: it takes the command of their profile, and hands the image to the
-programmer's tool at the start of the flash. The tools here are stand-ins that write down what they
-were told."""
+"""Boards that tockloader loads: it accepts the command of the profile, and passes the image to the
+programmer's tool for the start of the flash. The tools here are stand-ins that record their
+input."""
 
 import os
 import subprocess
@@ -28,31 +28,31 @@ done
 
 
 @pytest.mark.parametrize("name", LOADED)
-def test_tockloader_takes_the_command_of_the_profile(name: str, tmp_path: Path) -> None:
+def test_tockloader_accepts_the_command_of_the_profile(name: str, tmp_path: Path) -> None:
     board = boards.load(name)
     assert board.load is not None
     (tool,) = (tool for option, tool in TOOLS.items() if option in board.load.command)
     (tmp_path / tool).write_text(STAND_IN)
     (tmp_path / tool).chmod(0o755)
-    flash, said = tmp_path / "time.flash", tmp_path / "said"
+    flash, record = tmp_path / "time.flash", tmp_path / "said"
     flash.write_bytes(bytes(4096))
     words = [str(TOCKLOADER), *board.load.words(flash)[1:]]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    env = os.environ | {"PATH": path, "SAID": str(said)}
+    env = os.environ | {"PATH": path, "SAID": str(record)}
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     programmed = [
-        line for line in said.read_text().splitlines() if "program " in line or "loadbin " in line
+        line for line in record.read_text().splitlines() if "program " in line or "loadbin " in line
     ]
     assert programmed
     assert all(f" {board.flash.base:#x}" in line for line in programmed)
 
 
 @pytest.mark.parametrize("name", LOADED)
-def test_a_board_for_which_we_have_no_kernel_says_so(name: str) -> None:
+def test_a_board_without_a_baseline_kernel_is_reported(name: str) -> None:
     with pytest.raises(TockmarkError, match=r"--kernel"):
         boards.load(name).kernels[2]
 
 
-def test_the_two_cortex_m4_boards_are_among_them() -> None:
+def test_tockloader_loads_the_two_cortex_m4_boards() -> None:
     assert {"nrf52840dk", "microbit-v2"} <= set(LOADED)

@@ -15,7 +15,7 @@ KIB = 1024
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SizeSeries:
     """Rows of one result that differ only in a size."""
 
     what: str
@@ -57,15 +57,18 @@ NEW_IPC = {"baseline-cw310": "baseline", "ipc/initial-z": "dev/ipc-initial"}
 NEW_IPC |= {"ipc/relay-request-fairness-z": "…-fairness"}
 WORK = {"length.aes": "AES-128", "length.sha256": "SHA-256", "length.inflate": "inflate"}
 SWEEPS = (
-    *(Sweep("loading an app", "size.load", NAMES[k], f"sizes/{k}", KIB) for k in NAMES),
-    *(Sweep("allow", "size.allow", NAMES[k], f"sizes/{k}") for k in NAMES),
-    *(Sweep("old IPC, to its copy", "ipc.bandwidth", k, result) for result, k in OLD_IPC.items()),
+    *(SizeSeries("loading an app", "size.load", NAMES[k], f"sizes/{k}", KIB) for k in NAMES),
+    *(SizeSeries("allow", "size.allow", NAMES[k], f"sizes/{k}") for k in NAMES),
     *(
-        Sweep("new IPC, there and back", "ipc2.round_trip", k, result)
+        SizeSeries("old IPC, to its copy", "ipc.bandwidth", k, result)
+        for result, k in OLD_IPC.items()
+    ),
+    *(
+        SizeSeries("new IPC, there and back", "ipc2.round_trip", k, result)
         for result, k in NEW_IPC.items()
     ),
-    Sweep("flash read", "size.flash", "none", "sizes/bare"),
-    *(Sweep(what, id_, "none", "sizes/bare", lang="rust") for id_, what in WORK.items()),
+    SizeSeries("flash read", "size.flash", "none", "sizes/bare"),
+    *(SizeSeries(what, id_, "none", "sizes/bare", lang="rust") for id_, what in WORK.items()),
 )
 
 

@@ -117,7 +117,7 @@ def draw_programs() -> Sheet:
 
 def draw_sizes() -> Sheet:
     """Draw cost by size: the points, the fitted lines and the held-out sizes."""
-    groups: dict[str, list[by_size.Sweep]] = {}
+    groups: dict[str, list[by_size.SizeSeries]] = {}
     for sweep in by_size.SWEEPS:
         groups.setdefault(sweep.what, []).append(sweep)
     notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]

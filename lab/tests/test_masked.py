@@ -21,8 +21,8 @@ from tockmark_lab.interrupts_off import (
     MOST_CYCLES,
     PANIC,
     START,
-    LongestStretch,
     StretchWatch,
+    WorstStretch,
 )
 
 SHORT = 600_000  # cycles of a boot
@@ -42,7 +42,7 @@ def test_no_stretch_exceeds_the_limit(abi: int) -> None:
 
 
 def test_a_stretch_above_the_limit_is_named() -> None:
-    worst = LongestStretch(2, MOST_CYCLES + 1, "search-1")
+    worst = WorstStretch(2, MOST_CYCLES + 1, "search-1")
     (line,) = interrupts_off.too_long({CALL: worst, START: worst})
     assert line == "system call: 10001 cycles in search-1, more than 10000"
 

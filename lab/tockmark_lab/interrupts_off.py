@@ -3,7 +3,8 @@
 
 It reads the simulator's instruction trace, with the cache off. The kernel runs with interrupts off
 from the trap to the `mret`. A stretch also ends where the kernel sleeps (`wfi`), because an
-interrupt ends the sleep."""
+interrupt ends the sleep.
+"""
 
 import tempfile
 from collections import defaultdict
@@ -45,7 +46,7 @@ UNLIMITED = {  # stretches without this limit, and why
 
 
 @dataclass
-class LongestStretch:
+class WorstStretch:
     """The longest stretches of one kind, by instructions and by cycles (exact, from the core's own
     counter), and the boot of the one with the most cycles."""
 
@@ -117,7 +118,7 @@ class StretchWatch:
     """Follows the traces of a kernel's boots and keeps the longest stretch of each kind."""
 
     def __init__(self, program: Program, rom: Region) -> None:
-        self.worst: dict[str, LongestStretch] = defaultdict(LongestStretch)
+        self.worst: dict[str, WorstStretch] = defaultdict(WorstStretch)
         self.rom = range(rom.base, rom.end)
         entries = {"exception": CALL, "interrupt": INTERRUPT, "fault": FAULT}
         self.kinds = {program.symbol(name)[0]: kind for name, kind in entries.items()}
@@ -184,7 +185,7 @@ def scene_image(plan: conformance.Plan, scene: Scene, program: Program) -> Path:
     return conformance.trial_image(plan, trial, scene.restarts).flash
 
 
-def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, LongestStretch]:
+def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, WorstStretch]:
     """Return the longest stretches with interrupts off in these scenes, by kind."""
     program = Program(plan.kernel.path)
     watch = StretchWatch(program, plan.board.memory.rom)
@@ -193,7 +194,7 @@ def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> dict[str, Longes
     return dict(watch.worst)
 
 
-def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
+def too_long(stretches: dict[str, WorstStretch]) -> list[str]:
     """Return a message for each kind with a stretch that is longer than allowed."""
     return [
         f"{kind}: {worst.cycles} cycles in {worst.where}, more than {MOST_CYCLES}"
@@ -202,7 +203,7 @@ def too_long(stretches: dict[str, LongestStretch]) -> list[str]:
     ]
 
 
-def longest(stretches: dict[str, LongestStretch]) -> str:
+def longest(stretches: dict[str, WorstStretch]) -> str:
     """Format the longest of the stretches that have a limit."""
     limited = {kind: worst for kind, worst in stretches.items() if kind not in UNLIMITED}
     kind = max(limited, key=lambda kind: limited[kind].cycles)

@@ -187,7 +187,7 @@ def conformance_verb(
         most_attacks = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most_attacks)
-        stretches: dict[str, interrupts_off.LongestStretch] = {}
+        stretches: dict[str, interrupts_off.WorstStretch] = {}
         if (
             plan.is_baseline and kernel is None and machine == "cw310"
         ):  # first, since the rest takes minutes

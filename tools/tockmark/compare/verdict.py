@@ -24,7 +24,7 @@ from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits depend on
 BY_CONTROL = "by control"
-NOISY = "it differs by more than noise with the cache on, though no kernel touches it"
+NOISY = "it differs by more than noise with the cache on, though it runs no kernel code"
 NAMED = 8  # rows that a warning lists
 FOLDED = 5  # rows of this rank and below share a line
 
@@ -50,7 +50,7 @@ MEANING = {
     Verdict.SAME: "the whole range is within the margin",
     Verdict.GONE: "the new side does not have the row as the base does",
     Verdict.NEW: "the base does not have the row",
-    Verdict.NOT_JUDGED: "no kernel touches it, or it has no valid figure",
+    Verdict.NOT_JUDGED: "it runs no kernel code, or has no valid figure",
 }
 
 
@@ -270,8 +270,8 @@ def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructio
     if limits:
         limit = _exceeded(pair.row, count, "instret", count.low, limits)
     certain = limit or verdict_of(count, pair.margin / 2) in MOVED
-    certain = certain or (not count.unmoved and abs(count.new - count.base) >= 1)
-    fell = pair.cycles.lower and not pair.cycles.unmoved
+    certain = certain or (not count.contains_one and abs(count.new - count.base) >= 1)
+    fell = pair.cycles.lower and not pair.cycles.contains_one
     return Instructions(
         count.base,
         count.new,
@@ -325,10 +325,10 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
         row = new.table.get(lone.row.key)
         if row is not None and row.sound:
             yield f"{lone.name}: {lone.why}"
-    if moved := comparison.rule.moved:
+    if changed_apps := comparison.rule.changed_apps:
         yield (
-            "apps or machine differ: rows that no kernel touches changed, and not by the cache:"
-            f" {_named([row.name for row in moved])}"
+            "apps or machine differ: rows that run no kernel code changed, and not by the cache:"
+            f" {_named([row.name for row in changed_apps])}"
         )
     for why in dict.fromkeys(lone.why for lone in comparison.few):
         names = [lone.name for lone in comparison.few if lone.why == why]

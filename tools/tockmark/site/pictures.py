@@ -349,8 +349,8 @@ def before_after(named: list[Named]) -> Sheet | None:
     for index, entry in enumerate(named[1:]):
         for key, row in entry.result.table.items():
             if (times := ratio(first.get(key), row)) is not None:
-                which = index, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
-                cached = blocks.setdefault(row.id, {}).setdefault(which, {})
+                result_key = index, f"{entry.name}, {LANGS[row.lang]}" if several else entry.name
+                cached = blocks.setdefault(row.id, {}).setdefault(result_key, {})
                 cached.setdefault(row.icache, []).append(times)
     if not blocks:
         return None
@@ -367,10 +367,15 @@ def before_after(named: list[Named]) -> Sheet | None:
     height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
     sheet = Sheet(f"Net cycles of one operation, relative to {named[0].name}", named, height=height)
     (axes,) = sheet.panels
-    names = list(dict.fromkeys(which for id_ in blocks for which in blocks[id_]))
+    names = list(dict.fromkeys(result_key for id_ in blocks for result_key in blocks[id_]))
     for at, id_ in enumerate(shown):
-        for which, cached in moved[id_].items():
-            _ratios(axes, at * (subs + 0.6) + subs - 1 - names.index(which) % subs, cached, which)
+        for result_key, cached in moved[id_].items():
+            _ratios(
+                axes,
+                at * (subs + 0.6) + subs - 1 - names.index(result_key) % subs,
+                cached,
+                result_key,
+            )
     _name_ratios(axes, names, blocks)
     axes.axvline(1, color="black", linewidth=1.0, label="_one")
     axes.set_xscale("log")
@@ -402,9 +407,9 @@ def _largest_log_ratio(by_result: dict[tuple[int, str], Ratios]) -> float:
     return float(np.max(np.abs(np.log(_every_ratio(by_result)))))
 
 
-def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> None:
+def _ratios(axes: Axes, y: float, cached: Ratios, result_key: tuple[int, str]) -> None:
     """Draw one result's ratios of a benchmark: filled for cache on, hollow for cache off."""
-    style = STYLES[which[0] % len(STYLES)]
+    style = STYLES[result_key[0] % len(STYLES)]
     for icache, values in cached.items():
         lift = 0.0 if len(cached) < 2 else 0.2 if icache else -0.2
         ends = [min(values), max(values)]
@@ -418,14 +423,16 @@ def _name_ratios(
     axes: Axes, names: list[tuple[int, str]], blocks: dict[str, dict[tuple[int, str], Ratios]]
 ) -> None:
     """Add an entry to the legend for each result and cache setting."""
-    for which in names:
-        style = STYLES[which[0] % len(STYLES)]
-        settings = {icache for by_result in blocks.values() for icache in by_result.get(which, {})}
+    for result_key in names:
+        style = STYLES[result_key[0] % len(STYLES)]
+        settings = {
+            icache for by_result in blocks.values() for icache in by_result.get(result_key, {})
+        }
         for icache in [setting for setting in (True, False, None) if setting in settings]:
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
             marker, color = style["marker"], style["color"]
-            label = in_legend(f"{which[1]}{_cache_setting(icache)}")
+            label = in_legend(f"{result_key[1]}{_cache_setting(icache)}")
             axes.plot([], [], marker=marker, color=color, label=label, **look)
 
 

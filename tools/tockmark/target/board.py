@@ -23,7 +23,7 @@ from tockmark.target.protocol import Ability, Target
 DEFAULT = "earlgrey-sim"
 IMAGE = "{image}"  # in a load command: the path of the flash image
 KINDS = ("log", "qemu", "serial", "sim")  # modules of this package, each with a class Target
-NO_MARKS = "it is timed by the simulator's clock, which this target does not have"
+NO_MARKS = "needs the simulator's clock, which this target does not have"
 
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 

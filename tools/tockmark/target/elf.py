@@ -206,7 +206,7 @@ def read_elf(path: Path) -> Elf:
         return elf
     except ValueError as error:
         raise TockmarkError(
-            f"{shown(path)} {error}", "give the kernel that a linker made"
+            f"{shown(path)} {error}", "give a kernel as its linker wrote it"
         ) from None
 
 

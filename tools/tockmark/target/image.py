@@ -370,10 +370,12 @@ def _link_inputs(app: str, apps: AppBuild) -> list[Path]:
     own = apps.folder / paths.LINKER_SCRIPT.name
     script = own if own.exists() else paths.LINKER_SCRIPT
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
-    made = apps.target if apps.isa is RISC_V else apps.isa.setup
+    make_target = apps.target if apps.isa is RISC_V else apps.isa.setup
     for part in (*parts, *apps.isa.compiler_libraries):
         if not part.exists():
-            raise TockmarkError(f"{paths.shown(part)} does not exist", paths.make_command(made))
+            raise TockmarkError(
+                f"{paths.shown(part)} does not exist", paths.make_command(make_target)
+            )
     return parts
 
 

@@ -38,7 +38,7 @@ _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # ker
 
 @dataclass(frozen=True)
 class LogClaims:
-    """Statements of the user about a captured log. None: not stated."""
+    """Statements of the user about a captured log. None: no statement."""
 
     board: BoardProfile | None = None
     kernel: KernelElf | None = None
@@ -61,10 +61,10 @@ def check_claims(log: str, text: str, measured: Measured, claims: LogClaims) -> 
         raise TockmarkError(problem, todo)
     begins = [app.begin or {} for _, app in measured.each()]
     versions = {int(begin["abi"]) for begin in begins if begin.get("abi", "").isdecimal()}
-    stated = {"--abi": claims.abi}
+    versions_by_source = {"--abi": claims.abi}
     if claims.kernel and (name := match_baseline(claims.kernel)):
-        stated[shown(claims.kernel.path)] = int(name["abi"])
-    for source, version in stated.items():
+        versions_by_source[shown(claims.kernel.path)] = int(name["abi"])
+    for source, version in versions_by_source.items():
         if version is not None and (contradicting := sorted(versions - {version})):
             raise TockmarkError(
                 f"{log} is of version {contradicting[0]} of the interface; {source} is of"

@@ -22,7 +22,7 @@ class Ability(StrEnum):
 
     CYCLES = "counts cycles that are the chip's"
     ICACHE = "lets the instruction cache be switched"
-    MARKS = "has a clock of its own that sees interrupts"
+    MARKS = "has its own clock, which sees interrupts"
     PARALLEL = "runs several boots at a time"
     RETIREMENT = "traces every retired instruction"
 

@@ -38,7 +38,7 @@ WHOLE: dict[str, Any] = {
                 ],
             }
         ],
-        "apps": [{"of": ["syscall"], "message": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
+        "apps": [{"of": ["syscall"], "said": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
         "layouts": [
             {"file": "one.elf", "sha256": SHA, "link": SHA},
             {"file": "one.elf", "sha256": SHA, "link": SHA, "seed": 1},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows as an app measures them, made of samples; and rows and results that are changed."""
+"""Rows of given samples, and changed copies of rows and results."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,15 +36,16 @@ def app_of(name: str, rows: Iterable[StoredRow], **begin: str) -> App:
 
 
 def recounted(row: Row, **series: Series | None) -> Row:
-    """Return a row with other series than its samples make."""
+    """Return a row with series that differ from those of its samples."""
     made = structs.replace(row)
     made.__dict__.update(series)
     return made
 
 
 def of_another_kernel(result: Result) -> Result:
-    """Return the same counts of a kernel that nobody knows; of the same one no others would be
-    believed."""
-    layouts = tuple(structs.replace(one, sha256="0" * 64) for one in result.provenance.layouts)
-    said = structs.replace(result.provenance, layouts=layouts)
-    return dataclasses.replace(result, provenance=said)
+    """Return the result with an unknown kernel. For the same kernel other counts are refused."""
+    layouts = tuple(
+        structs.replace(layout, sha256="0" * 64) for layout in result.provenance.layouts
+    )
+    provenance = structs.replace(result.provenance, layouts=layouts)
+    return dataclasses.replace(result, provenance=provenance)

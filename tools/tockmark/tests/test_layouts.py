@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A result of several layouts: how it is put together, taken apart, and shown."""
+"""Results of several layouts: merge, split and show them."""
 
 from pathlib import Path
 
@@ -20,11 +20,13 @@ LAYOUTS = tuple(Layout(f"k{n}.elf", link=digit * 64, seed=n) for n, digit in enu
 
 
 def measured(catalogue: Catalogue, cycles: int, layout: int = 0, **others: list[str]) -> Result:
-    """A run in one layout whose loop takes so many cycles, its readings included."""
+    """Return a run in one layout; the loop's samples are `cycles`, with the overhead."""
     records = {**RECORDS, **others}
     loop = [r.replace("(3341,3343)*5", f"{cycles}*10") for r in records["loop"]]
     lines = [
-        line for app, told in (records | {"loop": loop}).items() for line in encoded(app, told)
+        line
+        for app, app_records in (records | {"loop": loop}).items()
+        for line in encoded(app, app_records)
     ]
     return build(
         assemble(decode(lines)), catalogue, Context(layouts=(LAYOUTS[layout],)), expected=()
@@ -50,7 +52,7 @@ def test_a_net_is_the_median_over_the_layouts(three: Result) -> None:
     assert three.incomplete == ()
 
 
-def test_it_comes_back_from_its_file_as_it_was(three: Result, tmp_path: Path) -> None:
+def test_it_is_read_from_its_file_unchanged(three: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(three))
     assert file.load(tmp_path / "r.json") == three
     some = three.in_layouts([2, 0])
@@ -58,7 +60,7 @@ def test_it_comes_back_from_its_file_as_it_was(three: Result, tmp_path: Path) ->
     assert file.load(tmp_path / "r.json") == some
 
 
-def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
+def test_some_of_its_layouts_make_a_result(three: Result) -> None:
     some = three.in_layouts([2, 0])
     cycles = row(some).cycles
     assert cycles is not None
@@ -72,17 +74,20 @@ def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
         three.in_layouts([3])
 
 
-def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:
-    known = load()
-    text = table.every_row(three, known)
+def test_tables_show_the_range_and_the_number_of_layouts(three: Result) -> None:
+    catalogue_ = load()
+    text = table.every_row(three, catalogue_)
     assert "layouts" in text
     (line,) = (line for line in text.splitlines() if line.startswith("loop.empty"))
     assert line.split()[1:3] == ["3100", "3000–3200"]
     screen = table.first_screen(
-        [("r.json", three)], known, 100, {"x": {"loop": ("loop.empty", frozenset())}}
+        [("r.json", three)], catalogue_, 100, {"x": {"loop": ("loop.empty", frozenset())}}
     )
     assert "3–3.2" in screen
-    one = three.in_layouts([0])
-    for text in (table.every_row(one, known), table.first_screen([("r.json", one)], known)):
+    single = three.in_layouts([0])
+    for text in (
+        table.every_row(single, catalogue_),
+        table.first_screen([("r.json", single)], catalogue_),
+    ):
         assert "one layout" in " ".join(text.split())
         assert "range" not in text

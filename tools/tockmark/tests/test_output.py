@@ -53,7 +53,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
         ({}, "x.log", "x.log"),
         ({"x.json": HISTORY}, "x.json", "history"),
         ({"x.log": LOG}, "x.json", "x.log"),
-        ({"x.json/y": ""}, "x.json", "x.json is a folder"),
+        ({"x.json/y": ""}, "x.json", "x.json: it is a folder"),
     ],
 )
 def test_an_unwritable_output_is_refused_before_the_run(

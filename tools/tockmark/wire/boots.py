@@ -313,14 +313,14 @@ def _remove_uncertain_apps(measured: Measured) -> None:
 def _set_languages(measured: Measured) -> None:
     """Set the language of each app, from its `begin`, the mark of its boot, or the whole log.
     Remove apps whose language is not certain."""
-    stated: dict[int, Lang] = {
+    langs_by_app: dict[int, Lang] = {
         id(app): parse_language(app.begin["lang"])
         for _, app in measured.each()
         if app.begin and "lang" in app.begin
     }
-    first, *other_langs = sorted({*stated.values(), *measured.langs}) or list(LANGS)[:1]
+    first, *other_langs = sorted({*langs_by_app.values(), *measured.langs}) or list(LANGS)[:1]
     for boot, app in list(measured.each()):
-        lang = stated.get(id(app), boot.lang)
+        lang = langs_by_app.get(id(app), boot.lang)
         if boot.lang and lang != boot.lang:
             problem = f"its begin has lang={lang}, but the mark of its boot has lang={boot.lang}"
             measured.add_problem(app.name, problem)
