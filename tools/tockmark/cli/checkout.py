@@ -319,7 +319,7 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.MAX_PAIRS} if paired, else {engine.MAX_LINKS}).",
+            f" {engine.MAX_PAIRS} if links can be paired, else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
@@ -348,7 +348,7 @@ def judge_verb(
     ] = None,
     comment: Annotated[
         Path | None,
-        Option("--markdown", help="Also write a comment for a pull request to this file."),
+        Option("--markdown", help="Also write a comment for a pull request here, in Markdown."),
     ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,

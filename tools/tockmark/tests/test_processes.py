@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Foreign programs: they end with the tool, at whatever moment it is killed, and within bounds."""
+"""External programs end with the tool, whenever it is killed, and stay within their bounds."""
 
 import os
 import random
@@ -16,11 +16,11 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import STDOUT, Bounds
 from tockmark.base.watcher import GRACE
 
-SOON = GRACE + 20.0  # seconds, on a machine that does other things, too
-MARK = "TOCKMARK_TEST_MARK"  # in the environment of all that a test starts
-STEPS = 12  # at which a tool is killed, drawn of all the lines that it runs to start programs
+SOON = GRACE + 20.0  # seconds, since the machine may be busy
+MARK = "TOCKMARK_TEST_MARK"  # in the environment of every program that a test starts
+STEPS = 12  # lines at which a tool is killed, drawn from all that it runs to start programs
 
-# A tool that starts programs, and kills itself before the line of processes.py that it is told.
+# A tool that starts programs, and kills itself before the Nth line that it runs of processes.py.
 TOOL = """
 import os, signal, sys
 from tockmark.base import processes
