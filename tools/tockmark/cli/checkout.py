@@ -319,7 +319,7 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.PAIRS} if paired, else {engine.LINKS}).",
+            f" {engine.MAX_PAIRS} if paired, else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
