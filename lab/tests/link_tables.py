@@ -107,7 +107,7 @@ def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
     if warned := sum(run.judgement.limit is Limit.SOFT for run in trials):
         ended += f", in {warned} with a warning"
-    looks = [[*run.looked_again, 0, 0] for run in trials]
+    looks = [[*run.rows_remeasured, 0, 0] for run in trials]
     figures = [
         [sum(map(_figures, run.judgement.rows)) for run in trials],
         [look[0] for look in looks],

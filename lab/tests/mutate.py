@@ -55,23 +55,23 @@ def places(data: Any) -> list[Place]:
     return places
 
 
-def replaced(rng: random.Random, place: Place, every: list[Place]) -> None:
+def replace_value(rng: random.Random, place: Place, every: list[Place]) -> None:
     inside, name = place
     inside[name] = rng.choice(ODD)
 
 
-def copied(rng: random.Random, place: Place, every: list[Place]) -> None:
+def copy_value(rng: random.Random, place: Place, every: list[Place]) -> None:
     """Copy a value over another one."""
     (inside, name), (other, there) = place, rng.choice(every)
     inside[name] = json.loads(json.dumps(other[there]))
 
 
-def gone(rng: random.Random, place: Place, every: list[Place]) -> None:
+def delete_value(rng: random.Random, place: Place, every: list[Place]) -> None:
     inside, name = place
     del inside[name]
 
 
-def twice(rng: random.Random, place: Place, every: list[Place]) -> None:
+def duplicate_entry(rng: random.Random, place: Place, every: list[Place]) -> None:
     inside, name = place
     if isinstance(inside, list):
         inside.insert(rng.randrange(len(inside) + 1), json.loads(json.dumps(inside[name])))
@@ -79,7 +79,7 @@ def twice(rng: random.Random, place: Place, every: list[Place]) -> None:
         inside[f"{name}{rng.choice(['', 's', '_', ' '])}"] = inside[name]
 
 
-def edged(rng: random.Random, place: Place, every: list[Place]) -> None:
+def nudge_number(rng: random.Random, place: Place, every: list[Place]) -> None:
     """Change a number to one nearby or far away, also within text."""
     inside, name = place
     value = inside[name]
@@ -90,7 +90,7 @@ def edged(rng: random.Random, place: Place, every: list[Place]) -> None:
     elif isinstance(value, int | float):
         inside[name] = _other(rng, value)
     else:
-        replaced(rng, place, every)
+        replace_value(rng, place, every)
 
 
 def _other(rng: random.Random, value: Any) -> Any:
@@ -99,7 +99,7 @@ def _other(rng: random.Random, value: Any) -> Any:
     )
 
 
-def altered(rng: random.Random, place: Place, every: list[Place]) -> None:
+def alter_letter(rng: random.Random, place: Place, every: list[Place]) -> None:
     """Change a letter of a text or of a name."""
     inside, name = place
     if isinstance(inside[name], str) and inside[name]:
@@ -110,11 +110,11 @@ def altered(rng: random.Random, place: Place, every: list[Place]) -> None:
     elif isinstance(inside, dict):
         inside[rng.choice(["id", "cycles", "why", "x", "", "lang", "further"])] = inside.pop(name)
     else:
-        replaced(rng, place, every)
+        replace_value(rng, place, every)
 
 
 MUTATIONS: list[Callable[[random.Random, Place, list[Place]], None]] = [
-    *(replaced, copied, gone, twice, edged, altered),
+    *(replace_value, copy_value, delete_value, duplicate_entry, nudge_number, alter_letter),
 ]
 
 

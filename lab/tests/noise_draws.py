@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tockmark.compare.rule import OF_ALL, Change, Value, change
+from tockmark.compare.rule import OF_ALL, Change, Value, change_of_cycles
 from tockmark.compare.spread import Deviation
 from tockmark.result.stats import Floats, steady_median
 
@@ -83,7 +83,7 @@ def side(
     passes = []
     for raw in _taken(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
         own = steady_median(raw) - steady_median(read)
-        passes.append(Value((own,), sampled=(((1, raw), (-1, read)),)))
+        passes.append(Value((own,), medians_by_layout=(((1, raw), (-1, read)),)))
     return passes
 
 
@@ -99,7 +99,7 @@ def judged(
     side_chance = OF_ALL / len(base) if chance is None else chance
     changes = []
     for before, after in zip(base, new, strict=True):
-        interval = change(before, after, CALM, z=0, chance=side_chance)
+        interval = change_of_cycles(before, after, CALM, z=0, error_probability=side_chance)
         few = before.too_few_samples(side_chance) or after.too_few_samples(side_chance)
         changes.append(replace(interval, low=0, high=math.inf) if few else interval)
     return changes

@@ -22,7 +22,7 @@ import numpy as np
 from tockmark.base import paths
 from tockmark.base.files import temporary_folder, write_whole
 from tockmark.compare.limits import Limit
-from tockmark.compare.rule import Value, change
+from tockmark.compare.rule import Value, change_of_cycles
 from tockmark.compare.spread import Spread, logs_of, paired_spread
 from tockmark.judge import engine
 from tockmark.judge.engine import Simulated
@@ -109,7 +109,7 @@ class Draw:
                 for side, result in zip(("base", "head"), self.results, strict=True)
             )
             wanted = select(KNOWN, "kernel")
-            judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
+            judged = engine.measure_and_judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
             largest_limits.append(max(row.limit for row in judged.judgement.rows))
         return largest_limits
 
@@ -133,7 +133,7 @@ def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
         some = slice(first, first + pairs)
         subset = replace(base, nets=base.nets[some], links=pairs)
         two = replace(head, nets=tuple(map(float, nets[some])), links=pairs)
-        hits.append(change(subset, two, spread).low > 1)
+        hits.append(change_of_cycles(subset, two, spread).low > 1)
     return hits
 
 

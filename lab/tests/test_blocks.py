@@ -41,7 +41,7 @@ def test_the_cost_of_a_library_is_shown(tmp_path: Path) -> None:
     ("ticks", "verdict"),
     [
         (100, "equal"),
-        (101, "a tick apart"),
+        (101, "one tick off"),
         (97, "within"),
         (111, "within"),
         (121, "outside by 9.0 %"),

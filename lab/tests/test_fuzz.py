@@ -135,5 +135,5 @@ def test_any_elf_is_loaded_or_refused(tmp_path: Path, record_property: RecordPro
         codes[code] += 1
     assert codes[2], codes
     assert len(codes) > 1, codes
-    came = {"refused": codes[2], "run to an end with a reason": codes.total() - codes[2]}
+    came = {"refused": codes[2], "ran and ended with a reason": codes.total() - codes[2]}
     record_tries(record_property, "kernel ELFs, simulated", codes.total(), SEED, came)

@@ -174,7 +174,13 @@ RESETS: list[Damage] = [reboot, reboot]
         (ours_named(False), RESETS),
         (ours_named(True), RESETS),
     ],
-    ids=["ours", "ours with boots", "ours in two languages", "by what apps say", "by both"],
+    ids=[
+        "plain",
+        "with boot lines",
+        "in two languages",
+        "with named boots",
+        "with named boots and boot lines",
+    ],
 )
 def test_surviving_rows_of_a_damaged_log_are_right(
     whole: Lines,
@@ -211,7 +217,7 @@ def test_surviving_rows_of_a_damaged_log_are_right(
                     assert key[0] is None or not has_no_lang, f"seed {seed}: {key}"
                     assert (key[2:], name, samples) in every, f"seed {seed}: {key} {name}"
     assert touched > COUNT / 4
-    came = {"that lost rows or samples": touched, "whose rows were all whole": COUNT - touched}
+    came = {"lost rows or samples": touched, "kept all rows whole": COUNT - touched}
     what = f"damaged logs: {request.node.callspec.id}"
     record_tries(record_property, what, COUNT, range(COUNT), came)
 
@@ -237,10 +243,8 @@ def test_any_bytes_give_a_result_or_one_line(
             loads(result)
             shown = ""
         assert len(shown.splitlines()) <= 1, f"seed {seed}"
-    came = {"refused in one line": refused, "made results of": COUNT // 10 - refused}
-    record_tries(
-        record_property, "logs with any bytes at all", COUNT // 10, range(COUNT // 10), came
-    )
+    came = {"refused in one line": refused, "parsed into a result": COUNT // 10 - refused}
+    record_tries(record_property, "logs with random bytes", COUNT // 10, range(COUNT // 10), came)
 
 
 def test_time_is_proportional_to_the_length_of_the_log(

@@ -138,11 +138,11 @@ LINE = '{"format": "tockmark-history", "version": 2'
         (json.dumps(WHOLE), "is a result file, not a history. `tockmark table` shows it"),
         (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
         ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
-        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it again"),
+        ('{"format": "tockmark-history", "version": 1}\n', "line 1: not a .* or make it again"),
         ('{"format": "tockmark-history", "version": 2}\n', "line 1: .* required field `date`"),
         (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' occurs twice"),
         (f'{LINE}, "a": NaN}}\n', "line 1: NaN is not a finite number"),
-        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected .*text .* at `date`"),
+        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected .*text.* at `date`"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:

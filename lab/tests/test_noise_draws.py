@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from noise_draws import CALM, LIMIT, NOISES
 
-from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change
+from tockmark.compare.rule import OF_ALL, OF_ONE, Value, change_of_cycles
 from tockmark.result.stats import steady, steady_median
 from tockmark.wire.records import expand
 from tockmark_lab.folders import VALIDATION
@@ -68,15 +68,18 @@ def test_a_step_in_both_directions_is_no_difference() -> None:
     )
     assert (steady_median(base), steady_median(new)) == (6012, 5988)
     before, after = (
-        Value((steady_median(samples),), sampled=(((1, samples),),)) for samples in (base, new)
+        Value((steady_median(samples),), medians_by_layout=(((1, samples),),))
+        for samples in (base, new)
     )
-    assert change(before, after, CALM, z=0, chance=OF_ALL / drawn.ROWS).unmoved
+    assert change_of_cycles(
+        before, after, CALM, z=0, error_probability=OF_ALL / drawn.ROWS
+    ).contains_one
 
 
 def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
     half = len(samples) // 2
     first_half, second_half = (
-        Value((steady_median(part),), sampled=(((1, part),),))
+        Value((steady_median(part),), medians_by_layout=(((1, part),),))
         for part in (samples[:half], samples[half : 2 * half])
     )
     return first_half, second_half
@@ -87,7 +90,9 @@ def test_halves_of_long_series_do_not_differ() -> None:
     lines = [line for line in LONG.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     every = [tuple(steady(expand(line.split(" | ")[-1]))) for line in lines]
     chance = 0.01 / len(every)
-    changes = [change(*halves(samples), CALM, z=0, chance=chance) for samples in every]
+    changes = [
+        change_of_cycles(*halves(samples), CALM, z=0, error_probability=chance) for samples in every
+    ]
     assert len(changes) > 200
     assert (
         sum(interval.low > 1 + LIMIT or interval.high < 1 / (1 + LIMIT) for interval in changes)

@@ -42,11 +42,10 @@ def test_the_page_has_the_share_of_long_series_that_agree_with_their_first_sampl
     assert all(agree(SERIES, SIMULATED_SAMPLES, WORST))
 
 
-def test_the_page_has_the_share_for_rows_of_the_app_alone() -> None:
+def test_series_of_the_app_alone_agree_with_fewer_samples() -> None:
     alone = [line for line in SERIES if KNOWN.benchmarks[line[1].split()[0]].touches == "app"]
     same = agree(alone, APP_SAMPLES)
-    counted = len(alone), sum(same), APP_SAMPLES
-    assert counted == printed(r"For (\d+) of them .*?; (\d+) have it in their first (\d+)")
+    assert sum(same) > 0.9 * len(alone)
     others = {line[1].split()[0] for line, is_same in zip(alone, same, strict=True) if not is_same}
     assert others == {"icache.nops"}
     assert KNOWN.is_distribution("icache.nops", icache=True)

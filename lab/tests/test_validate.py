@@ -34,7 +34,7 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
         (OUTSIDE, None, ValidationVerdict.WRONG, "outside"),
         (SILENT, None, ValidationVerdict.WRONG, "hung"),
         (OUTSIDE, KnownDeviation((104.0,), "why"), ValidationVerdict.UNEXPLAINED, "why"),
-        (OUTSIDE, KnownDeviation((105.0,), "why"), ValidationVerdict.WRONG, "it was 105"),
+        (OUTSIDE, KnownDeviation((105.0,), "why"), ValidationVerdict.WRONG, "another value, 105"),
         (ROW, KnownDeviation((103.0,), "why"), ValidationVerdict.WRONG, "within its bound"),
     ],
 )
@@ -58,9 +58,12 @@ def test_a_file_is_read_back_unchanged(tmp_path: Path) -> None:
     ("content", "word"),
     [
         ("", "it is not JSON"),
-        ("{}", "no tockmark-validation of version 2"),
-        ("[]", "no tockmark-validation of version 2"),
-        ('{"format": "tockmark-validation", "version": 1}', "no tockmark-validation of version 2"),
+        ("{}", "not a tockmark-validation of version 2"),
+        ("[]", "not a tockmark-validation of version 2"),
+        (
+            '{"format": "tockmark-validation", "version": 1}',
+            "not a tockmark-validation of version 2",
+        ),
         ('{"format": "tockmark-validation", "version": 2}', "missing required field"),
     ],
 )

@@ -46,7 +46,8 @@ BootSetting = tuple[str, Lang, bool | None]  # a boot and its cache setting
 
 def contradiction(result: Result, catalogue: Catalogue) -> str | None:
     """Return the first contradiction, which starts with its row or boot. None without one, or
-    if the result is from a board, an emulator that counts no cycles, or a log without layouts."""
+    if the result is from a board, an emulator that counts no cycles, or a log without layouts.
+    """
     provenance = result.provenance
     if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):
         return None

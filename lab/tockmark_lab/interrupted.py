@@ -3,7 +3,8 @@
 
 It checks that a result is complete or absent, that no process keeps running, and that the next run
 or set-up cleans up or continues. Every process of an experiment has a unique word in its
-environment, so it can be found in /proc even if its parent has ended. This needs Linux."""
+environment, so it can be found in /proc even if its parent has ended. This needs Linux.
+"""
 
 import contextlib
 import os

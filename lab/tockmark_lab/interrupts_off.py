@@ -3,7 +3,8 @@
 
 It reads the simulator's instruction trace, with the cache off. The kernel runs with interrupts off
 from the trap to the `mret`. A stretch also ends where the kernel sleeps (`wfi`), because an
-interrupt ends the sleep."""
+interrupt ends the sleep.
+"""
 
 import tempfile
 from collections import defaultdict

@@ -33,7 +33,7 @@ LIMIT, TIMES = 60.0, 5.0  # a test may take LIMIT seconds plus TIMES its usual d
 TRIED = 2  # attempts of a test without a mutant: one may fail on a busy machine
 BUILD = 1800.0  # seconds that a build may take, or a test without a mutant
 LINKED = (".tools", "build/sim", "build/apps")  # products that no mutant changes
-KILLED, BY_TIME, SURVIVED, EQUAL = "killed", "killed by time", "survived", "argued equivalent"
+KILLED, BY_TIME, SURVIVED, EQUAL = "killed", "killed by timeout", "survived", "argued equivalent"
 
 Command = tuple[str, ...]
 
@@ -41,7 +41,8 @@ Command = tuple[str, ...]
 @dataclass(frozen=True)
 class MutantTest:
     """A test command that fails for a wrong program, and the command that builds the program. If
-    the build fails, the mutant is not a valid program."""
+    the build fails, the mutant is not a valid program.
+    """
 
     test: Command
     build: Command = ()

@@ -20,7 +20,8 @@ Change = (
 @dataclass(frozen=True)
 class Mutant:
     """A source file with one guard changed. File, function and change identify it, even if its line
-    moves."""
+    moves.
+    """
 
     file: str
     function: str  # with the names around it: `Queue.push`

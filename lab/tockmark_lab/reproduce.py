@@ -4,7 +4,8 @@
 The apps are in lab/upstream/apps/ (`make upstream`). They are linked for the given kernel, put
 behind it in flash, and run on the simulated CW310 with the instruction cache off. With --tab, TABs
 that were built by hand with libtock-c run instead. The lines of the apps go to stdout; the end of
-the boot, with its cycles, goes to stderr."""
+the boot, with its cycles, goes to stderr.
+"""
 
 import re
 import sys

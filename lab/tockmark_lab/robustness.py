@@ -5,7 +5,8 @@ docs/trust.md. `make robustness` runs all parts, `make robustness PARTS="runs lo
 As soon as a part ends, its outcome is stored in lab/data/robustness.json, with its seed, date and
 commit, and replaces the part's older outcome. The other parts stay. The text of the page is in the
 template lab/pages/robustness.md.j2. PARTS=page fills the page only; --check writes nothing. The
-exit code is 1 if something did not hold or, with --check, if the page is not up to date."""
+exit code is 1 if something did not hold or, with --check, if the page is not up to date.
+"""
 
 import json
 import os

@@ -11,7 +11,8 @@
 These logs have no checksums, so only their form can be checked. The check is strict: samples count
 up from 0 without a gap, rows have the columns of their heading, and each value can be a time. Other
 lines are reported with their number, and the whole table is left out. docs/trust.md has the rules;
-study_log.toml maps the titles to benchmarks of the catalogue."""
+study_log.toml maps the titles to benchmarks of the catalogue.
+"""
 
 import re
 import tomllib

@@ -4,7 +4,8 @@
 A case is a trap from user mode with the values of all registers. lab/studies/floor/rules.S runs the
 cases on a path and prints each outcome, and `wrong_cases` compares it with the system-call
 interface. Only a path that passes may be compared with the floor. This module shares nothing with
-the paths but the numbers of Tock's interface."""
+the paths but the numbers of Tock's interface.
+"""
 
 import random
 from collections.abc import Iterator, Sequence

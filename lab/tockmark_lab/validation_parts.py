@@ -4,7 +4,8 @@
 A program is built with the cross-compiler, runs on a simulated machine, and sends its numbers
 through a mailbox. A job builds and runs one or a few programs when its rows are taken; a part of
 the validation consists of jobs. The programs and the expected values are data, in lab/validation/.
-The whole chip's RTL also runs boots of the suite, which are compared with its model."""
+The whole chip's RTL also runs boots of the suite, which are compared with its model.
+"""
 
 import csv
 import hashlib

@@ -4,7 +4,8 @@
 First it searches the result for contradictions. Then it simulates boots of the result again (all,
 or some that a seed draws), never from the cache, and compares what they give with the result, byte
 for byte. With another kernel, other apps or another simulator it compares nothing: it ends with an
-error that names the difference."""
+error that names the difference.
+"""
 
 import hashlib
 from collections import defaultdict

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Perf's commands: pure logic over the small trait [`Counters`], independent of any kernel. This file is
-//! the same in every kernel. Each kernel has an adapter, which calls [`Perf::command`] and converts the
-//! [`Reply`] to the kernel's own types.
+//! Perf's commands. This file is the same in every kernel: it reads the counters through the trait
+//! [`Counters`] and needs no kernel. Each kernel has an adapter, which calls [`Perf::command`] and
+//! converts the [`Reply`] to the kernel's own types.
 //!
 //! # Commands
 //!
@@ -21,8 +21,8 @@
 //! # Event counters
 //!
 //! If the core lacks an event counter of the mask, command 7 returns NOSUPPORT and changes nothing. A mask
-//! of 0 stops all event counters; they keep their values. A core has one set of them, which all
-//! applications share. The cycle counter and the instruction counter always run.
+//! of 0 stops all event counters; they keep their values. All applications share the core's one set: an
+//! application may restart counters that another one uses. Cycles and instructions are always counted.
 //!
 //! On Ibex each event counter counts one event, which cannot be changed. Earl Grey's Ibex has these ten,
 //! with 32 bits each:
@@ -31,12 +31,12 @@
 //! |---|---|---|
 //! | 3 | NumCyclesLSU | cycles in which the core waits for data memory |
 //! | 4 | NumCyclesIF | cycles in which the core waits for the next instruction |
-//! | 5 | NumLoads | loads; one that crosses a word counts once |
 //! | 5 | NumLoads | loads; a load that crosses a word boundary counts once |
 //! | 6 | NumStores | stores, counted in the same way |
+//! | 7 | NumJumps | unconditional jumps |
 //! | 8 | NumBranches | conditional branches |
 //! | 9 | NumBranchesTaken | conditional branches that are taken |
-//! | 9 | NumBranchesTaken | conditional branches that are taken |
+//! | 10 | NumInstrRetC | retired compressed instructions |
 //! | 11 | NumCyclesMulWait | cycles in which the core waits for the multiplier |
 //! | 12 | NumCyclesDivWait | cycles in which the core waits for the divider |
 //!
@@ -46,8 +46,8 @@
 //! time of scheduling, then the command's argument. So an application that measures delivery knows the time
 //! of scheduling without another system call.
 
-/// The driver number in version 2 of the interface. (The 2021 study used 0x90004, which belongs to another
-/// driver there.)
+/// The driver number in version 2 of the interface. Version 1 uses 0x90004, as in the study of 2021; in
+/// version 2 that number belongs to another driver.
 pub const DRIVER_NUMBER: u32 = 0x9_0010;
 
 /// The counters of one core. Each method except the last two reads one half of one counter.
@@ -97,7 +97,7 @@ impl<C> Perf<C> {
 }
 
 impl<C: Counters> Perf<C> {
-    /// Carries out one command. `argument` is the command's first argument.
+    /// Executes command `number`. `argument` is its first argument.
     #[inline(always)]
     pub fn command(&self, number: u32, argument: u32) -> Reply {
         let core = &self.counters;
@@ -130,8 +130,8 @@ impl<C: Counters> Perf<C> {
 #[cold]
 fn seldom() {}
 
-/// Reads both halves of a running counter. If the low half carries between the reads, the high half has
-/// changed. Then the low half is read again, too soon for another carry.
+/// Reads both halves of a running counter. If the high half changed between its two reads, the low half
+/// may be from before the carry, so it is read again: too soon for another carry.
 pub fn read_wide(high: impl Fn() -> u32, low: impl Fn() -> u32) -> u64 {
     let (before, early) = (high(), low());
     let upper = high();

@@ -3,9 +3,9 @@
 //! Perf: a stopwatch for applications.
 //!
 //! On Earl Grey user mode cannot read `mcycle` and `minstret` (`mcounteren` is hard-wired to zero), so an
-//! application asks the kernel. [`commands`] is the part that every kernel's Perf driver shares: the
-//! command table. Each kernel adds an adapter: the baseline kernel's is its `drivers/perf.rs`; the
-//! adapters for Tock 1.x and 2.x are in `tock-1.x` and `tock-2.x`, next to this crate's sources.
+//! application asks the kernel. [`commands`] lists the commands and executes them; command 3 reads both
+//! counters. Each kernel adds an adapter: the baseline kernel in `drivers/perf.rs`, Tock 1.x and 2.x in
+//! `tock-1.x` and `tock-2.x`, next to this crate's sources.
 //!
 //! # Usage
 //!

@@ -5,7 +5,8 @@ file (commits.py) before the next one starts.
 If a campaign is interrupted, the same command continues it: commits in the file are neither built
 nor simulated again. A commit that does not build or boot is a gap with its cause, and the nearest
 commit that does is measured instead. Where a row jumps by more instructions than the limit, the
-commits in between are bisected until the commit of the jump is known."""
+commits in between are bisected until the commit of the jump is known.
+"""
 
 import re
 import time

@@ -4,7 +4,8 @@ itself, and how much more each other way costs.
 
 The cost of a way is a + b · size. The line of the app itself includes the work. The lines of the
 other ways are fitted to their extra cost only, since the work is the same. Two ways cross at the
-size at which their lines do."""
+size at which their lines do.
+"""
 
 from dataclasses import dataclass
 from itertools import combinations

@@ -4,7 +4,8 @@
 It counts traps, process switches, upcalls and PMP writes in the instruction trace of one steady
 run, from the program's first instruction to its last, without the counter reads around it. Each
 cycle belongs to the instruction that left the decode stage at its end: the program's, another
-app's, or the kernel's. The three add up to the run."""
+app's, or the kernel's. The three add up to the run.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -50,7 +50,8 @@ class ServedRequest(NamedTuple):
     """One request: its client, and the times at which it was asked, taken by the server, done,
     answered, and compared with the known answer (ready), in cycles since the first request. `due`
     is the time of the client's alarm, including cycles asleep; 0 in a closed loop. A row has a
-    series for each field."""
+    series for each field.
+    """
 
     client: int
     due: int

@@ -23,7 +23,7 @@ from tockmark.compare.rule import (
     Change,
     Rule,
     Value,
-    change,
+    change_of_cycles,
     counts_in_mean,
     touches,
     value_of,
@@ -381,20 +381,25 @@ class Comparison:
         if not entries:
             return None
         rows = [row for row, _, _ in entries]
-        base = _mean_value([(row, value) for row, value, _ in entries], self.rule.chance)
-        new = _mean_value([(row, value) for row, _, value in entries], self.rule.chance)
-        mean = change(base, new, self.rule.spread.mean_deviation(rows))
+        base = _mean_value([(row, value) for row, value, _ in entries], self.rule.error_probability)
+        new = _mean_value([(row, value) for row, _, value in entries], self.rule.error_probability)
+        mean = change_of_cycles(base, new, self.rule.spread.mean_deviation(rows))
         return Mean(mean, len({row.id for row in rows}))
 
 
-def _mean_value(values: list[tuple[Row, Value]], chance: float) -> Value:
+def _mean_value(values: list[tuple[Row, Value]], error_probability: float) -> Value:
     """Return the geometric mean over benchmarks in each layout. Its error is the mean of the errors
     of the nets and of their samples."""
     logs = mean_over_benchmarks(
         (row, logs_of(value.nets) - math.log(value.inner)) for row, value in values
     )
     log_errors = mean_over_benchmarks(
-        (row, np.array([math.log1p(value.error / value.net) + max(value.sampling_error(chance))]))
+        (
+            row,
+            np.array(
+                [math.log1p(value.error / value.net) + max(value.sampling_error(error_probability))]
+            ),
+        )
         for row, value in values
     )
     nets = tuple(map(float, np.exp(logs)))

@@ -5,8 +5,8 @@ The rule, its symbols (n, x, d, σ, ν, z, t, h, η, e, p, c) and its formulas a
 "The rule". The layout of the code is the random factor, not the sample: links of a kernel differ
 in layout, and layouts of the apps do not count as links.
 
-`Value` has a row's nets on one side. `change` computes the interval of the ratio of two values, and
-`Rule` applies it to the rows of a comparison.
+`Value` has a row's nets on one side. `change_of_cycles` computes the interval of the ratio of two
+values, and `Rule` applies it to the rows of a comparison.
 """
 
 import math
@@ -88,7 +88,7 @@ class Value:
     links: int = 1  # L: different links of the kernel among the layouts
     error: float = 0  # counts, up or down, that the null controls show
     inner: int = 1  # operations in a sample
-    sampled: tuple[tuple[Median, ...], ...] = ()  # medians of each net, if samples vary
+    medians_by_layout: tuple[tuple[Median, ...], ...] = ()  # medians of each net, if samples vary
 
     @property
     def net(self) -> float:
@@ -103,21 +103,26 @@ class Value:
     @property
     def varies(self) -> bool:
         """Whether the samples vary, so that another run could give another net."""
-        return any(_varies(samples) for medians in self.sampled for _, samples in medians)
+        return any(_varies(samples) for medians in self.medians_by_layout for _, samples in medians)
 
-    def too_few_samples(self, chance: float) -> bool:
+    def too_few_samples(self, error_probability: float) -> bool:
         """Return whether any series that varies is too short for an interval of its median."""
-        every = {samples for medians in self.sampled for _, samples in medians if _varies(samples)}
-        return any(_effective_size(samples) < min_samples(chance) for samples in every)
+        varying = {
+            samples
+            for medians in self.medians_by_layout
+            for _, samples in medians
+            if _varies(samples)
+        }
+        return any(_effective_size(samples) < min_samples(error_probability) for samples in varying)
 
-    def sampling_error(self, chance: float) -> tuple[float, float]:
+    def sampling_error(self, error_probability: float) -> tuple[float, float]:
         """Return the sampling error e(p) of x̄, the mean log net, below and above, at this error
         probability."""
         if not self.varies:
             return 0, 0
         squares = np.zeros(2)
-        for net, medians in zip(self.nets, self.sampled, strict=True):
-            below, above = net_error(medians, chance)
+        for net, medians in zip(self.nets, self.medians_by_layout, strict=True):
+            below, above = net_error(medians, error_probability)
             low = math.log(max(net, 1)) - math.log(net - below) if net > below else math.inf
             squares += np.square([low, math.log1p(above / max(net, 1))])
         low, high = np.sqrt(squares) / len(self.nets)
@@ -127,24 +132,26 @@ class Value:
 def value_of(result: Result, row: Row, name: str) -> Value | None:
     """Return the value of a row's `cycles` or `instret`; None if it is not known.
 
-    The cached cycles of a result with one layout have the error of its null controls."""
+    The cached cycles of a row measured in one layout have the error of the null controls."""
     series = row.series(name)
     if series is None or not series.nets:
         return None
     error = 0.0
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
         error += result.control_error(row.icache, row.lang) or 0
-    every = [layout for layout in (series, *series.further) if layout.own_net is not None]
-    sampled = () if result.simulated else tuple(map(_medians, every))
-    return Value(series.nets, min(result.links, len(series.nets)), error, row.inner, sampled)
+    layouts = [layout for layout in (series, *series.further) if layout.own_net is not None]
+    medians_by_layout = () if result.simulated else tuple(map(_medians, layouts))
+    return Value(
+        series.nets, min(result.links, len(series.nets)), error, row.inner, medians_by_layout
+    )
 
 
-def interval(series: Series, simulated: bool, chance: float = OF_ONE) -> Interval:
+def interval(series: Series, simulated: bool, error_probability: float = OF_ONE) -> Interval:
     """Return the interval of the net of the first layout at this error probability: a point if
     samples are simulated, equal or not known."""
     own = series.own_net
     assert own is not None
-    below, above = (0.0, 0.0) if simulated else net_error(_medians(series), chance)
+    below, above = (0.0, 0.0) if simulated else net_error(_medians(series), error_probability)
     return Interval(own - below, own + above)
 
 
@@ -165,23 +172,23 @@ def _medians(series: Series) -> tuple[Median, ...]:
     return ((1, series.steady), *([(-series.reads, read.steady)] if read and series.reads else []))
 
 
-def net_error(medians: Iterable[Median], chance: float) -> tuple[float, float]:
+def net_error(medians: Iterable[Median], error_probability: float) -> tuple[float, float]:
     """Return the error of a weighted sum of medians, below and above: the errors of the medians
     combined in quadrature."""
     below = above = 0.0
     for weight, samples in medians:
-        low, high = (abs(weight) * end for end in _median_error(samples, chance))
+        low, high = (abs(weight) * end for end in _median_error(samples, error_probability))
         below = math.hypot(below, low if weight > 0 else high)
         above = math.hypot(above, high if weight > 0 else low)
     return below, above
 
 
 @lru_cache(1 << 10)  # all rows of a boot share the samples of the overhead
-def _median_error(samples: tuple[int, ...], chance: float) -> tuple[float, float]:
+def _median_error(samples: tuple[int, ...], error_probability: float) -> tuple[float, float]:
     """Return the error of the median of samples, below and above."""
     if not _varies(samples):
         return 0, 0
-    low, high = median_intervals(np.array(samples), _effective_size(samples), chance)
+    low, high = median_intervals(np.array(samples), _effective_size(samples), error_probability)
     own = steady_median(samples)
     return max(own - float(low), 0), max(float(high) - own, 0)
 
@@ -199,16 +206,16 @@ def _varies(samples: Sequence[int]) -> bool:
 # The change of a value
 
 
-ENOUGH_SHOWN = 4  # least ν of the spread that two sides show, if no other is known
-ALL_PLACES = 4  # pairs, in which a function begins at each position in the flash word
+MIN_FREEDOM = 4  # minimum ν₁ to use σ₁ alone
+ALL_POSITIONS = 4  # pairs that put each function at all positions in the flash word
 LARGEST = 700  # a logarithm: exp of a larger number overflows
 NORMAL = NormalDist()
-STEPS = 1.6  # divides the deviations for p′; found by draws
+STEPS = 1.6  # divides the deviations for p′; found by random draws
 SLACK = 2  # counts of a sample that never matter
 # The largest |d| of an app's own slope that is noise with the cache on: bodies in assembly, and
 # compiled bodies.
 NOISE_OF_BODY, NOISE = 0.01, 0.05
-SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
+APP_CHANGE = 0.005  # a row of the apps changed if it differs by more, and by more than one count
 
 
 @dataclass(frozen=True)
@@ -234,7 +241,7 @@ class Change:
         return abs(math.log(self.ratio)) if self.ratio else math.inf
 
     @property
-    def unmoved(self) -> bool:
+    def contains_one(self) -> bool:
         """Whether the interval contains the ratio 1."""
         return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
 
@@ -244,92 +251,100 @@ class Change:
         return self.ratio if self.ratio is not None else max(self.new, 1) / max(self.base, 1)
 
 
-def change(
+def change_of_cycles(
     base: Value,
     new: Value,
     sigma: Deviation | None,
     noise: float = 0,
     z: float = Z,
     instructions_differ: bool = False,
-    chance: float = OF_ALL,
+    error_probability: float = OF_ALL,
 ) -> Change:
     """Return the change from `base` to `new` of cycles, which depend on the layout.
 
-    `sigma` is the known spread σ₀; if None, only the spread that both sides show counts. `noise` is
-    η, `z` is z(L), and `chance` is p. `instructions_differ`: equal nets may be chance, so the
-    interval is no point."""
+    The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
+    logarithms. Rows without data have a default `sigma` (spread.py). If it is None, only σ₁ counts,
+    or the interval is infinite if the sides have too few links for σ₁. `z` is z(L), and
+    `error_probability` is p. `instructions_differ`: equal nets may be chance, so the interval is no
+    point."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
-    shown = _shown(base, new)
-    sigma = sigma or (shown if shown.free >= ENOUGH_SHOWN else None)
-    half = math.inf
+    sides = _side_deviation(base, new)
+    sigma = sigma or (sides if sides.dof >= MIN_FREEDOM else None)
+    half_width = math.inf
     if sigma is not None:
-        free = sigma.free + (shown.free if sigma is not shown else 0)
-        wide = student(z, free) * max(sigma.value, shown.value)
-        half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
+        dof = sigma.dof + (sides.dof if sigma is not sides else 0)
+        reach = student(z, dof) * max(sigma.value, sides.value)
+        half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
-    return _with_interval(base, new, d, half, instructions_differ, chance)
+    return _with_interval(base, new, d, half_width, instructions_differ, error_probability)
 
 
 def _change_of_pairs(
     base: Value, new: Value, sigma: Deviation, instructions_differ: bool
 ) -> Change:
     """Return the change over paired links (docs/method.md, "Paired links"). The nets of both sides
-    are in the order of the pairs. Other errors are equal within a pair."""
-    base, new = (replace(value, error=0, sampled=()) for value in (base, new))
+    are in the order of the pairs. Unequal numbers of pairs give an infinite interval."""
+    # The errors e and c cancel within a pair.
+    base, new = (replace(value, error=0, medians_by_layout=()) for value in (base, new))
     pairs = len(base.nets)
     if pairs != len(new.nets):
         d = _log(new, new.nets) - _log(base, base.nets)
         return _with_interval(base, new, d, math.inf)
     differences = logs_of(new.nets) - logs_of(base.nets)
-    shown = float(np.std(differences, ddof=1)) if pairs > 1 else 0
-    wide = student(Z, sigma.free + pairs - 1) * max(sigma.value, shown)
-    if pairs >= ALL_PLACES:  # what they show is then all that there is
-        wide = min(wide, student(Z, pairs - 1) * shown)
+    scatter = float(np.std(differences, ddof=1)) if pairs > 1 else 0
+    reach = student(Z, sigma.dof + pairs - 1) * max(sigma.value, scatter)
+    if pairs >= ALL_POSITIONS:  # the scatter over all positions bounds the interval
+        reach = min(reach, student(Z, pairs - 1) * scatter)
     d = float(differences.mean()) - math.log(new.inner / base.inner)
-    return _with_interval(base, new, d, wide / math.sqrt(pairs), instructions_differ)
+    return _with_interval(base, new, d, reach / math.sqrt(pairs), instructions_differ)
 
 
-def change_of_count(base: Value, new: Value, chance: float = OF_ALL) -> Change:
+def change_of_count(base: Value, new: Value, error_probability: float = OF_ALL) -> Change:
     """Return the change of instructions, which do not depend on the layout: h is 0."""
     d = _log(new, [new.net]) - _log(base, [base.net])
-    return _with_interval(base, new, d, 0, chance=chance)
+    return _with_interval(base, new, d, 0, error_probability=error_probability)
 
 
 def _with_interval(
     base: Value,
     new: Value,
     d: float,
-    half: float,
+    half_width: float,
     instructions_differ: bool = False,
-    chance: float = OF_ALL,
+    error_probability: float = OF_ALL,
 ) -> Change:
-    """Return the change with the log ratio d and its interval, from h (`half`), e and c."""
-    ends = base.per_op, new.per_op
+    """Return the change with the log ratio d and its interval, from h (`half_width`), e and c."""
+    per_op = base.per_op, new.per_op
     links = min(base.links, new.links)
-    same = base.sampled == new.sampled or not (base.varies or new.varies)
-    if base.nets == new.nets and base.inner == new.inner and same and not instructions_differ:
-        return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
+    no_sampling_noise = base.medians_by_layout == new.medians_by_layout or not (
+        base.varies or new.varies
+    )
+    same_nets = base.nets == new.nets and base.inner == new.inner
+    if same_nets and no_sampling_noise and not instructions_differ:
+        return Change(*per_op, 1 if per_op[0] > 0 else None, 1, 1, links)
     c = sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
-    below, above = (math.hypot(half, e) + c for e in _sampling_errors(base, new, chance))
+    below, above = (
+        math.hypot(half_width, e) + c for e in _sampling_errors(base, new, error_probability)
+    )
     low = math.exp(d - below)
     high = math.exp(d + above) if above < LARGEST else math.inf
-    if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
+    if abs(per_op[1] - per_op[0]) * min(base.inner, new.inner) <= SLACK:
         low, high = min(low, 1), max(high, 1)
-    return Change(*ends, math.exp(d) if min(ends) > 0 else None, low, high, links)
+    return Change(*per_op, math.exp(d) if min(per_op) > 0 else None, low, high, links)
 
 
-def _sampling_errors(base: Value, new: Value, chance: float) -> tuple[float, float]:
+def _sampling_errors(base: Value, new: Value, error_probability: float) -> tuple[float, float]:
     """Return e⁻ and e⁺, the sampling error of d below and above: both sides combined in quadrature
     at p, or as a sum at the lower confidence p′, whichever is wider.
 
     Where levels are far apart, each median may be one step off, and its interval ends at that step.
     Quadrature would then be less than two steps, so the sum at p′ must be covered also."""
-    ends = []
-    for p in (chance, 2 * NORMAL.cdf(NORMAL.inv_cdf(chance / 2) / STEPS)):
+    errors = []
+    for p in (error_probability, 2 * NORMAL.cdf(NORMAL.inv_cdf(error_probability / 2) / STEPS)):
         before, after = base.sampling_error(p), new.sampling_error(p)
-        ends.append([(after[end], before[1 - end]) for end in (0, 1)])
-    below, above = (max(math.hypot(*at_p), sum(at_p2)) for at_p, at_p2 in zip(*ends, strict=True))
+        errors.append([(after[end], before[1 - end]) for end in (0, 1)])
+    below, above = (max(math.hypot(*at_p), sum(at_p2)) for at_p, at_p2 in zip(*errors, strict=True))
     return below, above
 
 
@@ -338,7 +353,7 @@ def _log(value: Value, nets: Sequence[float]) -> float:
     return float(logs_of(nets).mean()) - math.log(value.inner)
 
 
-def _shown(base: Value, new: Value) -> Deviation:
+def _side_deviation(base: Value, new: Value) -> Deviation:
     """Return σ₁ and ν₁, the spread that both sides show, pooled; 0 if neither has several layouts.
     Layouts of one link count in σ₁ but not in ν₁."""
     logs = [logs_of(value.nets) for value in (base, new)]
@@ -366,9 +381,9 @@ class Rule:
     catalogue: Catalogue
     spread: Spread
     noise: float  # η, for cached cycles
-    moved: tuple[Row, ...]  # rows of the apps that changed for another reason than the cache
+    changed_apps: tuple[Row, ...]  # rows of the apps that changed, and not by the cache
     noisy: tuple[Row, ...] = ()  # cached rows of the apps that differ by more than cache noise
-    chance: float = OF_ALL  # p: error probability of one figure by its samples
+    error_probability: float = OF_ALL  # p: error probability of one figure by its samples
 
     @staticmethod
     def for_rows(
@@ -385,10 +400,10 @@ class Rule:
             and runs_same_code(b, n, catalogue)
         ]
         noise = [(base, _noise(base, new), _noise_limit(base, catalogue)) for base, new in own]
-        moved = tuple(base for base, new in own if _has_moved(base, new))
-        noisy = tuple(base for base, eta, most in noise if eta > most)
-        widest = max((eta for _, eta, most in noise if eta <= most), default=0)
-        return Rule(catalogue, spread, widest, moved, noisy, OF_ALL / max(vary, 1))
+        changed_apps = tuple(base for base, new in own if _app_row_changed(base, new))
+        noisy = tuple(base for base, eta, limit in noise if eta > limit)
+        widest = max((eta for _, eta, limit in noise if eta <= limit), default=0)
+        return Rule(catalogue, spread, widest, changed_apps, noisy, OF_ALL / max(vary, 1))
 
     def judges(self, row: Row) -> bool:
         """Return whether a row has a verdict."""
@@ -405,25 +420,27 @@ class Rule:
         """Return the change of the `cycles` or `instret` of a row. `instructions_differ`: the row
         executes other instructions than before."""
         if name != "cycles":
-            return change_of_count(base, new, self.chance)
+            return change_of_count(base, new, self.error_probability)
         noise = self.noise if row.icache is not False else 0
         z = self.spread.z(row.icache, min(base.links, new.links))
         sigma = self.spread.row_deviation(row)
-        return change(base, new, sigma, noise, z, instructions_differ, self.chance)
+        return change_of_cycles(
+            base, new, sigma, noise, z, instructions_differ, self.error_probability
+        )
 
     def too_few(self, values: Iterable[Value]) -> str | None:
         """Return a message if there are too few independent samples for a verdict, else None."""
-        if not any(value.too_few_samples(self.chance) for value in values):
+        if not any(value.too_few_samples(self.error_probability) for value in values):
             return None
         return (
             "too few independent samples for a verdict: measure at least"
-            f" {min_samples(self.chance) + 1}, more if they correlate"
+            f" {min_samples(self.error_probability) + 1}, more if they correlate"
         )
 
 
 def _noise(base: Row, new: Row) -> float:
     """Return the noise with the cache on that an app's own slope shows: its |d|, or 0 if it differs
-    by at most one count. Over passes of the same code no cold line shows."""
+    by at most one count. A slope has no cold misses."""
     before, after = base.net or 0, new.net or 0
     is_slope = base.cycles and base.cycles.is_slope
     if base.icache is False or not is_slope or min(before, after) <= 0:
@@ -432,21 +449,21 @@ def _noise(base: Row, new: Row) -> float:
 
 
 def _noise_limit(row: Row, catalogue: Catalogue) -> float:
-    """Return the largest |d| of an app's own row that may be noise: more than any two committed
-    results differ by, whose kernels put the same apps at other addresses. Compiled code may
-    differ."""
+    """Return the largest |d| of an app's own row that may be noise. It exceeds the difference
+    between any two committed results, whose kernels put the same apps at other addresses. Compiled
+    code may differ."""
     benchmark = catalogue.benchmarks.get(row.id)
     return NOISE_OF_BODY if benchmark is not None and benchmark.bodies else NOISE
 
 
-def _has_moved(base: Row, new: Row) -> bool:
-    """Return whether an app's own row differs by more than SAME and a count, in instructions or
-    with the cache off."""
+def _app_row_changed(base: Row, new: Row) -> bool:
+    """Return whether an app's own row differs by more than APP_CHANGE and a count, in instructions
+    or with the cache off."""
     names = ("cycles", "instret") if base.icache is False else ("instret",)
     for name in names:
         before, after = base.series(name), new.series(name)
         if before and after and before.per_op is not None and after.per_op is not None:
             counts = abs(after.per_op - before.per_op) * before.inner
-            if counts > max(SAME * before.per_op * before.inner, 1):
+            if counts > max(APP_CHANGE * before.per_op * before.inner, 1):
                 return True
     return False

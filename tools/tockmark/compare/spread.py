@@ -31,19 +31,19 @@ from tockmark.suite.catalogue import Catalogue
 ROUNDING = 1e-9  # of logarithms
 
 
-def student(z: float, free: int) -> float:
-    """Return t(z, ν): Student's t for `free` degrees of freedom, at the tail probability of z
+def student(z: float, dof: int) -> float:
+    """Return t(z, ν): Student's t for `dof` degrees of freedom, at the tail probability of z
     deviations of a normal distribution.
 
     It is the expansion in 1/ν of Abramowitz and Stegun 26.7.5, which for a z of 3.5 is within 2 %
     from ν = 7 up."""
-    if free < 1:
+    if dof < 1:
         return math.inf
     return (
         z
-        + (z**3 + z) / (4 * free)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3)
+        + (z**3 + z) / (4 * dof)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * dof**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * dof**3)
     )
 
 
@@ -83,7 +83,7 @@ class Deviation(NamedTuple):
     """A standard deviation σ of logarithms, and its degrees of freedom ν."""
 
     value: float
-    free: int
+    dof: int
     paired: bool = False  # of the differences over paired links
 
 
@@ -171,9 +171,9 @@ def _calibrated_z(logs: Floats, side: int) -> float:
         )
         growth = new.mean(axis=1) - base.mean(axis=1) - math.log1p(LIMIT)
         beyond.append(float((growth / (np.maximum(sigma, ROUNDING) * math.sqrt(2 / side))).max()))
-    free = links - 2 * side - 1 + 2 * side - 2
+    dof = links - 2 * side - 1 + 2 * side - 2
     return next(
-        (z for z in CANDIDATES if np.mean(np.array(beyond) > student(z, free)) <= ALARMS),
+        (z for z in CANDIDATES if np.mean(np.array(beyond) > student(z, dof)) <= ALARMS),
         CANDIDATES[-1],
     )
 

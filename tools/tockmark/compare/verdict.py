@@ -23,8 +23,8 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits depend on
-BY_CONTROL = "by control"
-NOISY = "it differs by more than noise with the cache on, though no kernel touches it"
+CONTROL_SUBTRACTED = "control subtracted"
+NOISY = "it differs by more than noise with the cache on, though it runs no kernel code"
 NAMED = 8  # rows that a warning lists
 FOLDED = 5  # rows of this rank and below share a line
 
@@ -50,7 +50,7 @@ MEANING = {
     Verdict.SAME: "the whole range is within the margin",
     Verdict.GONE: "the new side does not have the row as the base does",
     Verdict.NEW: "the base does not have the row",
-    Verdict.NOT_JUDGED: "no kernel touches it, or it has no valid figure",
+    Verdict.NOT_JUDGED: "it runs no kernel code, or has no valid figure",
 }
 
 
@@ -235,7 +235,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
     """Judge one row that both sides have. `noisy`: it is a row of the apps that differs by more
     than noise, which is beyond every limit."""
     cycles, count = pair.cycles, pair.instret
-    ratio = cycles.ratio
+    ratio, sides = cycles.ratio, (pair.row, pair.new)
     row_verdict = RowVerdict(
         pair.row,
         verdict_of(cycles, pair.margin),
@@ -244,7 +244,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
         None if ratio is None else ratio - 1,
         None if ratio is None else (cycles.low - 1, cycles.high - 1),
         Instructions(count.base, count.new) if count else None,
-        why=BY_CONTROL if pair.row.series_from_control or pair.new.series_from_control else "",
+        why=CONTROL_SUBTRACTED if any(row.series_from_control for row in sides) else "",
     )
     if not pair.judged:
         row_verdict = replace(row_verdict, verdict=Verdict.NOT_JUDGED)
@@ -270,8 +270,8 @@ def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructio
     if limits:
         limit = _exceeded(pair.row, count, "instret", count.low, limits)
     certain = limit or verdict_of(count, pair.margin / 2) in MOVED
-    certain = certain or (not count.unmoved and abs(count.new - count.base) >= 1)
-    fell = pair.cycles.lower and not pair.cycles.unmoved
+    certain = certain or (not count.contains_one and abs(count.new - count.base) >= 1)
+    fell = pair.cycles.lower and not pair.cycles.contains_one
     return Instructions(
         count.base,
         count.new,
@@ -325,10 +325,10 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
         row = new.table.get(lone.row.key)
         if row is not None and row.sound:
             yield f"{lone.name}: {lone.why}"
-    if moved := comparison.rule.moved:
+    if changed_apps := comparison.rule.changed_apps:
         yield (
-            "apps or machine differ: rows that no kernel touches changed, and not by the cache:"
-            f" {_named([row.name for row in moved])}"
+            "apps or machine differ: rows that run no kernel code changed, and not by the cache:"
+            f" {_named([row.name for row in changed_apps])}"
         )
     for why in dict.fromkeys(lone.why for lone in comparison.few):
         names = [lone.name for lone in comparison.few if lone.why == why]
@@ -359,8 +359,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             }
             boots = f"{len(keys)} boot{'s' if len(keys) > 1 else ''}"
             yield (
-                f"{name}: the overhead changed in {boots} after it was measured: the control is"
-                f' subtracted from their rows instead, which are marked "{BY_CONTROL}"'
+                f"{name}: the overhead changed in {boots} after it was measured. The null control"
+                f' is subtracted from their rows instead, which are marked "{CONTROL_SUBTRACTED}"'
             )
 
 

@@ -2,12 +2,13 @@
 """Run both sides of a judgement, with as few simulations as the verdicts need.
 
 Every row is measured in one link per side. That decides the instructions, which do not depend on
-the layout. Rows whose cycles are in doubt are measured in two links per side, then in four, and so
-on up to a maximum. With paired links, rows that one pair alone shows as changed with the cache on
-are measured again as well.
+the layout. Rows in doubt (`RowVerdict.in_doubt`: the estimate is beyond a limit, but not the whole
+interval) are measured in two links per side, then in four, and so on up to a maximum. With paired
+links, rows that one pair alone shows as changed with the cache on are measured again as well.
 
-Boots are stored by their image, so a judgement that was interrupted, or is repeated, simulates only
-what is missing. The first links also measure how long alarms wait, with each cache setting.
+A failed build or a panic ends the judgement. Damaged logs only make rows missing. Boots are stored
+by simulator, image and options, so a repeated judgement simulates only what is missing. The first
+links also measure how long alarms wait, with each cache setting.
 """
 
 import sys
@@ -39,8 +40,8 @@ from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Links
 
 SAMPLES = 9  # per row: as in the results that the known spread is from
-LINKS = 4  # per side, at most, by default
-PAIRS = 8  # of paired links
+MAX_LINKS = 4  # per side, by default
+MAX_PAIRS = 8  # of links, by default
 # The rows that touch the kernel, plus two app-only rows to measure noise.
 DEFAULT = "kernel,loop.empty,loop.taken"
 
@@ -55,7 +56,8 @@ class Side(Protocol):
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """Measure rows in the links with numbers from `first` to `last` - 1. Return a result per
-        link; fewer if there are not enough links. TockmarkError if they cannot be measured."""
+        link; fewer if there are not enough links. Raise TockmarkError if the kernel cannot be
+        built, or panics."""
         ...
 
 
@@ -66,7 +68,7 @@ class JudgeRun:
     names: tuple[str, str]
     comparison: Comparison
     judgement: Judgement
-    looked_again: tuple[int, ...]  # rows that were measured again, for each further look
+    rows_remeasured: tuple[int, ...]  # their number each time that rows got further links
     paired: bool = False
 
     @property
@@ -74,19 +76,20 @@ class JudgeRun:
         return self.comparison.base, self.comparison.new
 
 
-def judge(
+def measure_and_judge(
     base: Side,
     head: Side,
     wanted: Selection,
     limits: Limits,
-    most: int = LINKS,
+    max_links: int = MAX_LINKS,
     spread: Spread | None = None,
     paired: bool = False,
 ) -> JudgeRun:
-    """Measure both sides until no row is in doubt, or `most` links of each side are measured.
+    """Measure both sides until no row is in doubt, or `max_links` links per side are measured.
 
     `spread` is the spread of rows over links (default: from committed results of the base's
-    kernel). `paired`: the sides have paired links."""
+    kernel). `paired`: the sides have paired links. Raise TockmarkError if a side cannot be
+    measured, or both share no row that runs kernel code."""
     names = base.name, head.name
     results_by_side = [side.measured(0, 1, wanted) for side in (base, head)]
     counts_in_doubt: list[int] = []
@@ -101,15 +104,15 @@ def judge(
         )
         if not comparison.judged:
             raise TockmarkError(
-                "no row that a kernel touches was measured on both sides",
+                "no row that runs kernel code was measured on both sides",
                 "run judge without --only",
             )
         judgement = judge_comparison(comparison, limits)
         doubtful = [row for row in judgement.rows if row.in_doubt]
         doubtful += _changed_by_one_pair(comparison, judgement) if paired else ()
-        if not doubtful or count >= most:
+        if not doubtful or count >= max_links:
             break
-        count = min(2 * count, most)
+        count = min(2 * count, max_links)
         names_in_doubt = tuple(dict.fromkeys(row.row.name for row in doubtful))
         selection = Selection(wanted.catalogue, names_in_doubt)
         more = [
@@ -128,11 +131,11 @@ def judge(
 def _changed_by_one_pair(comparison: Comparison, judgement: Judgement) -> list[RowVerdict]:
     """Return the rows that one pair alone shows as changed with the cache on. There, the way of a
     set that is filled next sometimes has a larger effect than usual."""
-    alone = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
+    with_one_pair = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
     return [
         row
         for row in judgement.rows_with(*MOVED)
-        if row.row.icache is not False and row.row.key in alone
+        if row.row.icache is not False and row.row.key in with_one_pair
     ]
 
 
@@ -151,12 +154,12 @@ class Simulated:
     _stored: Result | None = None
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
-        """Measure rows (see Side). TockmarkError if the kernel panics, which ends the judgement."""
+        """Measure rows (see Side)."""
         layouts = self.links.layouts(last)[first:]
         if not layouts:
             return []
         rows = f"{len(wanted.terms)} rows in doubt" if first else "all rows"
-        links = f"link {first + 1}" + f" to {last}" * (len(layouts) > 1)
+        links = f"links {first + 1} to {last}" if len(layouts) > 1 else f"link {first + 1}"
         print(f"{self.name}: {rows}, {links}", file=sys.stderr, flush=True)
         results: list[list[Result]] = []
         for icaches, boots in boots_of(wanted, self.options):
@@ -168,8 +171,9 @@ class Simulated:
             self.reused += sum(job.source is not None for job in jobs)
             results_of_run, log = results_by_layout(ran, options, wanted)
             self._logs.append(log)
-            # The result of the first link is stored even if the other links fail.
-            self.keep(results_of_run[0] if self._stored is None or not first else self._stored)
+            # Store link 1 now, so that it survives if a later link fails.
+            stored = self._stored if first else None
+            self.write(stored or results_of_run[0])
             self._check(ran)
             results.append(results_of_run)
         return [_merged(results_of_link) for results_of_link in zip(*results, strict=True)]
@@ -179,7 +183,7 @@ class Simulated:
         """The number of boots, and of those that were stored, in words."""
         return f"{self.boots} boots, {self.reused} of them simulated before"
 
-    def keep(self, result: Result) -> None:
+    def write(self, result: Result) -> None:
         """Write a result of this side to its file, and the UART text to the log next to it."""
         self._stored = result
         texts = {self._log: "".join(self._logs), self._log.with_suffix(".json"): file.text(result)}
@@ -190,7 +194,8 @@ class Simulated:
         return self.folder / f"{self.name}.log"
 
     def _check(self, ran: run.FinishedRun) -> None:
-        """TockmarkError if the run was interrupted or lost its workers, or a kernel panicked."""
+        """Raise TockmarkError if the run was interrupted, lost its workers, or a kernel
+        panicked."""
         if ran.lost is not None:
             raise ran.lost
         if ran.interrupted:
@@ -200,13 +205,12 @@ class Simulated:
                 INTERRUPTED,
             )
         for job in (job for jobs in ran.jobs for job in jobs):
-            if job.problem is None or job.ending is None or not job.ending.panicked:
-                continue
-            kernel = ran.layouts[job.layout].kernel
-            raise TockmarkError(
-                f"{self.name}: {shown(kernel.path)} panicked in {job.name}",
-                f"see its last lines in {shown(self._log)}",
-            )
+            if job.problem is not None and job.ending is not None and job.ending.panicked:
+                kernel = ran.layouts[job.layout].kernel
+                raise TockmarkError(
+                    f"{self.name}: {shown(kernel.path)} panicked in {job.name}",
+                    f"see its last lines in {shown(self._log)}",
+                )
 
 
 def boots_of(wanted: Selection, options: RunOptions) -> Iterator[tuple[list[bool], list[Boot]]]:
@@ -230,8 +234,8 @@ def _merged(results: Sequence[Result]) -> Result:
 
 
 def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, ...]:
-    """Return the loads with these names, separated by commas; none for None. TockmarkError if there
-    is no such load, a kernel does not support it, or the kernel's stages are not known."""
+    """Return the loads with these names, separated by commas; none for None. Raise TockmarkError if
+    there is no such load, a kernel does not support it, or the kernel's stages are not known."""
     if names is None:
         return ()
     for kernel in kernels:
@@ -244,7 +248,7 @@ def compared_waits(
     kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
 ) -> list[RowVerdict]:
     """Return the verdicts on how long alarms wait under each load. The waits of both sides are
-    stored in `folder`. TockmarkError if an alarm did not come, or a stage is missing."""
+    stored in `folder`. Raise TockmarkError if an alarm did not come, or a stage is missing."""
     verdicts: list[RowVerdict] = []
     for icache in options.icaches if loads else ():
         base, head = _measured_waits(kernels, loads, options, icache, folder)

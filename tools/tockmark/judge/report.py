@@ -20,7 +20,15 @@ from tockmark.base.processes import thread_pool
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.compare.verdict import Judgement, RowVerdict
-from tockmark.judge.engine import LINKS, PAIRS, JudgeRun, Simulated, compared_waits, judge, loads_of
+from tockmark.judge.engine import (
+    MAX_LINKS,
+    MAX_PAIRS,
+    JudgeRun,
+    Simulated,
+    compared_waits,
+    loads_of,
+    measure_and_judge,
+)
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
 from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
@@ -279,8 +287,8 @@ class Report:
             caveats.append(
                 "to settle unsure rows, give more links, or commits, which are linked in pairs"
             )
-        if self.judged.looked_again:
-            steps = ", then ".join(map(str, self.judged.looked_again))
+        if self.judged.rows_remeasured:
+            steps = ", then ".join(map(str, self.judged.rows_remeasured))
             caveats.append(f"rows in doubt, measured in further links: {steps}")
         if left := len(self.unprofiled):
             caveats.append(
@@ -411,7 +419,7 @@ def as_json(report: Report) -> dict[str, object]:
         "head": head,
         **judgement_json(report.judgement),
         "notes": report.caveats,
-        "looked_again": list(judged.looked_again),
+        "looked_again": list(judged.rows_remeasured),
         "where": [{"of": row, **diff.diff_json(diff_)} for row, diff_ in report.where.items()],
         "sizes": asdict(report.sizes),
         "stacks": [asdict(depth) for depth in report.stacks],
@@ -492,7 +500,7 @@ class JudgeOptions:
     run: RunOptions  # of both sides; its layouts are ignored
     wanted: Selection
     limits: Limits
-    most: int | None = None  # links per side; None: the default
+    max_links: int | None = None  # per side; None: the default
     profiles: int = ROWS
     waits: str | None = None  # loads under which alarms are timed
     folder: Path | None = None  # for all files; None: one per pair of kernels
@@ -509,10 +517,11 @@ def judge_change(pair: KernelPair, options: JudgeOptions, start: float) -> Repor
         Simulated(name, links, options.run, folder)
         for name, links in zip(("base", "head"), pair.links, strict=True)
     )
-    most, paired = options.most or (PAIRS if pair.pairs else LINKS), pair.pairs is not None
-    judged = judge(base, head, options.wanted, options.limits, most, paired=paired)
+    paired = pair.pairs is not None
+    max_links = options.max_links or (MAX_PAIRS if paired else MAX_LINKS)
+    judged = measure_and_judge(base, head, options.wanted, options.limits, max_links, paired=paired)
     for side, result in zip((base, head), judged.results, strict=True):
-        side.keep(result)
+        side.write(result)
     seconds, building = time.monotonic() - start, sum(builder.seconds for builder in pair.builders)
     plain = (pair.links[0].plain, pair.links[1].plain)
     report = build_report(

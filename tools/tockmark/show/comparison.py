@@ -180,12 +180,12 @@ def totals_lines(comparison: Comparison, judgement: Judgement, letter: str) -> l
     counts = Counter(row.verdict for row in judgement.rows)
     counted = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
     lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(counted)}")
-    moved = [row.name for row in comparison.rule.moved]
+    changed_apps = [row.name for row in comparison.rule.changed_apps]
     lines += text.format_list(
-        "warning: apps or machine differ: rows that no kernel touches changed", moved
+        "warning: apps or machine differ: rows that run no kernel code changed", changed_apps
     )
     built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
-    levels = f", opt-level {built.new} by {built.base}" if built else ""
+    levels = f", opt-level {built.new} against {built.base}" if built else ""
     for lang, mean in comparison.means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
@@ -225,7 +225,7 @@ def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, 
         "margin": comparison.margin,
         "spread": comparison.rule.spread.title,
         "links": comparison.links,
-        "apps_moved": [row.name for row in comparison.rule.moved],
+        "apps_moved": [row.name for row in comparison.rule.changed_apps],
         "geometric_mean": {
             lang: {**_mean_json(mean), "verdict": verdict_of(mean.change, comparison.margin)}
             for lang, mean in comparison.means.items()

@@ -76,7 +76,7 @@ def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
             : len(base.asked)
         ]
         sizes = [len(wanted.terms) for _, _, wanted in base.asked[1:]]
-        assert tuple(sizes) == run.looked_again
+        assert tuple(sizes) == run.rows_remeasured
         rows = [set(wanted.terms) for _, _, wanted in base.asked[1:]]
         assert all(later <= before for before, later in pairwise(rows))
         links = {row.name: len(row.layouts) for row in run.results[0].rows}
@@ -92,7 +92,7 @@ def test_instructions_come_from_one_link() -> None:
         {row.row.name: round(row.moved) for row in run.judgement.moved if row.moved}
         for run in (by_one, by_four)
     ]
-    assert by_one.looked_again == ()
+    assert by_one.rows_remeasured == ()
     assert counts[0].keys() == counts[1].keys()
     assert all(abs(count - counts[1][name]) <= 1 for name, count in counts[0].items())
 
@@ -100,7 +100,7 @@ def test_instructions_come_from_one_link() -> None:
 def test_judge_ends_when_there_are_no_more_links() -> None:
     links = links_of(pool("tock-2.2"))
     base, head = Held("base", links[:2]), Held("head", links[2:3])
-    run = engine.judge(base, head, WANTED, LIMITS, 8)
+    run = engine.measure_and_judge(base, head, WANTED, LIMITS, 8)
     assert run.comparison.links == (2, 1)
     assert [last for _, last, _ in base.asked] == [1, 2, 4]
     assert any(row.in_doubt for row in run.judgement.rows)
@@ -187,7 +187,7 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
 def test_a_small_unsure_change_has_row_estimate_and_range() -> None:
     """ELFs are not paired. Text, JSON and comment all show the change."""
     sides = link(248, 118, "a"), link(255, 122, "b")
-    judged = engine.judge(*sides, WANTED, LIMITS, spread=spread(0.02))
+    judged = engine.measure_and_judge(*sides, WANTED, LIMITS, spread=spread(0.02))
     full = report.Report(judged, ("old.elf", "new.elf"), Path("out"), Sizes({}, {}))
     text = report.render(full)
     document = json.loads(json.dumps(report.as_json(full), allow_nan=False))

@@ -38,7 +38,7 @@ def judged(number: int) -> Report:
     base, head = (
         Measured(side, load(results / f"pr-{number}-{side}.json")) for side in ("base", "head")
     )
-    run = engine.judge(base, head, WANTED, LIMITS, paired=True)
+    run = engine.measure_and_judge(base, head, WANTED, LIMITS, paired=True)
     return Report(run, ("base", "head"), results, Sizes({}, {}))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.compare.rule import Value, change
+from tockmark.compare.rule import Value, change_of_cycles
 from tockmark.compare.spread import Spread, paired_spread
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import load
@@ -168,12 +168,12 @@ def test_the_interval_of_pairs_shrinks_with_their_number_to_a_point_if_equal() -
     spread = paired_spread(Spread(), load())
     off = spread.row_deviation(row_of("syscall.command"))
     assert off is not None
-    same = change(Value((1000.0,)), Value((1000.0,)), off)
+    same = change_of_cycles(Value((1000.0,)), Value((1000.0,)), off)
     assert (same.low, same.high) == (1, 1)
     halves = []
     for pairs in (1, 2, 4, 8):
         bases = tuple(1000.0 + 50 * n for n in range(pairs))
-        change_ = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
+        change_ = change_of_cycles(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
         assert change_.ratio == pytest.approx(1.01)
         halves.append(math.log(change_.high / change_.low) / 2)
     assert all(later < before / 1.35 for before, later in pairwise(halves))

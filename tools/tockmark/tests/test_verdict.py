@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as reference
 
 from tockmark.compare.limits import Limit
-from tockmark.compare.rule import Value, change, change_of_count
+from tockmark.compare.rule import Value, change_of_count, change_of_cycles
 from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, spread_over_links, student
 from tockmark.compare.verdict import MOVED, Judgement, Verdict, verdict_of
 from tockmark.result.model import Series
@@ -33,7 +33,7 @@ def test_more_links_narrow_the_interval() -> None:
     widths = []
     for links in (1, 4, 16):
         base, new = (Value((net,) * links, links) for net in (1000, 1040))
-        change_ = change(base, new, Deviation(0.01, MANY))
+        change_ = change_of_cycles(base, new, Deviation(0.01, MANY))
         widths.append(math.log(change_.high / change_.low))
     assert widths == pytest.approx([2 * Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3)
     assert verdict_of(change_, 0.01) is Verdict.WORSE
@@ -44,9 +44,9 @@ def test_more_links_narrow_the_interval() -> None:
 def test_the_shown_spread_counts_if_it_is_wider() -> None:
     """Four links per side differ by far more than the known spread."""
     base, new = Value((900, 1000, 1100, 1000), 4), Value((1000, 1100, 1200, 1100), 4)
-    assert verdict_of(change(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
+    assert verdict_of(change_of_cycles(base, new, ONE_PERCENT), 0.01) is Verdict.UNSURE
     calm = Value((1000,) * 4, 4), Value((1100,) * 4, 4)
-    assert verdict_of(change(*calm, ONE_PERCENT), 0.01) is Verdict.WORSE
+    assert verdict_of(change_of_cycles(*calm, ONE_PERCENT), 0.01) is Verdict.WORSE
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_swapping_changes_no_verdict(
     first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, error: int
 ) -> None:
     a, b = Value(first, len(first), error), Value(second, len(second), error)
-    there, back = change(a, b, Deviation(s, 15)), change(b, a, Deviation(s, 15))
+    there, back = change_of_cycles(a, b, Deviation(s, 15)), change_of_cycles(b, a, Deviation(s, 15))
     assert MIRROR[verdict_of(there, margin)] is verdict_of(back, margin)
-    assert verdict_of(change(a, a, None), margin) is Verdict.SAME
+    assert verdict_of(change_of_cycles(a, a, None), margin) is Verdict.SAME
     counts = change_of_count(a, b), change_of_count(b, a)
     assert MIRROR[verdict_of(counts[0], margin)] is verdict_of(counts[1], margin)
 
@@ -87,7 +87,9 @@ def test_swapping_changes_no_verdict(
 def test_a_wider_margin_adds_no_finding(
     first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, wider: float
 ) -> None:
-    change_ = change(Value(first, len(first)), Value(second, len(second)), Deviation(s, 15))
+    change_ = change_of_cycles(
+        Value(first, len(first)), Value(second, len(second)), Deviation(s, 15)
+    )
     if verdict_of(change_, margin) not in MOVED:
         assert verdict_of(change_, margin * wider) not in MOVED
 
@@ -120,7 +122,7 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
     deviation = spread.row_deviation(row)
     assert deviation is not None
     assert deviation.value == pytest.approx(math.sqrt(sum(x * x for x in logs) / 3), rel=1e-3)
-    assert (deviation.free, spread.title) == (3, "here, 4 links")
+    assert (deviation.dof, spread.title) == (3, "here, 4 links")
     assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 

@@ -40,7 +40,7 @@ class Held:
 
 @cache
 def trial(
-    seed: int, of: str = SOURCE, most: int = engine.LINKS, more: tuple[Path, ...] = ()
+    seed: int, of: str = SOURCE, most: int = engine.MAX_LINKS, more: tuple[Path, ...] = ()
 ) -> tuple[JudgeRun, Held, Held]:
     """Judge a kernel, with a split of the source's links for each seed."""
     links = [link for result in (pool(SOURCE), *map(file.load, more)) for link in links_of(result)]
@@ -49,7 +49,7 @@ def trial(
     half = len(order) // 2
     changed = order[half:] if of == SOURCE else draw.sample(links_of(pool(of)), SIDE)
     base, head = Held("base", order[:half]), Held("head", changed)
-    return engine.judge(base, head, WANTED, LIMITS, most), base, head
+    return engine.measure_and_judge(base, head, WANTED, LIMITS, most), base, head
 
 
 def links_of(result: Result) -> list[Link]:
