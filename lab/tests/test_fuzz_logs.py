@@ -174,7 +174,13 @@ RESETS: list[Damage] = [reboot, reboot]
         (ours_named(False), RESETS),
         (ours_named(True), RESETS),
     ],
-    ids=["plain", "with boot lines", "in two languages", "with named boots", "with named boots and boot lines"],
+    ids=[
+        "plain",
+        "with boot lines",
+        "in two languages",
+        "with named boots",
+        "with named boots and boot lines",
+    ],
 )
 def test_surviving_rows_of_a_damaged_log_are_right(
     whole: Lines,
@@ -238,9 +244,7 @@ def test_any_bytes_give_a_result_or_one_line(
             shown = ""
         assert len(shown.splitlines()) <= 1, f"seed {seed}"
     came = {"refused in one line": refused, "parsed into a result": COUNT // 10 - refused}
-    record_tries(
-        record_property, "logs with random bytes", COUNT // 10, range(COUNT // 10), came
-    )
+    record_tries(record_property, "logs with random bytes", COUNT // 10, range(COUNT // 10), came)
 
 
 def test_time_is_proportional_to_the_length_of_the_log(
