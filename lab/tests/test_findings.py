@@ -63,7 +63,7 @@ def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
 def test_compare_prints_the_ratios_of_the_page() -> None:
     text = " ".join(run_command(COMMANDS[0]).stdout.split())
     means = re.findall(
-        r"each counted once, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
+        r"each counted once, opt-level . against z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
     )
     assert len(means) == 2
     shown = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))

@@ -91,7 +91,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     """Return how to build a kernel from a commit of a checkout, and store it.
 
     The command comes from --build, from an earlier call, or from a prompt at a terminal.
-    TockmarkError if there is none."""
+    TockmarkError if no command is known."""
     stored = builds.load_build_command(tree)
     if build is None and stored is None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -200,7 +200,7 @@ def profile_verb(
     "tockmark latency --show after.json --against before.json",
     exits={
         OK: "every alarm or line that can arrive did",
-        INCOMPLETE: "an alarm or line did not arrive, or a stage of the kernel is elsewhere",
+        INCOMPLETE: "an alarm or line did not arrive, or a stage of the kernel was not found",
         REGRESSION: "with --against: an alarm waits longer",
     },
 )

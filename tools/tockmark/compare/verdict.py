@@ -23,7 +23,7 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits depend on
-BY_CONTROL = "by control"
+CONTROL_SUBTRACTED = "control subtracted"
 NOISY = "it differs by more than noise with the cache on, though it runs no kernel code"
 NAMED = 8  # rows that a warning lists
 FOLDED = 5  # rows of this rank and below share a line
@@ -235,7 +235,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
     """Judge one row that both sides have. `noisy`: it is a row of the apps that differs by more
     than noise, which is beyond every limit."""
     cycles, count = pair.cycles, pair.instret
-    ratio = cycles.ratio
+    ratio, sides = cycles.ratio, (pair.row, pair.new)
     row_verdict = RowVerdict(
         pair.row,
         verdict_of(cycles, pair.margin),
@@ -244,7 +244,7 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
         None if ratio is None else ratio - 1,
         None if ratio is None else (cycles.low - 1, cycles.high - 1),
         Instructions(count.base, count.new) if count else None,
-        why=BY_CONTROL if pair.row.series_from_control or pair.new.series_from_control else "",
+        why=CONTROL_SUBTRACTED if any(row.series_from_control for row in sides) else "",
     )
     if not pair.judged:
         row_verdict = replace(row_verdict, verdict=Verdict.NOT_JUDGED)
@@ -359,8 +359,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             }
             boots = f"{len(keys)} boot{'s' if len(keys) > 1 else ''}"
             yield (
-                f"{name}: the overhead changed in {boots} after it was measured: the control is"
-                f' subtracted from their rows instead, which are marked "{BY_CONTROL}"'
+                f"{name}: the overhead changed in {boots} after it was measured. The null control"
+                f' is subtracted from their rows instead, which are marked "{CONTROL_SUBTRACTED}"'
             )
 
 

@@ -199,9 +199,7 @@ def _starts(program: Program, pattern: str | None) -> list[int]:
 def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
     """Return where the innermost function of a path, each inlined in the one before, begins in
     `functions`."""
-    inside = [
-        at for start in functions for at in range(start, start + program.size(start), HALFWORD)
-    ]
+    inside = [at for f in functions for at in range(f, f + program.size(f), HALFWORD)]
     program.look_up(inside)
     matching = {at for at in inside if _is_inside(program.scopes(at), path)}
     # Unrolled loops contain it several times: it begins wherever it does not continue.
@@ -440,9 +438,7 @@ def lost_alarm(family: KernelFamily, lines: Iterable[str], end: int, load: str) 
     if at is None or (upcalls and upcalls[-1] > at):
         raise TockmarkError(f"{load}: the boot ended, and no alarm waited", TODO, INCOMPLETE)
     rise, ended = at, IRQ
-    for stage in family.stage[
-        : family.first_process_stage
-    ]:  # whose the passings behind are, nothing tells
+    for stage in family.stage[: family.first_process_stage]:  # later passings may be others'
         if (passed := passings.first(stage.own or (stage.mark,), at, end)) is None:
             break
         at, ended = passed, stage.name

@@ -195,10 +195,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
         whole = spread(alarm.whole for alarm in load_alarms)
         stages = dict(stage_spreads(measurement.family, load_alarms))
         loads.append(LoadWaits(load.name, load.what, whole, stages))
-        say(
-            f"{load.name}: {len(load_alarms)} {NOUN[options.chain]}s,"
-            f" the worst {whole.worst:,} cycles"
-        )
+        say(f"{load.name}: {len(load_alarms)} {NOUN[options.chain]}s, worst {whole.worst:,} cycles")
         ran += boots
         if options.chain != ALARM:  # the stretches do not depend on the chain
             continue

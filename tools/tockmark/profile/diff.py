@@ -211,9 +211,7 @@ def growth(base: Elf, new: Elf) -> tuple[Growth, ...]:
         Growth(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()
     ]
     changed = [grown for grown in growths if grown.flash or grown.ram]
-    return tuple(
-        sorted(changed, key=lambda grown: (-abs(grown.flash) - abs(grown.ram), grown.name))
-    )
+    return tuple(sorted(changed, key=lambda g: (-abs(g.flash) - abs(g.ram), g.name)))
 
 
 def _symbol_sizes(all_pieces: Iterable[Piece], names: dict[str, str]) -> dict[str, SymbolSize]:
@@ -260,10 +258,7 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
         return [
             {
                 "name": change.name,
-                **{
-                    name: [getattr(change.base, name), getattr(change.new, name)]
-                    for name in figures
-                },
+                **{name: [getattr(s, name) for s in (change.base, change.new)] for name in figures},
                 "layout": change.is_layout,
             }
             for change in changes
@@ -286,10 +281,7 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
 
 def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str]:
     def summed(group: Sequence[ShareChange], name: str) -> ShareChange:
-        sides = (
-            sum_shares((change.base for change in group), name),
-            sum_shares((change.new for change in group), name),
-        )
+        sides = sum_shares((c.base for c in group), name), sum_shares((c.new for c in group), name)
         return ShareChange(name, *sides)
 
     table = NamedTable(subject, COLUMNS)

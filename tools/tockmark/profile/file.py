@@ -166,12 +166,10 @@ def load(path: Path) -> StoredProfile:
             )
     if profile.stacks and sum(chain.cycles for chain in profile.stacks) != profile.cycles:
         raise TockmarkError(
-            f"{shown(path)}: the cycles of the stacks differ from the sample's", MAKE_AGAIN
+            f"{shown(path)}: the stacks' cycles differ from the sample's", MAKE_AGAIN
         )
     if any(frame >= len(profile.frames) for chain in profile.stacks for frame in chain.frames):
-        raise TockmarkError(
-            f"{shown(path)}: a stack has a frame that is not in `frames`", MAKE_AGAIN
-        )
+        raise TockmarkError(f"{shown(path)}: a stack refers to a missing frame", MAKE_AGAIN)
     return profile
 
 

@@ -91,12 +91,9 @@ class NamedTable(text.Table):
     ) -> None:
         """Take the columns' names, in two lines, and their widths. `fitting` shortens a name to a
         number of characters; by default it removes the outer folders of the file."""
-        heads = [
-            text.TableColumn(f"{upper}\n{lower}", width, gap) for upper, lower, width in columns
-        ]
-        super().__init__(
-            [*heads, text.TableColumn(f"\n{subject}", gap=2, left=True)], rule=text.LINE
-        )
+        heads = [text.TableColumn(f"{top}\n{bottom}", width, gap) for top, bottom, width in columns]
+        heads.append(text.TableColumn(f"\n{subject}", gap=2, left=True))
+        super().__init__(heads, rule=text.LINE)
         self._fitting = fitting or without_folders
 
     def add_named(self, name: str, *figures: object, note: str = "") -> None:

@@ -339,9 +339,7 @@ def instructions(lines: Iterator[str], trace: Path | None = None) -> Iterator[st
     """Check and skip the heading, then yield the lines of the trace; also write them to `trace` if
     it is given."""
     if next(lines, HEADING) != HEADING:
-        raise TockmarkError(
-            "the simulator's trace has another format", paths.make_command("profile")
-        )
+        raise TockmarkError("the trace has another format", paths.make_command("profile"))
     with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as out:
         for line in lines:
             if out:

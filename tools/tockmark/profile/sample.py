@@ -267,9 +267,8 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
 
-_KINDS: dict[
-    str, tuple[bool, Cause]
-] = {  # by wait: whether it is charged to the instruction before
+# By wait: whether it is charged to the instruction before, and its cause.
+_KINDS: dict[str, tuple[bool, Cause]] = {
     "f": (False, FETCH),
     "w": (True, MEMORY),
     "m": (False, MEMORY),
@@ -333,10 +332,8 @@ def attribute_cycles(
     inside = slice(sample.first + 1, sample.last + 1)
     charges = charge_cycles(sample.steps[inside], sample.steps[sample.first])
     contexts = find_contexts(sample.steps, where, owner, sample.body)[inside]
-    charged_steps = [
-        ChargedStep(step, context, own)
-        for (step, own), context in zip(charges, contexts, strict=True)
-    ]
+    both = zip(charges, contexts, strict=True)
+    charged_steps = [ChargedStep(step, context, own) for (step, own), context in both]
     assert sum(step.cycles for step in charged_steps) == sample.cycles
     return charged_steps
 

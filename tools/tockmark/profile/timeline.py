@@ -254,8 +254,8 @@ class _Builder:
     def _close(self) -> None:
         if self._open is not None and self._end > self._begin:
             ((most, _),) = self._functions.most_common(1)
-            details: Args = {"instructions": self._instructions, "mostly": most}
-            self.slices.append(_slice(*self._open, self._begin, self._end, details))
+            more_args: Args = {"instructions": self._instructions, "mostly": most}
+            self.slices.append(_slice(*self._open, self._begin, self._end, more_args))
         self._open, self._instructions = None, 0
         self._functions.clear()
 
@@ -285,31 +285,24 @@ class _Builder:
             name += f" {second}" if second is not None else ""
         elif name == "memop" and first is not None:
             name += f" {first}"
-        args: Args = {
-            f"argument {i}": value for i, value in enumerate(arguments) if value is not None
-        }
+        args: Args = {f"argument {i}": v for i, v in enumerate(arguments) if v is not None}
         self._add_instant(track, name, at, args)
 
     def _add_instant(self, track: str, name: str, at: int, args: Args) -> None:
         self.instants.append(Instant(track, name, at, {"cycle": at, **args}))
 
 
-def _slice(track: str, name: str, begin: int, end: int, details: Args | None = None) -> Slice:
-    return Slice(
-        track, name, begin, end, {"cycle": begin, "cycles": end - begin, **(details or {})}
-    )
+def _slice(track: str, name: str, begin: int, end: int, more_args: Args | None = None) -> Slice:
+    args = {"cycle": begin, "cycles": end - begin, **(more_args or {})}
+    return Slice(track, name, begin, end, args)
 
 
-def _waits(
-    rises: Sequence[int], taken_interrupts: Sequence[tuple[int, str]], end: int
-) -> list[Slice]:
+def _waits(rises: Sequence[int], interrupts: Sequence[tuple[int, str]], end: int) -> list[Slice]:
     """Return a slice from each rise of the interrupt line to the next taken interrupt, the next
     rise or the end, whichever is first."""
     waits = []
     for rise, again in zip(rises, [*rises[1:], end], strict=False):
-        when, cause = next(
-            ((at, cause) for at, cause in taken_interrupts if at >= rise), (end, PENDING)
-        )
+        when, cause = next(((at, cause) for at, cause in interrupts if at >= rise), (end, PENDING))
         if again < when:
             when, cause = again, NOT_TAKEN
         if when > rise:
@@ -420,9 +413,9 @@ def timeline(
     options: ProfileOptions,
     catalogue: Catalogue,
     window: Window,
-    extra_slices: ExtraSlices = lambda _: [],
+    extra: ExtraSlices = lambda _: [],
 ) -> Timeline:
-    """Simulate a row again and return the events of the window, including those that `extra_slices`
+    """Simulate a row again and return the events of the window, including those that `extra`
     returns.
 
     Raise TockmarkError if the kernel does not measure the row, the simulator with the retirement
@@ -462,7 +455,7 @@ def timeline(
     end = min(end, steps[-1][0]) if run.over else end
     events = trace_events(steps, codes, processes, options.apps.abi, end, raised)
     upcalls = [instant.at for instant in events.instants if instant.name == UPCALL]
-    further = extra_slices(TracedSteps(kernel, image, steps, raised, upcalls))
+    further = extra(TracedSteps(kernel, image, steps, raised, upcalls))
     slices = [*events.slices, *further, *map(_sample_slice, samples)]
     *interrupts, of_kernel = TRACKS
     own = [*interrupts, *sorted({part.track for part in further}), of_kernel]
@@ -484,12 +477,12 @@ def write_timeline(
     options: ProfileOptions,
     catalogue: Catalogue,
     window: Window,
-    extra_slices: ExtraSlices,
+    extra: ExtraSlices,
     path: Path,
 ) -> str:
     """Write the timeline of a row as trace events and return a summary."""
     check_writable([path], FORM)
-    result = timeline(options, catalogue, window, extra_slices)
+    result = timeline(options, catalogue, window, extra)
     events = format_chrome_trace(result)
     write_whole({path: events})
     counts = "".join(f", {len(cycles)} {name}" for name, cycles in result.counted.items())
@@ -504,13 +497,8 @@ def write_timeline(
 
 def _sample_slice(sample: SampleSpan) -> Slice:
     args: dict[str, int | str] = {"cycle": sample.begin, "cycles": sample.value}
-    return Slice(
-        SAMPLES,
-        f"sample {sample.number + 1}: {sample.value} cycles",
-        sample.begin,
-        sample.end,
-        args,
-    )
+    name = f"sample {sample.number + 1}: {sample.value} cycles"
+    return Slice(SAMPLES, name, sample.begin, sample.end, args)
 
 
 def _check_length(begin: int, end: int) -> None:
@@ -523,31 +511,29 @@ def _check_length(begin: int, end: int) -> None:
         )
 
 
-def window_of(requested: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
+def window_of(window: Window, samples: Sequence[SampleSpan]) -> tuple[int, int, str]:
     """Return the first cycle of the window, the cycle after the last, and a description."""
-    if not requested.by_sample:
+    if not window.by_sample:
         begin = (
-            requested.begin
-            if requested.begin is not None
-            else max((requested.end or 0) - MOST_CYCLES, 0)
+            window.begin if window.begin is not None else max((window.end or 0) - MOST_CYCLES, 0)
         )
-        end = requested.end if requested.end is not None else begin + MOST_CYCLES
+        end = window.end if window.end is not None else begin + MOST_CYCLES
         _check_length(begin, end)
         return begin, end, f"cycles {begin} to {end}"
     if not samples:
         raise TockmarkError("cannot find the samples of this row", "give --from and --to")
     steady = samples[1:] or samples  # the first one is cold
-    if requested.around == "worst":
-        chosen_sample = max(steady, key=lambda sample: sample.value)
+    if window.around == "worst":
+        target = max(steady, key=lambda sample: sample.value)
     else:
         stats = summarise([sample.value for sample in samples])
         middle = stats.median if stats else samples[0].value
-        chosen_sample = min(steady, key=lambda sample: abs(sample.value - middle))
-    margin = max((chosen_sample.end - chosen_sample.begin) // AROUND, LEAST_AROUND)
-    begin = max(chosen_sample.begin - margin, 0)
-    end = min(chosen_sample.end + margin, begin + MOST_CYCLES)
-    chosen = f"sample {chosen_sample.number + 1} of {len(samples)}, the {requested.around}"
-    cut = f", cut at {MOST_CYCLES:,} cycles" if end < chosen_sample.end else ""
+        target = min(steady, key=lambda sample: abs(sample.value - middle))
+    margin = max((target.end - target.begin) // AROUND, LEAST_AROUND)
+    begin = max(target.begin - margin, 0)
+    end = min(target.end + margin, begin + MOST_CYCLES)
+    chosen = f"sample {target.number + 1} of {len(samples)}, the {window.around}"
+    cut = f", cut at {MOST_CYCLES:,} cycles" if end < target.end else ""
     return begin, end, f"{chosen}: cycles {begin} to {end}{cut}"
 
 

@@ -2,20 +2,24 @@
 """The typed result: rows of sample series, and the definition of their figures.
 
 Everything that shows or judges results uses these types. A figure is **net**: the median of the
-steady samples, minus the cost of reading the counters in the same boot (the row `time.read`, or
-`time.reading` if the app itself reads). The figures of these two rows are medians as measured. A
-net is signed: if it is further below zero than a control may be, the row has an error. A row with
-an error is not **sound**: tables show its figures with the error, but no ratio, mean, picture or
-verdict is computed from them. If a row was measured in several layouts of kernel and apps, its net
-is the median of the layouts' nets.
+steady samples, minus the overhead, which is the cost of reading the counters in the same boot (the
+row `time.read`, or `time.reading` if the app itself reads them). `Series.net_of` subtracts it. From
+the two overhead rows nothing is subtracted. If the app also ran its body several times in a sample,
+the net is a **slope**: the cycles of one pass. If a row was measured in several layouts of kernel
+and apps, its net is the median of the layouts' nets.
 
-**Controls** (`null.*`) are rows that measure nothing, in each way in which other rows measure.
+A net is signed: if it is further below zero than a control may be, the row has an error. A row with
+an error, or without a net, is not **sound**: tables show its figures with the error, but no ratio,
+mean, picture or verdict is computed from them.
+
+**Controls** (`null.*`) are rows that measure nothing; there is one for each way to take samples.
 Their net should be 0; its deviation bounds the error of the other rows in the boot. With the cache
 off, at most one cycle is allowed. With the cache on, code in the same cache set changes the cost of
-the counter reads, so the deviation of a single layout is reported as an error of the cached rows.
-Over several layouts, at most 2 % of `time.read` is allowed in the median and 5 % in each layout. If
-a control is off by more, the counter reads of its boot cost something other than `time.read`
-measured; then the control replaces `time.read` as the overhead (`Row.series_from_control`).
+the counter reads: over several layouts, at most 2 % of `time.read` is allowed in the median and 5 %
+in each layout; in a single layout, tables show the deviation as the uncertainty of the cached rows.
+If a control is off by more in a layout, counter reads became more or less expensive after
+`time.read` was measured; then the control replaces `time.read` as the overhead of that layout
+(`Row.series_from_control`).
 """
 
 from __future__ import annotations
@@ -62,9 +66,10 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted_series
 
 CYCLE = 1  # the allowed offset of a control with the cache off
-STRAY = 1  # the allowed error of Ibex's minstret, in instructions
+STRAY = 1  # the allowed offset in instructions, since Ibex's minstret can be off by one
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # the allowed offset with the cache on, as a share of time.read
 SLOPE = "cycles of a pass"  # the name of a control's slope
+INVALID_ROW = "invalid row: "  # the prefix of such a reason in `Result.incomplete`
 ABSENT_LISTS = ("failed", "skipped", "missing")  # the result's lists of absent rows
 Samples = Mapping[str, tuple[int, ...]]  # by series, the cold sample first; {}: not measured
 
@@ -84,10 +89,10 @@ class Series:
 
     samples: tuple[int, ...]  # empty if only `published_net` exists
     inner: int = 1  # operations in a sample
-    reads: float = 0  # pairs of counter reads in a sample, whose cost is subtracted
+    reads: float = 0  # times that the overhead is subtracted from a sample
     reading: Reading | None = None  # None: the row is an overhead row, or the cost is unknown
     published_net: float | None = None  # a net that was published without its samples
-    has_cold: bool = True  # apps drop the cold sample of events, the log's reader some others
+    has_cold: bool = True  # False: the app or the log's reader dropped the cold sample
     slope: Slope | None = None  # over passes of the body, if the app measured it
     further: tuple[Series, ...] = ()  # the same series in the other layouts that have this row
 
@@ -150,7 +155,7 @@ class Series:
         return median(self.nets) if len(self.nets) > 1 else self.own_net
 
     def net_of(self, counts: float) -> float | None:
-        """Return a sample's counts minus the overhead."""
+        """Return the counts of a sample minus the overhead; None if that is unknown."""
         return plain_number(counts - self.overhead) if self.overhead is not None else None
 
     @property
@@ -235,7 +240,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def offset_series(self) -> set[tuple[str, int]]:
-        """The series and layouts in which a control is off by more than is allowed."""
+        """The series and layouts in which this control is off by more than is allowed."""
         offsets = set()
         for layout, samples in enumerate(self.samples):
             for name in SERIES:
@@ -432,14 +437,17 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
 
 
 def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return the rows of a result with the cost of counter reads in their boots. The first overhead
-    row of the same kind gives the cost, or the first control if it is off."""
+    """Return the rows of a result with the cost of counter reads in their boots. It comes from the
+    first overhead row of the boot that reads the counters as the row does, or from the first such
+    control if that is off."""
     with_costs = list(rows)
     for ids in (OVERHEADS, CONTROLS):
-        first = {_place(row, row.id): row for row in reversed(with_costs) if row.id in ids.values()}
+        first = {
+            _boot_key(row, row.id): row for row in reversed(with_costs) if row.id in ids.values()
+        }
         costs = {boot: _costs(row) for boot, row in first.items()}
         for n, row in enumerate(with_costs):
-            by_layout = costs.get(_place(row, ids[row.by]), [])
+            by_layout = costs.get(_boot_key(row, ids[row.by]), [])
             if any(by_layout) and row.id not in ids.values():
                 more = [*by_layout, *[{}] * len(row.readings)]
                 both = zip(row.readings, more, strict=False)
@@ -447,7 +455,7 @@ def with_readings(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(with_costs)
 
 
-def _place(row: Row, id_: str) -> object:
+def _boot_key(row: Row, id_: str) -> object:
     return id_, row.boot, row.icache, row.lang
 
 
@@ -477,8 +485,7 @@ def microseconds(cycles: float, clock_hz: int) -> float:
 
 
 def comparable(base: Row, row: Row) -> tuple[Row, Row]:
-    """Return both rows with figures of the same kind: slopes if both have them, else single
-    passes."""
+    """Return both rows with comparable figures: slopes if both have them, else single passes."""
     both = [r.cycles is not None and r.cycles.is_slope for r in (base, row)]
     return (base, row) if all(both) else (base.single_pass, row.single_pass)
 
@@ -508,7 +515,7 @@ class Control:
     counter: str
     nets: tuple[float, ...]  # of a sample, by layout
     outside: tuple[tuple[float, float], ...]  # nets that are too large, each with its allowance
-    reading: float  # cycles of time.read (or time.reading) in the first layout; 0: not subtracted
+    reading: float  # the overhead of a read in the first layout; 0 if nothing is subtracted
 
     @property
     def deviation(self) -> float:
@@ -517,7 +524,7 @@ class Control:
 
     @property
     def uncorrected(self) -> float:
-        """The largest offset that is not corrected for."""
+        """The largest offset within the allowance; larger ones are corrected."""
         allowed = allowance(self.row.icache, self.row.cycles.reading if self.row.cycles else None)
         return max((abs(net) for net in self.nets if abs(net) <= allowed), default=0)
 
@@ -529,7 +536,7 @@ class Control:
     @property
     def message(self) -> str:
         """The error with its boot."""
-        return f"wrong: {_in_boot(self.row, params=False)}: {self.error}"
+        return f"{INVALID_ROW}{_in_boot(self.row, params=False)}: {self.error}"
 
     @property
     def error(self) -> str | None:
@@ -659,7 +666,11 @@ class Result:
         return (
             *self.problems,
             *(f"failed: {_in_boot(gone)}: {gone.why}" for gone in self.failed),
-            *(f"wrong: {_in_boot(row)}: {error}" for row in self.rows for error in row.errors),
+            *(
+                f"{INVALID_ROW}{_in_boot(row)}: {error}"
+                for row in self.rows
+                for error in row.errors
+            ),
             *(control.message for control in self.controls if control.error),
             *_missing(self.missing),
         )

@@ -185,7 +185,7 @@ def totals_lines(comparison: Comparison, judgement: Judgement, letter: str) -> l
         "warning: apps or machine differ: rows that run no kernel code changed", changed_apps
     )
     built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
-    levels = f", opt-level {built.new} by {built.base}" if built else ""
+    levels = f", opt-level {built.new} against {built.base}" if built else ""
     for lang, mean in comparison.means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"

@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
-from tockmark.result.model import Result, Row, common_icaches, ratio
+from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, ratio
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
@@ -87,7 +87,7 @@ def split_by_language(
 # The first screen.
 
 
-COUNTED = {"cycles": "Cycles", "instrs": "instructions"}  # by the column's heading
+COUNTED = {"cycles": "Cycles", "instrs": "instructions"}  # what a heading means
 RAN = "ran"  # the heading if nothing is counted
 LABEL = 26  # least width of a row's name
 CYCLES, RATIO = 10, 6  # widths of a kernel's columns, with a blank before each
@@ -160,27 +160,27 @@ def first_screen(
         if not keys.isdisjoint(rows.values())
     }
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
-    label = min(longest, width - _wide(0, columns[:2], 0))
-    second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
+    label = min(longest, width - _table_width(0, columns[:2], 0))
+    extra_width = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
     if {column.counted for column in columns} == {RAN}:
-        second = 0
-    if second == RANGE and _wide(label, columns, second) > width:
-        second = SHARE
-    if _wide(label, columns, second) > width:
-        second = 0
+        extra_width = 0
+    if extra_width == RANGE and _table_width(label, columns, extra_width) > width:
+        extra_width = SHARE
+    if _table_width(label, columns, extra_width) > width:
+        extra_width = 0
     if len(named) > 1:
-        names = short_names(named, CYCLES + second + RATIO - 1)
+        names = short_names(named, CYCLES + extra_width + RATIO - 1)
         columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
-        columns = _with_levels(columns, CYCLES + second + RATIO - 1)
-    # At least two kernels fit without the second column.
-    fit = len(columns) if second else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
+        columns = _with_levels(columns, CYCLES + extra_width + RATIO - 1)
+    # At least two kernels fit without the extra column.
+    fit = len(columns) if extra_width else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
     out = _headline(columns, width)
     if blocks:
         for at in range(1, max(2, len(columns)), max(1, fit - 1)):
             some = [columns[0], *columns[at : at + max(1, fit - 1)]]
-            out += _block(some, catalogue, second, blocks, label)
+            out += _block(some, catalogue, extra_width, blocks, label)
         also = [f"--lang also shows {', '.join(LANGS[lang] for lang in several)}."]
-        legend = [*_screen_legend(columns, second), *also * (langs is None and bool(several))]
+        legend = [*_screen_legend(columns, extra_width), *also * (langs is None and bool(several))]
         out += text.wrap(" ".join(legend), "", width)
     else:
         out += ["", *text.wrap(NOTHING, "", width)]
@@ -308,51 +308,55 @@ def _conditions(column: ResultColumn) -> list[str]:
     ]
 
 
-def _wide(label: int, columns: list[ResultColumn], second: int) -> int:
-    return label + len(columns) * (CYCLES + second) + (len(columns) - 1) * RATIO
+def _table_width(label: int, columns: list[ResultColumn], extra_width: int) -> int:
+    return label + len(columns) * (CYCLES + extra_width) + (len(columns) - 1) * RATIO
 
 
 def _block(
-    columns: list[ResultColumn], catalogue: Catalogue, second: int, blocks: Blocks, label: int
+    columns: list[ResultColumn], catalogue: Catalogue, extra_width: int, blocks: Blocks, label: int
 ) -> list[str]:
-    """Return all rows for some of the columns, below the kernels' names and the headings."""
+    """Return all rows for some of the columns, below the kernels' names and the headings. A
+    kernel with another opt-level than the first has no ratios, only a mean in a separate line."""
     keys = [key for rows in blocks.values() for key in rows.values()]
     first = [columns[0].rows.get(key) for key in keys]
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
-    unlike: list[str] = []  # lines of means over builds with different opt-levels
+    level_means: list[str] = []  # a line for each kernel with another opt-level
     for i, column in enumerate(columns):
-        mine = [column.rows.get(key) for key in keys]
+        column_rows = [column.rows.get(key) for key in keys]
         series_list = [
-            (row.cycles if column.timed else row.instret) if row else None for row in mine
+            (row.cycles if column.timed else row.instret) if row else None for row in column_rows
         ]
         costs = [text.three_digits(series.per_op if series else None) for series in series_list]
-        marked = _marked(text.aligned(costs, marks=[*map(error_mark, mine)]), mine)
+        marked = _marked(text.aligned(costs, marks=[*map(error_mark, column_rows)]), column_rows)
         if column.counted == RAN:
-            marked = [f"yes{error_mark(row)}" if row else text.NONE for row in mine]
+            marked = [f"yes{error_mark(row)}" if row else text.NONE for row in column_rows]
         parts = {column.counted: (CYCLES, marked)}
-        if second == TIME:
-            times = _values(mine, lambda row: text.three_digits(row.us))
+        if extra_width == TIME:
+            times = _values(column_rows, lambda row: text.three_digits(row.us))
             parts["µs"] = TIME, text.aligned(times)
-        elif second == RANGE:
+        elif extra_width == RANGE:
             parts["range"] = (
                 RANGE,
-                [format_range(row, row.inner) if row else text.NONE for row in mine],
+                [format_range(row, row.inner) if row else text.NONE for row in column_rows],
             )
-        elif second == SHARE:
-            parts["±%"] = SHARE, [_format_deviation(row) for row in mine]
+        elif extra_width == SHARE:
+            parts["±%"] = SHARE, [_format_deviation(row) for row in column_rows]
         means += [""] * len(parts)
         if i:
             mean = text.ratio(kernel_mean(columns[0].rows, column.rows, catalogue))
             if levels := unlike_levels(column.result, columns[0].result):
-                parts[""] = RATIO, [""] * len(mine)
+                parts[""] = RATIO, [""] * len(column_rows)
                 means.append("")
-                unlike += [
-                    f"Geometric mean of {column.name} by {columns[0].name}, {levels}: {mean}"
+                level_means += [
+                    f"Geometric mean of {column.name} against {columns[0].name}, {levels}: {mean}"
                 ]
             else:
-                parts["ratio"] = RATIO, [_ratio(*both) for both in zip(first, mine, strict=True)]
+                parts["ratio"] = (
+                    RATIO,
+                    [_ratio(*both) for both in zip(first, column_rows, strict=True)],
+                )
                 means.append(text.coloured_ratio(mean))
         heads += figures({head: width for head, (width, _) in parts.items()}, gap=0)
         grid += [cells for _, cells in parts.values()]
@@ -367,14 +371,14 @@ def _block(
     if set(means[1:]) - {"", text.NONE}:
         table.add(*means)
     lines = [names, table.line([head.name for head in heads]), *map(table.line, table.rows)]
-    return [*lines, *(line for line in unlike if not line.endswith(text.NONE)), ""]
+    return [*lines, *(line for line in level_means if not line.endswith(text.NONE)), ""]
 
 
 def unlike_levels(result: Result, base: Result) -> str:
-    """Return the opt-levels of two kernels if they are known and differ, else nothing."""
+    """Format the opt-levels of two kernels if they are known and differ; else return ""."""
     levels = [side.provenance.kernel.opt_level for side in (result, base)]
     same = levels[0] == levels[1] or None in levels
-    return "" if same else "opt-level {} by {}".format(*levels)
+    return "" if same else "opt-level {} against {}".format(*levels)
 
 
 def _values(
@@ -388,12 +392,12 @@ def _ratio(base: Row | None, row: Row | None) -> str:
     return text.coloured_ratio(text.ratio(ratio(base, row)))
 
 
-def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
-    """Return the legend of the columns."""
+def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
+    """Return the legend below the first screen."""
     notes = ["Medians without measurement overhead; lower is better."]
-    if second == RANGE:
+    if extra_width == RANGE:
         notes += ["Range: least to most over links and layouts."]
-    elif second == SHARE:
+    elif extra_width == SHARE:
         notes += ["±%: the largest deviation of a link or layout from the median."]
     if len(columns) > 1:
         notes += [
@@ -477,7 +481,7 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
             out += _sections([result.column(cache, lang) for cache in some], several, catalogue)
     out += _overheads(result)
     out += _errors(result.rows)
-    why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
+    why = [reason for reason in result.incomplete if not reason.startswith(INVALID_ROW)]
     out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped_lines(result)
@@ -514,7 +518,11 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
         elif not several:
             grid += [list(column) for column in zip(*map(_raw, first), strict=True)]
         out += Table([NAME, *figures(widths)], zip(*grid, strict=True)).text(section)
-        out += [*_units([line.id for line in lines], catalogue), *_spreads(first, catalogue), ""]
+        out += [
+            *_units([line.id for line in lines], catalogue),
+            *_ranges(first, catalogue),
+            "",
+        ]
     return out
 
 
@@ -722,8 +730,8 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
     )
 
 
-def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
-    """Return a line with the least, the median and the most of rows that are distributions."""
+def _ranges(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
+    """Return a line with the least, the median and the largest net of each distribution."""
     notes = []
     for row in rows:
         if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):

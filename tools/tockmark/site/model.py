@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The sources of a site, and their order.
 
-`gather` reads files and searches folders. A file's own format field decides what it is. A damaged
-file in a folder is reported as a problem; a damaged file given by name is an error. `Site` sorts
-the sources: kernels, groups of results that can be shown side by side, and pairs to compare. The
-size of a site is limited: one page per group of benchmarks, and a few kernels and comparisons.
+`gather` reads files and searches folders. It recognises results and profiles by their format field.
+A damaged file in a folder is reported as a problem; a damaged file given by name is an error.
+`Site` sorts the sources: kernels, groups of results that can be shown side by side, and pairs to
+compare. A site has one page per group of benchmarks, and at most KERNELS pages of kernels and MOST
+comparisons.
 """
 
 import tomllib
@@ -39,10 +40,17 @@ from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
-LOOKED_AT = 4096  # bytes at a file's start in which its format is looked for
-SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # ignored next to results
-OURS = {file.FORMAT, profiles.FORMAT}
-WHOLE = 2 / 3  # least share of the catalogue's benchmarks in a result of the whole suite
+START = 4096  # bytes at the start of a file that contain its format
+IGNORED = {
+    ".log",
+    ".md",
+    ".txt",
+    ".svg",
+    ".folded",
+    ".html",
+}  # not reported
+FORMATS = {file.FORMAT, profiles.FORMAT}
+WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
 MOST = 8  # at most this many comparisons, with a page each
 KERNELS = 12  # at most this many kernels with a page each; the table has all
 KERNELS_PAGE = "kernels.html"
@@ -103,7 +111,7 @@ class SiteSources:
 
     results: list[Named] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)  # names of results that were given by name
-    studies: list[Named] = field(default_factory=list)  # results that others published
+    studies: list[Named] = field(default_factory=list)  # results with figures that others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # a line for each damaged file
     unknown_files: list[str] = field(default_factory=list)  # a line for each
@@ -114,12 +122,12 @@ class SiteSources:
         return [*self.results, *self.studies]
 
     def add_from_folder(self, path: Path, name: str) -> None:
-        """Add a file of a folder, or note the problem with it."""
+        """Add a file of a folder, or report that it is damaged or has an unknown format."""
         try:
-            format_ = source_kind(path)
-            if format_ in OURS:
+            format_ = source_format(path)
+            if format_ in FORMATS:
                 self.add(path, name, format_)
-            elif path.suffix not in SILENT and format_ is None:
+            elif path.suffix not in IGNORED and format_ is None:
                 self.unknown_files.append(f"{shown(path)}: unknown format, ignored")
         except TockmarkError as error:
             self.problems.append(str(error))
@@ -142,8 +150,8 @@ class SiteSources:
 
 
 def gather(inputs: Iterable[Path]) -> SiteSources:
-    """Return the sources in these files and folders. Raise TockmarkError if a file given by name
-    cannot be used, or if there is no result."""
+    """Return the results and profiles in these files and folders. Raise TockmarkError if a file
+    given by name cannot be used, or if there is no result."""
     sources = SiteSources()
     seen: set[Path] = set()
     for path in inputs:
@@ -158,7 +166,7 @@ def gather(inputs: Iterable[Path]) -> SiteSources:
                 raise TockmarkError(f"{shown(path)}: given twice", "give each file once")
             seen.add(path.resolve())
             before = len(sources.results)
-            sources.add(path, path.stem, source_kind(path))
+            sources.add(path, path.stem, source_format(path))
             sources.asked |= {named.name for named in sources.results[before:]}
     if not sources.every:
         for why in (*sources.problems, *sources.unknown_files):
@@ -181,10 +189,10 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def source_kind(path: Path) -> str | None:
+def source_format(path: Path) -> str | None:
     """Return the format that a file states at its start, or None."""
     with reading(path), path.open("rb") as opened:
-        return format_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
+        return format_of(opened.read(START).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:
@@ -439,17 +447,18 @@ class Site:
 
     def candidates(self) -> list[tuple[Named, Named, ChosenPair | None]]:
         """Return the pairs to compare, in order of priority: results given by name with each other;
-        the editor's choices; results given by name with the others. If there are no choices: all
-        leading results with each other, and one kernel at different opt-levels."""
+        the editor's choices; results given by name with the others. If there are neither choices
+        nor two results given by name: all leading results with each other, and kernels at different
+        opt-levels."""
         asked = self.sources.asked
         of_leads = list(combinations(self.leads, 2))
-        both = [pair for pair in of_leads if {side.name for side in pair} <= asked]
-        one_of = [pair for pair in of_leads if {side.name for side in pair} & asked]
-        others = [] if self.chosen or both else [*of_leads, *self._other_levels()]
+        with_two_asked = [pair for pair in of_leads if {side.name for side in pair} <= asked]
+        with_one_asked = [pair for pair in of_leads if {side.name for side in pair} & asked]
+        others = [] if self.chosen or with_two_asked else [*of_leads, *self._other_levels()]
         # Pairs with the baseline last: it is not Tock.
         others.sort(key=lambda pair: any(is_baseline(side) for side in pair))
-        every = [(*pair, None) for pair in both] + list(self.chosen)
-        every += [(*pair, None) for pair in (*one_of, *others)]
+        every = [(*pair, None) for pair in with_two_asked] + list(self.chosen)
+        every += [(*pair, None) for pair in (*with_one_asked, *others)]
         pairs_by_names: dict[tuple[str, str], tuple[Named, Named, ChosenPair | None]] = {}
         for base, new, choice in every:
             if (new.name, base.name) not in pairs_by_names:
@@ -479,10 +488,10 @@ class Site:
         a board, also like `board agree`."""
         before, after = choice.names if choice else distinct_names([base, new])
         title = (choice.title if choice else "") or f"{after} against {before}"
-        why, twins = (choice.why, choice.paired) if choice else ("", False)
-        pair = SitePair(base, new, (before, after), title, why, twins)
+        why, paired = (choice.why, choice.paired) if choice else ("", False)
+        pair = SitePair(base, new, (before, after), title, why, paired)
         spread = committed_spread(base.result)
-        if twins:
+        if paired:
             spread = paired_spread(spread, self.catalogue)
         try:
             comparison = pairs.compare(
@@ -564,8 +573,8 @@ class Site:
         return (others or leading)[:KERNELS]
 
     def _groups(self, leads: Iterable[Named]) -> list[ColumnGroup]:
-        """Return the leading results by machine, interface and language, the largest group first.
-        The baseline kernel comes last in each group."""
+        """Return the columns of the leading results by machine, interface and language, the largest
+        group first. The baseline kernel comes last in each group."""
         groups: dict[tuple[str, int | None, Lang], list[tuple[Named, SiteColumn]]] = {}
         for named in sorted(leads, key=is_baseline):
             for name, result in split_by_language([(named.name, named.result)]):

@@ -152,12 +152,8 @@ def read_kernel(path: Path) -> KernelElf:
 def panic_addresses(elf: Elf) -> tuple[int, ...]:
     """Return the addresses where a kernel's panic begins, by its symbols (PANICS)."""
     functions = (symbol for symbol in elf.symbols if symbol.in_section and symbol.kind != IS_OBJECT)
-    addresses = {
-        function.address
-        for function in functions
-        if any(pattern.search(function.name) for pattern in PANICS)
-    }
-    return tuple(sorted(addresses))
+    panics = (f.address for f in functions if any(panic.search(f.name) for panic in PANICS))
+    return tuple(sorted(set(panics)))
 
 
 class AppCapacity(NamedTuple):
@@ -267,9 +263,8 @@ def merge_facts(facts_by_source: Mapping[str, Mapping[str, str]]) -> dict[str, s
     merged: dict[str, tuple[str, str]] = {}
     for source, facts in facts_by_source.items():
         for key, value in facts.items():
-            fact = (
-                f"{source} {value!r}" if source.startswith("--") else f"{key} {value!r} in {source}"
-            )
+            is_option = source.startswith("--")
+            fact = f"{source} {value!r}" if is_option else f"{key} {value!r} in {source}"
             if key == "opt_level" and not _OPT_LEVEL_VALUE.fullmatch(value):
                 raise TockmarkError(f"{fact} is not an opt-level", "give 0, 1, 2, 3, s or z")
             if not value.isprintable():
@@ -352,15 +347,13 @@ def bit_manipulation(elf: Elf) -> dict[str, int]:
     first_uses: dict[str, int] = {}
     for number, section in enumerate(elf.sections):
         if section.flags & ALLOCATED and section.flags & EXECUTABLE and section.in_file:
-            for extension, at, in_function in _bit_manipulation_in(elf, section, number):
+            for extension, at, in_function in _extensions_in(elf, section, number):
                 if in_function or declared is None or extension in declared:
                     first_uses.setdefault(extension, at)
     return first_uses
 
 
-def _bit_manipulation_in(
-    elf: Elf, section: Section, number: int
-) -> Iterator[tuple[str, int, bool]]:
+def _extensions_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int, bool]]:
     """Yield the instructions of bit manipulation in a section: extension, address, and whether it
     is in a function. Decoding starts again at each function."""
     content, end = elf.section_bytes(section), section.address + section.size
@@ -433,12 +426,9 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
 
 def _read_link(kernel: KernelElf) -> _Link:
     elf = read_elf(kernel.path)
-    symbols = sorted(
-        (symbol.name, symbol.address)
-        for symbol in elf.symbols
-        if symbol.kind in (IS_OBJECT, IS_FUNCTION)
-    )
-    text = "".join(f"{name} {address:#x}\n" for name, address in symbols)
+    symbols = [symbol for symbol in elf.symbols if symbol.kind in (IS_OBJECT, IS_FUNCTION)]
+    addresses = sorted((symbol.name, symbol.address) for symbol in symbols)
+    text = "".join(f"{name} {address:#x}\n" for name, address in addresses)
     return _Link(
         kernel,
         hashlib.sha256(text.encode()).hexdigest() if text else None,

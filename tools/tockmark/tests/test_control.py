@@ -57,7 +57,7 @@ def test_a_control_that_fails_is_named(
     icache: bool, off: int, further: tuple[int, ...], says: str | None
 ) -> None:
     cache = "" if icache else " (i-cache off)"
-    expected = (f"wrong: call{cache}: null.sample: {says}",) if says else ()
+    expected = (f"invalid row: call{cache}: null.sample: {says}",) if says else ()
     assert made(icache, off=off, further=further).incomplete == expected
 
 

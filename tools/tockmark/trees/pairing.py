@@ -124,9 +124,7 @@ class ObjectFile:
             raise ValueError(f"it {error}") from error
         if elf.kind != RELOCATABLE or elf.isa is not RISC_V or not elf.sections:
             raise ValueError("it is not a relocatable object for 32-bit RISC-V")
-        self.table = next(
-            (n for n, section in enumerate(elf.sections) if section.kind == SYMBOLS), None
-        )
+        self.table = next((n for n, s in enumerate(elf.sections) if s.kind == SYMBOLS), None)
         self.sections: dict[int, InputSection] = {}
         for n, section in enumerate(elf.sections):
             name = without_numbers(section.name)
@@ -319,9 +317,7 @@ class RelinkInputs:
                 self.words.append(word)
             else:
                 self._add(word, whole)
-        set_digests(
-            [section for of_file in self.objects.values() for section in of_file.sections.values()]
-        )
+        set_digests(self.sections)
 
     def _add(self, name: str, whole: bool) -> None:
         """Add an input: an object, an archive, or a script, which remains unchanged."""
@@ -350,9 +346,7 @@ class RelinkInputs:
     @cached_property
     def sections(self) -> list[InputSection]:
         """The sections in memory, in the order of the inputs."""
-        return [
-            section for of_file in self.objects.values() for section in of_file.sections.values()
-        ]
+        return [section for file in self.objects.values() for section in file.sections.values()]
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
         """Link as Relinkable describes."""
@@ -375,11 +369,7 @@ class RelinkInputs:
     def ordered_sections(self) -> list[InputSection]:
         """Return the sections as Relinkable describes."""
         elf = self.link([], {})
-        position = {
-            symbol.name: (symbol.section, symbol.address)
-            for symbol in elf.symbols
-            if symbol.in_section
-        }
+        position = {s.name: (s.section, s.address) for s in elf.symbols if s.in_section}
         linked = [section for section in self.sections if section.size and section.mark in position]
         return sorted(linked, key=lambda section: position[section.mark])
 
@@ -550,15 +540,11 @@ class PairedLinks:
         _, elves, (base, head) = min(reversed(attempts), key=lambda attempt: attempt[0])
         replace_whole({path: without_marks(elf) for path, elf in zip(paths, elves, strict=True)})
         both = {n: (span, head.get(n)) for n, span in base.items()}
-        moved = [
-            n
-            for n, (span, head_span) in both.items()
-            if not head_span or span.start != head_span.start
-        ]
+        moved = [n for n, (span, other) in both.items() if not other or span.start != other.start]
         different = [
             n
-            for n, (span, head_span) in both.items()
-            if n not in moved and head_span and not _alike(span.content, head_span.content)
+            for n, (span, other) in both.items()
+            if n not in moved and other and not _alike(span.content, other.content)
         ]
         retargeted = [n for n in different if not self.slots[n].changed]
         names = [tuple(self.slots[n].title for n in numbers) for numbers in (moved, retargeted)]
