@@ -55,8 +55,8 @@ def test_a_failed_part_is_shown() -> None:
 
 def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     test = tmp_path / "test_made.py"
-    lines = ["def test_good(record_property):", "    from tockmark.tests.tries import tell"]
-    lines += ["    tell(record_property, 'inputs', 9, range(9), {'fine': 9})"]
+    lines = ["def test_good(record_property):", "    from tockmark.tests.tries import record_tries"]
+    lines += ["    record_tries(record_property, 'inputs', 9, range(9), {'fine': 9})"]
     test.write_text("\n".join([*lines, "def test_bad():", "    assert False, 'seed 7'", ""]))
     monkeypatch.setenv("TOCKMARK_FUZZ_LOGS", "9")
     part = robustness.run_fuzz_tests("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", str(test))

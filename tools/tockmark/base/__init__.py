@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What every other package may use: errors, places, files, programs that are started, JSON."""
+"""Errors, paths, files, processes and JSON documents, for all other packages."""

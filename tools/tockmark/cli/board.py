@@ -75,7 +75,7 @@ class ImageContent:
     def boots(
         self, board: BoardProfile, catalogue: Catalogue, boot: str | None = None
     ) -> tuple[tuple[AppBuild, Boot], ...]:
-        """Return the selected boots with their apps. TockmarkError if there are none.
+        """Return the selected boots with their apps. TockmarkError if none is selected.
 
         `boot` restricts them to the boot of this name."""
         boots_by_name = {boot.name: boot for boot in catalogue.boots()}
@@ -94,9 +94,7 @@ class ImageContent:
         )
         if not boots:
             where = f"--lang {self.lang}" if boot is None else f"boot {boot}, --lang {self.lang}"
-            raise TockmarkError(
-                f"--only {self.only} selects no row in {where}", "omit one of the options"
-            )
+            raise TockmarkError(f"--only {self.only} selects no row in {where}", "omit an option")
         return boots
 
     def elf(self, claims: run_options.KernelClaims, board: BoardProfile) -> KernelElf:

@@ -91,7 +91,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     """Return how to build a kernel from a commit of a checkout, and store it.
 
     The command comes from --build, from an earlier call, or from a prompt at a terminal.
-    TockmarkError if there is none."""
+    TockmarkError if no command is known."""
     stored = builds.load_build_command(tree)
     if build is None and stored is None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -319,7 +319,7 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.MAX_PAIRS} if paired, else {engine.MAX_LINKS}).",
+            f" {engine.MAX_PAIRS} if links can be paired, else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
@@ -348,7 +348,7 @@ def judge_verb(
     ] = None,
     comment: Annotated[
         Path | None,
-        Option("--markdown", help="Also write a comment for a pull request to this file."),
+        Option("--markdown", help="Also write a comment for a pull request here, in Markdown."),
     ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,

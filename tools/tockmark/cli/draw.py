@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb that draws: site. What it needs takes longer to load than all the rest."""
+"""The verb `site`. It has a module of its own, because its packages load slowly."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum

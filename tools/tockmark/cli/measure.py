@@ -394,7 +394,7 @@ def run_verb(
 
 
 def _check_output(output: Path | None, resume: Path | None) -> None:
-    """Raise TockmarkError if the result cannot be written, or its log is that of --resume."""
+    """Raise TockmarkError if the result cannot be written, or would replace the log of --resume."""
     log = None if output is None else options.log_path(output)
     if log is not None and resume is not None and log.resolve() == resume.resolve():
         raise TockmarkError(

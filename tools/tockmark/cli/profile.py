@@ -199,8 +199,8 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "every alarm or line that can arrive did",
-        INCOMPLETE: "an alarm or line did not arrive, or a stage of the kernel is elsewhere",
+        OK: "measured; a load that can block an alarm or line for ever is shown as `never`",
+        INCOMPLETE: "a boot ended without all its alarms, or no alarm reached the end of a stage",
         REGRESSION: "with --against: an alarm waits longer",
     },
 )

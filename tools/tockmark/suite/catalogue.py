@@ -182,7 +182,7 @@ class Catalogue:
         return boots
 
     def measured_rows(self, boot: Boot) -> list[tuple[str, Params]]:
-        """Return the rows of a boot without those of the harness, in the catalogue's order.
+        """Return the rows of a boot without harness rows, in the catalogue's order.
 
         If a benchmark has several boots, each measures one value of the first parameter, in the
         order of their scenes."""
@@ -216,7 +216,7 @@ class Catalogue:
         return [b.id for b in self.benchmarks.values() if b.group == boot.group]
 
     def rows_of(self, boot: Boot) -> int:
-        """Return the number of rows of a boot, with those of the harness."""
+        """Return the number of rows of a boot, including harness rows."""
         return len(self.measured_rows(boot)) + len(self.reference_ids(boot))
 
     def reference_ids(self, boot: Boot) -> list[str]:
@@ -327,7 +327,7 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
 
 
 def parse_language(text: str) -> Lang:
-    """Return the language of this name. ValueError if there is none."""
+    """Return the language of this name. ValueError for an unknown name."""
     for lang in LANGS:
         if text == lang:
             return lang

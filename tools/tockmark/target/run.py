@@ -245,9 +245,8 @@ def check_selection(options: RunOptions, only: str | None) -> None:
     as a boot has."""
     if not any(suite.boots for suite in options.suites):
         langs = ", ".join(options.langs)
-        raise TockmarkError(
-            f"--only '{only}' selects no row in --lang {langs}", "select others, or add a language"
-        )
+        problem = f"--only '{only}' selects no row in --lang {langs}"
+        raise TockmarkError(problem, "select others, or add a language")
     if len(options.layouts) > 1 and not any(suite.further_boots for suite in options.suites):
         raise TockmarkError(
             f"--only '{only}' selects no row that touches the kernel",

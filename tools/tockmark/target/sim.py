@@ -181,12 +181,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             dask.connect(self.dask)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        fields_by_option = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        fields_by_option |= {"silence": "silence_cycles", "dask": "dask"}
-        target_options = {name: value for name, value in options.items() if name != "core"}
-        target = msgspec.structs.replace(
-            self, **target_fields(target_options, fields_by_option, "sim")
-        )
+        fields = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        fields |= {"silence": "silence_cycles", "dask": "dask"}
+        own = {name: value for name, value in options.items() if name != "core"}
+        target = msgspec.structs.replace(self, **target_fields(own, fields, "sim"))
         core = options.get("core")
         return target if core is None else target._with_core(str(core))
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The language of the apps as a factor: what one log holds in two languages stays apart, from the
-log to the file, and whatever stands for itself says which it is.
-"""
+"""Two languages of the apps in one result: their rows are separate, and names have the language."""
 
 import json
 from pathlib import Path

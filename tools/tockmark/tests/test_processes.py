@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Foreign programs: they end with the tool, at whatever moment it is killed, and within bounds."""
+"""External programs end with the tool, whenever it is killed, and within their bounds."""
 
 import os
 import random
@@ -17,10 +17,10 @@ from tockmark.base.processes import STDOUT, Bounds
 from tockmark.base.watcher import GRACE
 
 SOON = GRACE + 20.0  # seconds, on a machine that does other things, too
-MARK = "TOCKMARK_TEST_MARK"  # in the environment of all that a test starts
-STEPS = 12  # at which a tool is killed, drawn of all the lines that it runs to start programs
+MARK = "TOCKMARK_TEST_MARK"  # in the environment of all programs of a test
+STEPS = 12  # random lines at which a tool is killed while it starts programs
 
-# A tool that starts programs, and kills itself before the line of processes.py that it is told.
+# A tool that starts programs, and kills itself before a given line of processes.py.
 TOOL = """
 import os, signal, sys
 from tockmark.base import processes
@@ -60,7 +60,7 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def left_of(mark: str) -> dict[int, str]:
-    """What is left of it after a while that should be nothing."""
+    """Return its processes that still run after some time; there should be none."""
     until = time.monotonic() + SOON
     while (remaining := marked(mark)) and time.monotonic() < until:
         time.sleep(0.02)
@@ -73,7 +73,7 @@ def tool(script: str, mark: str, *words: str, scratch: Path) -> "subprocess.Pope
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def test_at_whatever_step_it_is_killed_nothing_is_left(tmp_path: Path) -> None:
+def test_no_process_is_left_at_any_step_of_a_kill(tmp_path: Path) -> None:
     with tool(TOOL, "whole", "0", scratch=tmp_path) as whole:
         output, _ = whole.communicate()
         assert output.startswith("up\n")
@@ -87,7 +87,7 @@ def test_at_whatever_step_it_is_killed_nothing_is_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []  # nor a folder for scratch
 
 
-def test_what_ignores_the_word_is_ended_all_the_same(tmp_path: Path) -> None:
+def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     deaf = "trap '' TERM INT HUP; while :; do sleep 0.1; done"
     script = (
         "from tockmark.base import processes as p\n"
@@ -102,7 +102,7 @@ def test_what_ignores_the_word_is_ended_all_the_same(tmp_path: Path) -> None:
     assert left_of("deaf") == {}
 
 
-def test_a_family_ends_while_the_tool_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_ends_while_the_tool_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one of its children that left its session, and process group."""
     monkeypatch.setenv(MARK, "family")
     script = "sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' & echo up; wait"
@@ -112,14 +112,14 @@ def test_a_family_ends_while_the_tool_goes_on(monkeypatch: pytest.MonkeyPatch) -
     assert marked("family") == {}
 
 
-def test_what_a_family_leaves_behind_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_orphans_of_a_family_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARK, "daemon")
     done = processes.run(["sh", "-c", "setsid sleep 1000 >&- 2>&- & exit 3"], family=True)
     assert done.code == 3
     assert marked("daemon") == {}
 
 
-def test_a_program_holds_the_lock_that_it_is_given(tmp_path: Path) -> None:
+def test_a_program_holds_the_lock_that_it_inherits(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with lock.open("w") as file:
         child = processes.start(["sleep", "1000"], hold=[file.fileno()])
@@ -129,7 +129,7 @@ def test_a_program_holds_the_lock_that_it_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", [False, True])
-def test_who_says_too_much_or_takes_too_long_is_ended(family: bool, tmp_path: Path) -> None:
+def test_a_program_beyond_its_bounds_is_ended(family: bool, tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match=r"64 KiB"):
         processes.run(["yes"], doing="working", family=family, bounds=Bounds(size=1 << 16))
     with pytest.raises(TockmarkError, match=r"0\.2 s"):
@@ -140,14 +140,14 @@ def test_who_says_too_much_or_takes_too_long_is_ended(family: bool, tmp_path: Pa
     assert child.why == "printed more than 64 KiB"
 
 
-def test_a_line_without_an_end_comes_in_parts() -> None:
+def test_a_line_without_an_end_arrives_in_parts() -> None:
     child = processes.start(["head", "-c", "200000", "/dev/zero"])
     parts = list(child.lines())
     assert max(map(len, parts)) <= processes.LONGEST_LINE
     assert sum(map(len, parts)) == 200_000
 
 
-def test_a_log_is_bounded_too(tmp_path: Path) -> None:
+def test_the_size_of_a_log_is_limited(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as out:
         child = processes.follow(["yes"], stdout=out, stderr=STDOUT, bounds=Bounds(size=1 << 20))
@@ -156,14 +156,14 @@ def test_a_log_is_bounded_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", [False, True])
-def test_what_cannot_be_started_is_one_line(family: bool, tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_is_one_line(family: bool, tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match=r"no-such"):
         processes.run(["no-such"], doing="working", todo="install it", family=family)
     with pytest.raises(TockmarkError, match=f"^cannot enter {tmp_path}/no: "):
         processes.run(["true"], cwd=tmp_path / "no", family=family)
 
 
-def test_a_file_that_is_no_program_is_not_started(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF, but no more")
     program.chmod(0o755)
@@ -171,18 +171,18 @@ def test_a_file_that_is_no_program_is_not_started(tmp_path: Path) -> None:
         processes.run([program])
 
 
-def test_each_has_a_folder_for_scratch_that_goes(tmp_path: Path) -> None:
+def test_each_program_has_a_temporary_scratch_folder(tmp_path: Path) -> None:
     done = processes.run(["sh", "-c", "touch $TMPDIR/x; echo $TMPDIR"], family=True)
     assert not Path(done.text.strip()).exists()
 
 
-def test_input_and_both_streams_go_through_whole() -> None:
+def test_input_and_both_streams_are_complete() -> None:
     given = bytes(range(256)) * 2000
     done = processes.run(["sh", "-c", "tee /dev/stderr"], input=given)
     assert (done.out, done.err, done.code) == (given, given, 0)
 
 
-def test_after_its_watcher_was_killed_another_one_is_started() -> None:
+def test_a_killed_watcher_is_replaced() -> None:
     processes.run(["true"])
     watcher = processes._watcher().process
     watcher.kill()

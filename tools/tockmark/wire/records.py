@@ -72,9 +72,8 @@ class BootMark:
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
         lang = f"lang={self.lang} " if self.lang else ""
-        return with_checksum(
-            f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} {lang}"
-        )
+        icache = ICACHE[self.icache]
+        return with_checksum(f"#{what} {self.name} icache={icache} app={self.app} {lang}")
 
 
 @dataclass(frozen=True)
