@@ -72,7 +72,7 @@ def cost_lines(icache: bool) -> str:
                     *(number(some.decapsulate_more(way, counted)) for counted in (False, True)),
                 ]
             )
-    heads = ["kernel", "way", "a, cycles", "b, a byte", "16 bytes", "4096 bytes"]
+    heads = ["kernel", "way", "a, cycles", "b, per byte", "16 bytes", "4096 bytes"]
     return markdown([*heads, "ML-KEM, cycles", "instr."], rows, words=(0, 1))
 
 

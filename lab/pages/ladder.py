@@ -108,7 +108,7 @@ def closed_loop(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
     heads = [
         head
         for size in (SMALL, large)
-        for head in (f"{size} bytes: an answer", "wait: median/90th/worst", "least", "server, %")
+        for head in (f"{size} bytes: per answer", "wait: median/90th/worst", "least", "server, %")
     ]
     return markdown(["kernel", "IPC", "order", "clients", *heads], lines, (0, 1, 2))
 
@@ -247,6 +247,6 @@ def instances() -> str:
                     f"{end.flash_left:,} / {end.ram_left:,}" if end is not None else "",
                 ]
             )
-    heads = ["kernel", "stack", "run", "a run, alone", "a run, all", "a run, each"]
-    heads += ["first answer", "what ran out for the next one", "flash / RAM left, bytes"]
+    heads = ["kernel", "stack", "instances", "one alone", "all", "each"]
+    heads += ["first answer", "what ran out for the next instance", "flash / RAM left, bytes"]
     return markdown(heads, lines, (0, 7))

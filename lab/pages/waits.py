@@ -10,14 +10,15 @@ from functools import cache
 from committed import between, committed, number, retired, share_left
 from tables import markdown
 from tockmark.latency import report
-from tockmark.latency.chain import WaitSpread
-from tockmark.latency.report import KINDS, LoadWaits, StackPart, StoredLatency
+from tockmark.latency.chain import WaitSpread, load_families
+from tockmark.latency.report import KINDS, OTHER_STACKS, LoadWaits, StackPart, StoredLatency
+from tockmark.latency.run import read_loads
 from tockmark_lab.folders import DATA
 
 CHANGES = {
     "priorities": "write the PLIC's priorities once, not after each round of interrupts",
-    "words": "keep one word that shows which of the six words of pending interrupts are not empty",
-    "chunks": "send 8 bytes per turn in the UART's driver, not all that fit",
+    "words": "keep one word that shows which of the six words of pending interrupts are nonzero",
+    "chunks": "send 8 bytes per turn in the UART's driver instead of all that fit",
 }
 CHANGED = {
     "irq.upcall core=asleep": "alarm to upcall, asleep",
@@ -76,7 +77,7 @@ def worst(kernel: str, icache: bool = True) -> str:
 def worst_load(kernel: str, icache: bool = True) -> str:
     """Return the load of the worst wait, in words."""
     latency = load_latency(kernel, icache)
-    return _load(latency, latency.worst.load).what
+    return _loads_in_words()[latency.worst.load]
 
 
 def stage(kernel: str, name: str) -> int:
@@ -98,12 +99,12 @@ def cycles_within(kernel: str, function: str) -> str:
 
 def loads(icache: bool = True) -> str:
     """Return a table of the median and the worst wait by load and kernel."""
-    return _beside({title: load_latency(name, icache) for name, title in KERNELS.items()})
+    return _by_load({title: load_latency(name, icache) for name, title in KERNELS.items()})
 
 
 def lines() -> str:
     """Return a table of the waits for the end of a sent line, by load and kernel."""
-    return _beside({title: load_latency(f"{LINES}{name}") for name, title in KERNELS.items()})
+    return _by_load({title: load_latency(f"{LINES}{name}") for name, title in KERNELS.items()})
 
 
 def levels() -> str:
@@ -111,7 +112,7 @@ def levels() -> str:
     both = {title: load_latency(name) for title, name in LEVELS.items()}
     at_2 = load_latency("tock-2.2-2")
     names = {load.name for load in at_2.loads} | {lost.name for lost in at_2.never}
-    return _beside(both, names)
+    return _by_load(both, names)
 
 
 def worst_at_2(kernel: str, icache: bool = True) -> str:
@@ -126,9 +127,11 @@ def stages(kernel: str) -> str:
     alarm."""
     latency = load_latency(kernel)
     alone, with_load = (_load(latency, name) for name in (report.QUIET, latency.worst.load))
+    family = next(family for family in load_families() if family.name == latency.family)
+    descriptions = {stage.name: stage.what for stage in family.stage}
     heads = [
         "stage",
-        "what it is",
+        "what happens",
         "alone, median",
         "with load, median",
         "with load, worst",
@@ -143,7 +146,7 @@ def stages(kernel: str) -> str:
             f"{with_load.stages[name].worst:,}",
             f"{latency.worst.stages[name]:,}",
         ]
-        for name, what in latency.stages.items()
+        for name, what in descriptions.items()
     ]
     whole = with_load.whole
     last = (
@@ -162,8 +165,7 @@ def spent(kernel: str) -> str:
 
 
 def stretches() -> str:
-    """Return a table of the longest stretches by kernel, with the function that takes most of
-    each."""
+    """Return a table of the longest periods by kernel, with the function that takes most cycles."""
     rows = []
     for kind, what in KINDS.items():
         for kernel, title in KERNELS.items():
@@ -173,7 +175,7 @@ def stretches() -> str:
                     rows.append(
                         [what, title, f"{stretch.cycles:,}", stretch.load, f"{most} ({cycles})"]
                     )
-    heads = ["in which", "kernel", "cycles", "load", "mostly in"]
+    heads = ["period in which", "kernel", "cycles", "load", "mostly in"]
     return markdown(heads, rows, (0, 1, 3, 4))
 
 
@@ -197,19 +199,24 @@ def instruction_change(name: str, row: str) -> str:
     return f"{number(head - base)}"
 
 
-def _beside(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:
-    names = {load.name: load.what for latency in of.values() for load in latency.loads}
-    names |= {lost.name: lost.what for latency in of.values() for lost in latency.never}
+def _by_load(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:
+    names = [load.name for latency in of.values() for load in latency.loads]
+    names += [lost.name for latency in of.values() for lost in latency.never]
     rows = (
-        [what, *(_cell(latency, name) for latency in of.values())]
-        for name, what in names.items()
+        [_loads_in_words()[name], *(_cell(latency, name) for latency in of.values())]
+        for name in dict.fromkeys(names)
         if only is None or name in only
     )
     return markdown(["load", *of], rows)
 
 
+@cache
+def _loads_in_words() -> dict[str, str]:
+    return {load.name: load.what for load in read_loads()}
+
+
 def _part(part: StackPart) -> Iterator[str]:
-    yield " → ".join(part.stack)
+    yield "all others" if part.stack == OTHER_STACKS else " → ".join(part.stack)
     yield f"{part.cycles:,}"
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
+from markupsafe import Markup
+
 from committed import between, number, share
 from tables import markdown
 from tockmark.profile.sample import CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
@@ -214,7 +216,7 @@ def sources() -> str:
     rows: list[Sequence[str]] = [
         (
             source["programs"],
-            f"`{source['name']}` ({source['kind']})",
+            Markup(f"`{source['name']}` ({source['kind']})"),
             source["version"],
             source["licence"],
             source["what"],
