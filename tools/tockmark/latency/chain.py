@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Turn the simulator's marks of a boot into the stages of each alarm.
 
-families.toml lists the points in a kernel's code where the stages of an alarm end. The points are
-found in an ELF file by symbols and by inlined functions.
+families.toml lists the points in a kernel's code where the stages of an alarm end. They are found
+in the ELF by symbols and by inlined functions; a kernel without one of them is an error.
 
-An alarm is due at a tick of the kernel's clock, which the app prints. The first alarms are
-undisturbed, so the interrupt line rises exactly when they are due; this gives the cycle of each
-tick. Latency is counted from the due time, even if another pending interrupt hides the alarm's.
+All times are cycles of the simulation. An alarm is due at a tick of the kernel's clock, which the
+app prints. The first alarms are undisturbed, so the interrupt line rises exactly when they are due;
+this gives the cycle of each tick. Latency counts from the due time, even if another pending
+interrupt hides the rise of the line.
 
-A sent line is counted from the rise of the core's interrupt line. The UART has one line at a time,
-so an upcall belongs to the last line that the driver began. Its rise is the one at the time its
-bytes take to send. If another interrupt is pending the line does not rise, which is an error.
+The latency of a sent text line counts from the rise of the core's interrupt line. The UART sends
+one text line at a time, so an upcall belongs to the last one that the driver began. The rise must
+come in the time that its bytes take to send; if another pending interrupt hides it, that is an
+error.
 
 A point that is not passed between its neighbours was passed for an earlier alarm or interrupt, so
-its stage took no time. The stages always add up to the whole. The number of times that each point
-was passed shows which stages are real.
+its stage took no time. A point that no alarm of a load passed is an error. The stages add up to the
+whole. The number of alarms for which each point was passed shows which stages are real.
 
-The timeline of `profile --perfetto` also has the stages of alarms. Its trace has every instruction,
-so a point is passed when its instruction leaves the decode stage. The due time is unknown there, so
-an alarm counts from the last rise of the line before it was served. Alarms are omitted if the line
-was already up for another interrupt, or if they have no upcall.
+The timeline of `profile --perfetto` also shows the stages of alarms. Its trace has every
+instruction, so a point is passed when its instruction leaves the decode stage. The trace has no due
+times, so an alarm counts from the last rise of the line before it was served. Alarms whose line was
+already up for another interrupt, or without an upcall, are omitted.
 """
 
 import re
@@ -72,14 +74,14 @@ class Stage(Part, frozen=True):
 
 
 class Deferred(Part, frozen=True):
-    """The functions that request and serve a deferred call."""
+    """The functions that request and serve deferred calls."""
 
     set: str
     served: str
 
 
 class OtherChain(Part, frozen=True):
-    """The chain of another event than an alarm: the stages that differ, by name."""
+    """The chain of an event other than an alarm: the stages that differ, by name."""
 
     name: str
     begins: str
@@ -173,32 +175,32 @@ def stage_addresses(program: Program, stage: Stage) -> list[int]:
     """Return the addresses of a stage's point in a kernel. Raise TockmarkError if there are
     none."""
     assert stage.symbol is not None
-    own, others = _starts(program, stage.symbol), _starts(program, stage.also_in)
+    own, others = _function_starts(program, stage.symbol), _function_starts(program, stage.also_in)
     if not own and not others:
-        raise _gone(program, stage, f"has no function {stage.symbol}")
+        raise _missing_point(program, stage, f"has no function {stage.symbol}")
     path = (stage.symbol, *stage.inlined)
-    points = _begins(program, own, stage.inlined) if stage.inlined else own
-    points = sorted([*points, *_begins(program, others, path)])
+    points = _inlined_starts(program, own, stage.inlined) if stage.inlined else own
+    points = sorted([*points, *_inlined_starts(program, others, path)])
     if points:
         return points
     if program.lines:
-        raise _gone(program, stage, f"has no {' in '.join(reversed(path))}")
+        raise _missing_point(program, stage, f"has no {' in '.join(reversed(path))}")
     raise TockmarkError(
         f"{shown(program.path)} has no line tables, so the stage '{stage.name}' cannot be found",
         f"for the baseline, {make_command('profile')}; build Tock with debuginfo",
     )
 
 
-def _starts(program: Program, pattern: str | None) -> list[int]:
+def _function_starts(program: Program, pattern: str | None) -> list[int]:
     """Return the addresses of the functions whose names match a pattern."""
     if pattern is None:
         return []
     return [at for at, name in program.code_names().items() if re.fullmatch(pattern, name)]
 
 
-def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
-    """Return where the innermost function of a path, each inlined in the one before, begins in
-    `functions`."""
+def _inlined_starts(program: Program, functions: Iterable[int], path: Sequence[str]) -> list[int]:
+    """Return the addresses in `functions` at which the last function of `path` begins. Each
+    function of the path is inlined in the previous one."""
     inside = [at for f in functions for at in range(f, f + program.size(f), HALFWORD)]
     program.look_up(inside)
     matching = {at for at in inside if _is_inside(program.scopes(at), path)}
@@ -207,12 +209,12 @@ def _begins(program: Program, functions: Iterable[int], path: Sequence[str]) -> 
 
 
 def _is_inside(scopes: Sequence[Scope], names: Sequence[str]) -> bool:
-    """Return whether functions of these names are in the scopes, each inside the one before."""
+    """Return whether functions of these names are in the scopes, each inside the previous one."""
     inner = iter(scope.path for scope in scopes)
     return all(any(re.fullmatch(name, path) for path in inner) for name in names)
 
 
-def _gone(program: Program, stage: Stage, problem: str) -> TockmarkError:
+def _missing_point(program: Program, stage: Stage, problem: str) -> TockmarkError:
     return TockmarkError(
         f"{shown(program.path)} {problem}, where the stage '{stage.name}' ends",
         "add the point of this kernel to tools/tockmark/latency/families.toml",
@@ -221,8 +223,8 @@ def _gone(program: Program, stage: Stage, problem: str) -> TockmarkError:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm that came or a line that was sent: its due time and the end of each stage, in cycles
-    of the simulation."""
+    """An alarm that came, or a text line that was sent: its due time and the end of each stage, in
+    cycles of the simulation."""
 
     due: int
     ends: tuple[int, ...]
@@ -278,8 +280,8 @@ class Clock:
 
 
 def clock_from(dues: Sequence[int], rises: Sequence[int]) -> Clock:
-    """Return the clock from undisturbed alarms: their ticks, and the rises of the interrupt line.
-    Raise TockmarkError if these do not agree."""
+    """Return the clock from undisturbed alarms: their due ticks and the rises of the interrupt
+    line. Raise TockmarkError if these do not agree."""
     (first, *_, last), ticks = rises, (dues[-1] - dues[0]) % WORD
     result = Clock(first, dues[0], (last - first) // max(ticks, 1))
     if [result.cycle_of(due) for due in dues] != [*rises] or result.per_tick < 1:
@@ -373,8 +375,8 @@ def alarms_in_log(family: KernelFamily, lines: Iterable[str], load: str) -> list
 def lines_in_log(
     family: KernelFamily, lines: Iterable[str], load: str, count: int, takes: range
 ) -> list[Alarm]:
-    """Return the last `count` lines sent in a boot's log. `takes` is the range of cycles that
-    sending one takes. Raise TockmarkError as `alarms_in_log` does."""
+    """Return the last `count` text lines sent in a boot's log. `takes` is the range of cycles that
+    sending a line takes. Raise TockmarkError as `alarms_in_log` does."""
     items, passings = _decoded(lines, load)
     arms, upcalls = (passings.all(name)[-count:] for name in (ARM, UPCALL))
     if not _ended(items) or len(upcalls) < count:
@@ -457,7 +459,7 @@ def stage_spreads(family: KernelFamily, alarms: Sequence[Alarm]) -> Mapping[str,
 
 
 def _ticks(distances: Iterable[int], start: int) -> list[int]:
-    """Return ticks from the distance of each to the one before."""
+    """Return ticks from the distance of each to the previous one."""
     return [at % WORD for at in accumulate(distances, initial=start)][1:]
 
 

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Find the samples in the simulator's instruction trace (--itrace), and charge each of their cycles
-to an instruction and a cause, and so to a function, a phase of the system call and a stack.
+to an instruction and a cause. The instruction's stack then gives the function and the phase.
 
-A sample is the difference of two values of mcycle, which the kernel reads with a `csrr` each. It
-covers every cycle of the core after the first read, up to and including the second. The two reads
-are found in one of two ways:
+A sample is the difference of two values of mcycle, each read with a `csrr`. It covers every cycle
+of the core after the first read, up to and including the second. The two reads are found in one of
+two ways:
 
 - tm_sample (apps/asm/sample.S) has two ecalls. After the first it copies the value to s4, after the
   second it writes the difference to s4. The two `csrr mcycle` read these values.
 - A row that begins and ends at different positions, such as IPC between two apps, reports only
-  differences. Its samples all take the same path, so there are equally many reads from one to the
-  next. The reads that give all samples of the row in order are its own.
+  differences. All its samples take the same path, so the number of reads from one to the next is
+  constant. The reads whose differences are the samples of the row, in order, are its own.
 
-Nothing is estimated and nothing is lost: the charges of a sample add up to it. An instruction is
-charged its cycle in the decode stage, and its waits before that. Two waits are
-charged to the instruction before, which caused them: a load or store in flight, and the refill
-after a jump, a branch or a return from a trap. docs/profiling.md explains the phases.
+The charges of a sample add up to its cycles; a trace in which they do not is an error. A run of
+tm_sample that the trace cuts off is skipped. An instruction is charged its cycle in the decode
+stage, and its waits before that. Two waits are charged to the previous instruction, which caused
+them: a load or store in flight, and the refill after a jump, a branch or a return from a trap.
+docs/profiling.md explains the phases.
 """
 
 import re
@@ -38,8 +39,8 @@ S4 = 20
 WORD = 1 << 32
 _WAIT = re.compile(r"([a-z])(\d+)")  # of `f2w1`
 MCYCLE = (0xB00, 0xC00)  # the CSR, and its alias in user mode
-_READ = re.compile(r"[bc]0002")  # the first hexadecimal digits of a csrr of these
-MOST_READS = 64  # from one sample to the next
+_READ = re.compile(r"[bc]0002")  # the first hexadecimal digits of a csrr of MCYCLE
+MOST_READS = 64  # at most this many reads from one sample to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class Step:
     user: bool
     pc: int
     insn: int
-    cycles: int  # since the instruction before left the decode stage
-    waits: tuple[tuple[str, int], ...]  # causes of all but one of them (model/retirement.cc)
+    cycles: int  # since the previous instruction left the decode stage
+    waits: tuple[tuple[str, int], ...]  # causes of all but one cycle (model/retirement.cc)
     trap: bool = False
     handler: bool = False
     rd: int = 0
@@ -99,7 +100,7 @@ def parse(line: str) -> Step:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample and its surroundings: its steps are those after `first`, up to and including
+    """A sample and its surroundings. Its steps are those after index `first`, up to and including
     `last`."""
 
     steps: list[Step]
@@ -137,7 +138,7 @@ class Sampler:
         return Sampler(start, (ecalls[0], ecalls[1]))
 
     def windows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the lines of each run of tm_sample, from its start to the difference."""
+        """Yield the lines of each complete run of tm_sample, from its start to the difference."""
         start, end = f"{self.start:08x}", f"{self.ecalls[1] + 4:08x}"
         window: list[str] | None = None
         for line in lines:
@@ -165,7 +166,7 @@ class Sampler:
 
 
 def mcycle_read(line: str) -> int | None:
-    """Return the value that an instruction reads from mcycle; None if it does not."""
+    """Return the value that an instruction reads from mcycle; None if it reads something else."""
     if not _READ.match(line, INSN.start):
         return None
     step = parse(line)
@@ -258,16 +259,16 @@ _RULES = tuple(
 )
 # Code common to several functions, outlined by the compiler to save flash.
 OUTLINED = re.compile(r"^OUTLINED_FUNCTION_")
-# Functions without a rule take the phase of a caller in one of these phases: a helper that writes a
-# CSR belongs to the PMP. Other callees belong to the kernel proper.
-_OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
+# Functions without a rule take the phase of their nearest caller with a rule if it is one of these:
+# a helper that writes a CSR belongs to the PMP. All others belong to the kernel.
+_INHERITED_PHASES = (CAPSULE, SCHEDULER, PMP)
 
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
 
-# By wait: whether it is charged to the instruction before, and its cause.
+# By wait: whether it is charged to the previous instruction, and its cause.
 _KINDS: dict[str, tuple[bool, Cause]] = {
     "f": (False, FETCH),
     "w": (True, MEMORY),
@@ -280,7 +281,7 @@ _KINDS: dict[str, tuple[bool, Cause]] = {
 Stack = tuple[Frame, ...]
 Where = Callable[[Step], Stack]
 Owner = Callable[[Step], int]  # the owner of the stack: an app's number, or the kernel's
-Wait = tuple[bool, Cause, int]  # whether charged to the instruction before; cause; cycles
+Wait = tuple[bool, Cause, int]  # whether charged to the previous instruction; cause; cycles
 
 
 def writes_pmp(word: int) -> bool:
@@ -327,8 +328,8 @@ def single_app_owner(step: Step) -> int:
 def attribute_cycles(
     sample: Sample, where: Where, owner: Owner = single_app_owner
 ) -> list[ChargedStep]:
-    """Return the instructions of a sample with all of its cycles. `where` returns the functions of
-    an instruction, `owner` the owner of its stack."""
+    """Return the instructions of a sample, charged with all its cycles. `where` returns the
+    functions of an instruction, `owner` the owner of its stack."""
     inside = slice(sample.first + 1, sample.last + 1)
     charges = charge_cycles(sample.steps[inside], sample.steps[sample.first])
     contexts = find_contexts(sample.steps, where, owner, sample.body)[inside]
@@ -341,8 +342,8 @@ def attribute_cycles(
 def charge_cycles(
     steps: Iterable[Step], before: Step | None = None
 ) -> Iterator[tuple[Step, list[tuple[Cause, int]]]]:
-    """Yield each instruction with the cycles that it is charged. Without `before`, the first one is
-    charged all its waits."""
+    """Yield each instruction with the cycles that it is charged. Without `before`, the first
+    instruction is charged all its waits."""
     last, last_charges = before, None
     for step in steps:
         own: list[tuple[Cause, int]] = [(EXECUTE, 1 if last else step.cycles)]
@@ -401,7 +402,7 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
     if after.handler:
         sites.append(_Site(step, trap=True))
     elif step.insn == MRET:
-        # An mret that returns to no interrupted instruction is a jump: so Tock enters its loop.
+        # An mret without an interrupted instruction is a jump: Tock enters its loop like this.
         depths = [i for i, s in enumerate(sites) if s.trap and s.step.user == after.user]
         del sites[depths[-1] if depths else len(sites) :]
     elif step.instruction.calls:
@@ -416,14 +417,15 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
 
 
 def phase_of(frames: Stack, user: bool, callers: Iterable[Stack]) -> str:
-    """Return the phase of code: that of its innermost function with a rule, else of the nearest
-    caller with one. `frames` are outermost first, `callers` nearest first."""
+    """Return the phase of code: app in user mode, else that of its innermost function with a rule,
+    else that of the nearest caller with a rule if it is in _INHERITED_PHASES, else kernel.
+    `frames` are outermost first, `callers` nearest first."""
     if user:
         return APP
     if own := _rule_phase(frames):
         return own
     nearest = next(filter(None, map(_rule_phase, callers)), None)
-    return nearest if nearest in _OF_CALLERS else KERNEL
+    return nearest if nearest in _INHERITED_PHASES else KERNEL
 
 
 @cache

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Build kernels of commits by the user's command, each once, in several links if needed.
+"""Build kernels of commits with the user's command, each once, in several links if needed.
 
-Builds are cached in build/commits/, one folder each with its log. The key is the commit, the
-command, the patch and the linker arguments. The toolchain is not in the key, so --fresh is needed
-after a change of it. The tool remembers each checkout's command in the user's configuration folder;
---build replaces it.
+The command runs in a worktree of the commit. It gets the linker arguments in the environment
+variable TOCKMARK_LINK_ARGS. If it fails, or does not make exactly one kernel, BuildError has the
+last line of its log.
+
+Successful builds are cached in build/commits/, one folder each with its log. The key is the commit,
+the command, the path of the ELF, the patch and the linker arguments. The toolchain is not in the
+key, so --fresh is needed after a change of it. The user's configuration folder has the command of
+each checkout; --build replaces it.
 """
 
 import hashlib
@@ -42,7 +46,7 @@ BUILDS = "builds.json"  # the build command of each checkout, by folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that contain its last line
 OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # overrides the manifest
-TRIES = 3  # seeds in a row without a new order, after which we give up
+TRIES = 3  # give up after this many seeds in a row without a new order
 
 
 class BuildError(TockmarkError):
@@ -76,7 +80,7 @@ class Recipe:
                 "give the path of the kernel relative to the checkout's top folder",
             )
 
-    def made_in(self, top: Path) -> list[Path]:
+    def find_kernels(self, top: Path) -> list[Path]:
         """Return the kernels that a build has left in this folder."""
         if self.elf is None:
             return kernels_in(top)
@@ -119,13 +123,13 @@ class Builder:
     def build_with_inputs(self, commit: Commit) -> tuple[Path, Path]:
         """Return the ELF of a commit's kernel and an archive of the linker's inputs. Raise
         BuildError as `build` does."""
-        # The same name for both sides, since flags may affect the names of symbols.
+        # The same path for both sides, since flags may affect the names of symbols.
         archive = self.worktree.path.parent.parent / REPRODUCED
         elf = self.build(commit, f"--reproduce={archive}", archive)
         return elf, elf.with_name(REPRODUCED)
 
     def origin(self, commit: Commit) -> dict[str, str]:
-        """Return what the ELF of a commit's kernel may not say: the commit, and the opt-level of
+        """Return facts that the ELF of a commit's kernel may lack: the commit, and the opt-level of
         the release profile unless the command or its environment sets another."""
         origin = {"commit": commit.sha}
         if OPT_LEVEL in self.recipe.command or OPT_LEVEL in os.environ:
@@ -153,7 +157,7 @@ class Builder:
                 self.recipe.patch.put(self.worktree.path)
             except TockmarkError as error:
                 raise BuildError(f"{commit.short} cannot be built: {error}") from error
-        for old in filter(None, (*self.recipe.made_in(top), extra_file)):
+        for old in filter(None, (*self.recipe.find_kernels(top), extra_file)):
             old.unlink(missing_ok=True)  # so that no other commit's kernel is used
         elf.parent.mkdir(parents=True, exist_ok=True)
         variant = " for pairs" if extra_file else f", {link_args}" * bool(link_args)
@@ -162,7 +166,7 @@ class Builder:
             last = quoted(_last_line(log)) or "no output"
             failure = ended.why or f"failed with code {ended.code}"
             raise BuildError(f"the build of {commit.short} {failure}: {last}", f"see {shown(log)}")
-        kernels = [path.read_bytes() for path in self.recipe.made_in(top)]
+        kernels = [path.read_bytes() for path in self.recipe.find_kernels(top)]
         if len(set(kernels)) != 1:
             output = (
                 f"{len(set(kernels))} kernels" if kernels else f"no {self.recipe.elf or 'kernel'}"
@@ -383,7 +387,7 @@ def build_sides(
     tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
 ) -> Iterator[list[BuiltLinks]]:
     """Yield the links of commits of the user's checkout, one side each; their worktrees exist until
-    the end. Raise TockmarkError, before any build, if the checkout or a revision is unusable."""
+    the end. Raise TockmarkError before any build if the checkout or a revision is unusable."""
     checkout = repository(tree)
     commits = [checkout.commit(revision) for revision in revisions]
     with ExitStack() as stack:
@@ -427,8 +431,8 @@ def _title(elves: Sequence[Path]) -> str:
 def pair_of_commits(
     tree: Path, revisions: tuple[str, str], recipe: Recipe, fresh: bool
 ) -> Iterator[KernelPair]:
-    """Yield two commits of a checkout, in paired links if possible, and print how long a judgement
-    takes."""
+    """Yield two commits of a checkout, in paired links if possible. Print how long a judgement is
+    expected to take, and store how long it took."""
     print_message(_expected(tree))
     start = time.monotonic()
     with (
