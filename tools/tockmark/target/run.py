@@ -329,9 +329,9 @@ class _Runner:
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
         # Run layout by layout, so that an interruption leaves complete ones. Within a layout, boots
-        # of an earlier log come first, so that an interruption does not lose them. Then come all
-        # boots with the first cache setting, then those with the second, because both settings of a
-        # boot need the same image. Long boots start first, so that no core idles at the end.
+        # of an earlier log come first, so that an interruption does not lose them. Then come the
+        # boots with the first cache setting, then with the second, because both settings of a boot
+        # need the same image. Long boots start first, so that no core idles at the end.
         order = sorted(
             waiting,
             key=lambda job: (
