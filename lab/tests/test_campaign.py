@@ -301,4 +301,4 @@ def test_a_file_of_another_branch_is_refused(user: User, tmp_path: Path) -> None
     line(user, "1", "2", "3", "4", "5")
     done = called(user, path)
     assert isinstance(done.exception, TockmarkError)
-    assert "is of another line" in str(done.exception)
+    assert "is on another branch" in str(done.exception)

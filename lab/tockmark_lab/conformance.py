@@ -2,14 +2,13 @@
 """The verb `conformance`: does a kernel keep the rules of the system-call interface, and does it
 withstand attacks?
 
-It runs five kinds of boots (docs/trust.md): apps that check numbered rules; an app that tries
-forbidden accesses, and one that makes pseudo-random calls, both between neighbours that watch their
-own memory; an app that accesses every control register; and apps that take what others need. Only
-the UART log of a boot is judged.
+It runs five types of boots (docs/trust.md). Apps check numbered rules. An app tries forbidden
+accesses, and another makes pseudo-random calls; the neighbours of both watch their own memory. An
+app accesses every control register. In the last type, attackers take what the app victim needs: it
+must finish at least half of an equal share of the work that it finishes alone.
 
-In the last kind the app victim does one sort of work for a fixed time: alone, next to each attack,
-next to pairs and triples of different attacks, and next to attackers that make a random mix of
-calls. It must finish at least half of an equal share of what it finishes alone.
+A function `judge_*` judges a boot by its UART log. Everything that is wrong, also in a log that is
+damaged or ends early, is a message in `lost`. A kernel passes if `lost` is empty.
 """
 
 import re
@@ -38,10 +37,10 @@ RULES = LAB / "conformance" / "apps" / "rules.toml"
 SLICE_US = 1000  # short, so that neighbours get their turns within a short boot
 NEIGHBOURS = ("neighbour", "neighbour2")
 SLOW, FAST = 200, 1  # UART cycles per byte; if SLOW, an app can observe a write in progress
-OTHER_KERNEL = 1  # the scene on a kernel other than the baseline
+OTHER_KERNEL = 1  # number of the scene for a kernel other than the baseline
 ILLEGAL = 2  # mcause of an illegal instruction
-CSRS = 4096  # control registers that an instruction can name
-ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, N` and `csrw N, zero`, for N = 0
+CSRS = 4096  # numbers of control registers that an instruction can encode
+ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, 0` and `csrw 0, zero`, encoded
 LEAST_MODE = 0x300  # bits of a register's number: the lowest mode that may use it; 0 is user mode
 
 _FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
@@ -73,8 +72,8 @@ ATTACKS = (
 SINGLE = ATTACKS[1:-1]  # an attacker repeats one of these
 LONG_NAME = ("discover", "mix")  # attacks that look up an app by a name of NAME_LETTERS letters
 NAME_LETTERS = 8192
-# Seeds of random mixes: the worst for each work and each version of the interface of 500 that
-# `make robustness PARTS=mixes` drew, and more that left the victim little of the CPU.
+# Seeds of random mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work and
+# each version of the interface, and more that left the victim little of the CPU.
 MIXES = (
     *(1019622159, 817508865, 1600906507, 2036808427, 1327041833, 1380966455, 32674806),
     *(1729356318, 891395942, 718572056, 1468418650, 725103412, 61727979, 535530141),
@@ -138,8 +137,8 @@ class AttackCase:
 
 @dataclass(frozen=True)
 class VictimShare:
-    """The units of work that a case's victim finished, and those that it finishes alone. None if it
-    reported nothing."""
+    """The units of work that a victim finished next to attackers and alone; None if it reported
+    nothing."""
 
     case: AttackCase
     alone: int | None
@@ -160,12 +159,12 @@ class VictimShare:
 class ConformanceTotals:
     """The totals of a kernel's boots."""
 
-    rules: int = 0
-    attempts: int = 0
-    calls: int = 0
-    skipped: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    listed: list[str] = field(default_factory=list)  # the attempts, in words
+    rules: int = 0  # that the kernel keeps
+    attempts: int = 0  # forbidden accesses that the kernel stopped
+    calls: int = 0  # of the fuzz app
+    skipped: list[str] = field(default_factory=list)  # numbers of rules
+    lost: list[str] = field(default_factory=list)  # a message for everything that is wrong
+    listed: list[str] = field(default_factory=list)  # the stopped attempts, in words
     csrs: int = 0  # reads and writes of control registers that faulted
     open_csrs: list[str] = field(default_factory=list)  # registers that user mode may access
     done: dict[str, int] = field(default_factory=dict)  # units that victims finished, by boot
@@ -208,7 +207,7 @@ class Log:
     faults: list[tuple[int, str, int, int]]  # line, app, cause, value
 
     def records_of(self, kind: str, *words: str) -> list[Record]:
-        """Return the records of a kind; with `words`, only records with exactly these words."""
+        """Return the records of this kind; if `words` are given, only those with these words."""
         return [r for r in self.records if r.kind == kind and words in ((), r.words)]
 
 
@@ -230,31 +229,30 @@ def load_rules() -> list[InterfaceRule]:
 
 def run(plan: Plan) -> ConformanceTotals:
     """Run all boots of a kernel, at most `plan.jobs` at a time, and return their totals."""
-    total = run_trials(plan, trials(plan))
+    totals = run_trials(plan, trials(plan))
     if plan.is_baseline:
-        total.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
-    return total
+        totals.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
+    return totals
 
 
 def run_cases(plan: Plan, chosen: Iterable[AttackCase]) -> ConformanceTotals:
-    """Run the victims of these cases, each kind of work also alone, and judge what they
-    finished."""
+    """Run the victims of these cases, and each work also alone; judge what they finished."""
     cases = list(chosen)
     alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
-    total = run_trials(plan, map(victim_trial, [*alone, *cases]))
-    total.shares = victim_shares(cases, total.done)
-    total.worst = list(worst_shares(total.shares).values())
-    total.lost += check_shares(total.shares)
-    return total
+    totals = run_trials(plan, map(victim_trial, [*alone, *cases]))
+    totals.shares = victim_shares(cases, totals.done)
+    totals.worst = list(worst_shares(totals.shares).values())
+    totals.lost += check_shares(totals.shares)
+    return totals
 
 
 def run_trials(plan: Plan, chosen: Iterable[Trial]) -> ConformanceTotals:
     """Run these trials, at most `plan.jobs` at a time, and return their totals."""
-    total = ConformanceTotals()
+    totals = ConformanceTotals()
     with thread_pool(plan.jobs) as pool:
-        for count in pool.map(partial(run_trial, plan), chosen):
-            total.add(count)
-    return total
+        for boot_totals in pool.map(partial(run_trial, plan), chosen):
+            totals.add(boot_totals)
+    return totals
 
 
 def trials(plan: Plan) -> Iterator[Trial]:
@@ -307,10 +305,10 @@ def run_trial(plan: Plan, trial: Trial) -> ConformanceTotals:
     text = "".join(f"{line}\n" for line in lines)
     (log_folder(plan) / f"{name}.log").write_text(text, encoding="latin-1")
     log = read_log(lines)
-    count = trial.judge(log)
+    totals = trial.judge(log)
     problems = [*log.problems, *([ending] if ending else [])]
-    count.lost = [f"{name}: {message}" for message in [*count.lost, *problems]]
-    return count
+    totals.lost = [f"{name}: {message}" for message in [*totals.lost, *problems]]
+    return totals
 
 
 def trial_image(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
@@ -336,7 +334,7 @@ def read_log(lines: list[str]) -> Log:
     reports."""
     items = decode(lines)
     records = [item for item in items if isinstance(item, Record)]
-    # An app that was to be stopped has no `end`, and one whose RAM was cleared starts again.
+    # Problems of these apps are intended: they are stopped before their `end`, or start again.
     gone = {record.words[0] for record in records if record.kind == "gone"}
     problems = [str(p) for p in items if isinstance(p, Problem) and p.app not in gone]
     matches = ((number, _FAULT.search(line)) for number, line in enumerate(lines, 1))
@@ -355,43 +353,45 @@ def judge_rules(log: Log, expected: list[str]) -> ConformanceTotals:
             verdict = f"broken: line {pairs['line']} got {pairs['got']}, wanted {pairs['want']}"
         if not verdicts.get(number, "").startswith("broken"):
             verdicts[number] = verdict
-    count = ConformanceTotals(rules=sum(verdicts.get(number) == "ok" for number in expected))
+    totals = ConformanceTotals(rules=sum(verdicts.get(number) == "ok" for number in expected))
     for number in expected:
         verdict = verdicts.pop(number, "not reported")
         if verdict == "skipped":
-            count.skipped.append(number)
+            totals.skipped.append(number)
         elif verdict != "ok":
-            count.lost.append(f"{number} {verdict}")
+            totals.lost.append(f"{number} {verdict}")
     listed_numbers = {rule.number for rule in load_rules()}  # also rules of the baseline alone
-    count.lost += [
+    totals.lost += [
         f"{number} is not in the list of rules" for number in verdicts.keys() - listed_numbers
     ]
-    return count
+    return totals
 
 
 def judge_attempts(log: Log) -> ConformanceTotals:
-    """Count the attempts that were stopped: by the fault that was announced, or, if none was, by
-    the right answer. Also check that the neighbours are undamaged."""
-    count = ConformanceTotals(lost=_damage(log))
-    own = [record for record in log.records if record.kind in ("try", "tried")]
-    for record, after in zip(own, [*own[1:], None], strict=True):
+    """Count the forbidden accesses that were stopped, and check that the neighbours are undamaged.
+
+    The app announces each attempt by a record `try`. The kernel stops it by the fault that the
+    record names or, if it names none, by refusing the call; the record `tried` has the outcome."""
+    totals = ConformanceTotals(lost=_damage_messages(log))
+    reports = [record for record in log.records if record.kind in ("try", "tried")]
+    for record, after in zip(reports, [*reports[1:], None], strict=True):
         if record.kind != "try":
             continue
         name, pairs = " ".join(record.words), dict(record.pairs)
         if after is None or after.kind != "tried":
-            count.lost.append(f"{name}: no outcome was reported")
+            totals.lost.append(f"{name}: no outcome was reported")
             continue
         faults = [fault for fault in log.faults if record.line < fault[0] < after.line]
-        wrong = _wrong_end(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
+        wrong = _unexpected_outcome(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
         if wrong is None:
-            count.attempts += 1
-            count.listed.append(name)
+            totals.attempts += 1
+            totals.listed.append(name)
         else:
-            count.lost.append(f"{name}: {wrong}")
-    return count
+            totals.lost.append(f"{name}: {wrong}")
+    return totals
 
 
-def _wrong_end(
+def _unexpected_outcome(
     ended: str, faults: list[tuple[int, str, int, int]], cause: int, at: str | None
 ) -> str | None:
     """Return what is wrong with the end of an attempt; None if it was stopped."""
@@ -407,27 +407,27 @@ def _wrong_end(
 
 def judge_fuzz(log: Log, calls: int) -> ConformanceTotals:
     """Check that all calls were made and that the neighbours are undamaged."""
-    count = ConformanceTotals(lost=_damage(log))
+    totals = ConformanceTotals(lost=_damage_messages(log))
     done = log.records_of("fuzz", "done")
-    count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
-    if count.calls < calls:
-        count.lost.append(f"{count.calls} of {calls} calls were made")
-    return count
+    totals.calls = int(dict(done[0].pairs)["calls"]) if done else 0
+    if totals.calls < calls:
+        totals.lost.append(f"{totals.calls} of {calls} calls were made")
+    return totals
 
 
 def judge_csrs(log: Log, insn: int, step: int = 1) -> ConformanceTotals:
-    """Check how this instruction (`insn`, for register 0) accessed every `step`th control register:
-    the access was illegal, or the register's number opens it to user mode."""
+    """Check that an app accessed every `step`th control register, and that each access was illegal
+    unless the register's number allows user mode. `insn` is the access to register 0."""
     illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
     opened = {int(dict(record.pairs)["number"]) for record in log.records_of("csr", "open")}
     stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
-    count = ConformanceTotals(csrs=len(stopped))
-    count.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
-    count.lost = [f"{number:#05x} is open" for number in sorted(opened) if number & LEAST_MODE]
+    totals = ConformanceTotals(csrs=len(stopped))
+    totals.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
+    totals.lost = [f"{number:#05x} is open" for number in sorted(opened) if number & LEAST_MODE]
     untried = sorted(set(range(0, CSRS, step)) - stopped - opened)
     if untried:
-        count.lost.append(f"{len(untried)} registers not tried, {untried[0]:#05x} the first")
-    return count
+        totals.lost.append(f"{len(untried)} registers not tried, {untried[0]:#05x} the first")
+    return totals
 
 
 def judge_work(log: Log, boot: str) -> ConformanceTotals:
@@ -438,18 +438,17 @@ def judge_work(log: Log, boot: str) -> ConformanceTotals:
     )
 
 
-def _damage(log: Log) -> list[str]:
+def _damage_messages(log: Log) -> list[str]:
     """Return a message for each neighbour that did not report that it is undamaged."""
     whole = {record.app for record in log.records_of("neighbour", "whole")}
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
-# Availability: does a process get its share of a resource while others take all they can?
-
-
 def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
-    """Yield each work next to each attack; with several attackers, next to each pair of
-    different attacks; each triple of attacks next to one work, the works in turn; and the mixes."""
+    """Yield the cases with at most this number of attackers, then the mixes.
+
+    Each work is next to each attack and each pair of different attacks. Each triple of attacks is
+    next to one work only, the works in turn."""
     for work in WORKS:
         for number in range(1, min(attackers, 2) + 1):
             yield from (AttackCase(work, attacks) for attacks in combinations(SINGLE, number))
@@ -502,7 +501,7 @@ def worst_shares(shares: Iterable[VictimShare]) -> dict[tuple[str, int], VictimS
 
 
 def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
-    """Yield a line for each work: what the victim finished alone, and the least next to
+    """Yield a line per work: the units that the victim finished alone, and the least next to
     attackers."""
     least = worst_shares(shares)
     yield "  availability      alone; least with 1, 2, 3 attackers, mixes (least allowed)"
@@ -515,7 +514,7 @@ def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
 
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
-    """Add an app with a long name behind the apps of an image."""
+    """Append an app with a long name to the apps of an image."""
     flash = image.flash.read_bytes().removesuffix(END_OF_APPS)
     last = image.slots[-1]
     ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
@@ -539,26 +538,25 @@ def _header_entry(type_: int, value: bytes) -> bytes:
     return struct.pack("<HH", type_, len(value)) + value
 
 
-def format_totals(plan: Plan, count: ConformanceTotals, stretches: str, pairs: str) -> str:
-    """Format the totals of a kernel's boots, with a line for each victim. `stretches` sums up the
-    time with interrupts off, `pairs` the pairs of upcalls; empty if they were not measured."""
-
-    lines = [f"  rules checked     {count.rules}"]
-    if count.skipped:
-        lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
+def format_totals(plan: Plan, totals: ConformanceTotals, stretches: str, pairs: str) -> str:
+    """Format the totals of a kernel's boots. `stretches` and `pairs` are the texts about interrupts
+    off and pairs of upcalls; empty if they were not measured."""
+    lines = [f"  rules checked     {totals.rules}"]
+    if totals.skipped:
+        lines.append(f"  rules skipped     {len(totals.skipped)}: {', '.join(totals.skipped)}")
     if plan.is_baseline:
-        lines.append(f"  attempts stopped  {count.attempts}")
+        lines.append(f"  attempts stopped  {totals.attempts}")
         *fixed, fresh = plan.seeds
         seeds = f"1 to {len(fixed)}" if len(fixed) > 1 else "1"
-        lines.append(f"  calls fuzzed      {count.calls}, seeds {seeds} and {fresh}")
+        lines.append(f"  calls fuzzed      {totals.calls}, seeds {seeds} and {fresh}")
         if plan.abi == 2:
-            opened = ", ".join(count.open_csrs) or "none"
-            lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
-        lines += share_lines(count.shares)
+            opened = ", ".join(totals.open_csrs) or "none"
+            lines.append(f"  CSR accesses      {totals.csrs} stopped, open to user mode: {opened}")
+        lines += share_lines(totals.shares)
     if stretches:
         lines.append(f"  interrupts off    {stretches}")
     if pairs:
         lines.append(f"  pairs of upcalls  {pairs}")
-    lines.append(f"  lost              {len(count.lost) or 'none'}")
+    lines.append(f"  lost              {len(totals.lost) or 'none'}")
     lines.append(f"  logs              {paths.shown(log_folder(plan))}/")
     return "\n".join(lines) + "\n"

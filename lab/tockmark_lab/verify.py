@@ -2,9 +2,10 @@
 """The verb `verify`: does a stored result contain what its kernel, apps and simulator give?
 
 First it searches the result for contradictions. Then it simulates boots of the result again (all,
-or some that a seed draws), never from the cache, and compares what they give with the result, byte
-for byte. With another kernel, other apps or another simulator it compares nothing: it ends with an
-error that names the difference.
+or some that a seed draws), never from the cache. Their samples, cycles and addresses of apps must
+equal those in the result. This does not prove the boots that were not drawn; the output shows the
+chance of missing an altered one. Another kernel, other apps, or a simulator that is neither the
+result's nor proved equivalent (`same-simulator`) is an error that names the difference.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ BOOT_FACTS = [name for name in FACTS if name not in ("stated", "published")]
 
 
 class BootKey(NamedTuple):
-    """One boot of a result. It is simulated once."""
+    """One simulation of a boot of a result."""
 
     boot: str
     icache: bool
@@ -80,14 +81,14 @@ def boot_keys(result: Result) -> list[BootKey]:
     return sorted(keys)
 
 
-def draw(every: Sequence[BootKey], count: int | None, seed: str) -> tuple[BootKey, ...]:
-    """Return the `count` boots that the seed puts first; None: all."""
+def draw(keys: Sequence[BootKey], count: int | None, seed: str) -> tuple[BootKey, ...]:
+    """Return `count` boots that the seed draws; None: all."""
 
     def order(key: BootKey) -> bytes:
         text = f"{seed} {key.boot} {key.lang} {ICACHE[key.icache]} {key.layout}"
         return hashlib.sha256(text.encode()).digest()
 
-    return tuple(every if count is None else sorted(every, key=order)[:count])
+    return tuple(keys if count is None else sorted(keys, key=order)[:count])
 
 
 def verify(
@@ -100,18 +101,18 @@ def verify(
     jobs: int,
 ) -> Verified:
     """Simulate boots of a result again and compare them. TockmarkError if the result contradicts
-    itself, if its kernel, apps or simulator are others, or if a boot cannot be run."""
-    every = boot_keys(result)
+    itself, its kernel, apps or simulator differ from these, or a boot cannot be run."""
+    keys_of_result = boot_keys(result)
     if wrong := contradiction(result, catalogue.with_others(result.provenance.benchmarks)):
         raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
-    drawn = draw(every, count, seed)
+    drawn = draw(keys_of_result, count, seed)
     layouts = _layouts(result, kernels)
     options = RunOptions(
         layouts=layouts,
         board=_board(result, board),
         suites=(),
         catalogue=catalogue,
-        icaches=sorted({boot_key.icache for boot_key in every}, reverse=True),
+        icaches=sorted({boot_key.icache for boot_key in keys_of_result}, reverse=True),
         all_samples=_all_samples(result, catalogue),
         samples=None,
         jobs=jobs,
@@ -136,7 +137,7 @@ def verify(
             compared, problems = _compare(result, results_of_layouts[job.layout], key, job)
             rows += compared
             differences += [f"{key}: {problem}" for problem in problems]
-    return Verified(seed, drawn, len(every), rows, tuple(differences))
+    return Verified(seed, drawn, len(keys_of_result), rows, tuple(differences))
 
 
 def _layouts(result: Result, kernels: Sequence[KernelElf]) -> tuple[RunLayout, ...]:
@@ -171,8 +172,8 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     now = board_provenance(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
         stored, current = getattr(then, name), getattr(now, name)
-        proved = name == "simulator_sha256" and same_simulator(stored, current)
-        if stored != current and not proved:
+        equivalent = name == "simulator_sha256" and same_simulator(stored, current)
+        if stored != current and not equivalent:
             raise TockmarkError(
                 f"the result's {name} is {stored}, here it is {current}",
                 "verify it with the simulator that measured it",
@@ -190,7 +191,7 @@ def _rows(result: Result, key: BootKey) -> list[Row]:
 
 
 def _all_samples(result: Result, catalogue: Catalogue) -> bool:
-    """Return whether a result has all samples of the catalogue. Then no series ended early."""
+    """Return whether a result has all samples of the catalogue, so that no series ended early."""
     requested = [
         (row, catalogue.benchmarks[row.id].samples)
         for row in result.rows
@@ -206,8 +207,8 @@ def _all_samples(result: Result, catalogue: Catalogue) -> bool:
 def _by_samples(
     result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]
 ) -> dict[int | None, list[BootKey]]:
-    """Group the boots by the most samples of a row that were requested; None: the default number. A
-    boot without rows belongs to the group with the most samples of the result."""
+    """Group the boots by their samples: the most that were requested for a row; None: the default.
+    A boot without rows gets the most samples of the result."""
     asked: dict[tuple[str, Lang], int] = defaultdict(int)
     for row in result.rows:
         asked[row.boot, row.lang] = max(asked[row.boot, row.lang], row.asked)
@@ -225,7 +226,7 @@ def _by_samples(
 
 
 def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]) -> tuple[Suite, ...]:
-    """Return the boots of each language as they were run. The apps recorded their benchmarks."""
+    """Return the boots of each language with the benchmarks that the result's apps recorded."""
     boots = {boot.name: boot for boot in catalogue.boots()}
     suites = []
     for lang in LANGS:
@@ -247,7 +248,7 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootKey]) -> t
 
 
 def _only(result: Result, boot: str, lang: Lang) -> int:
-    """Return the benchmarks that an app was told to run, a bit for each of its group; 0: all."""
+    """Return the benchmarks that a boot ran, as bits in the order of its group; 0: all."""
     selections = {
         apps.record.get("only", "0")
         for apps in result.provenance.apps
@@ -259,13 +260,13 @@ def _only(result: Result, boot: str, lang: Lang) -> int:
 
 
 def _further(boot: Boot, catalogue: Catalogue) -> Boot:
-    """Return a boot as later layouts run it: without rows that touch the apps only."""
+    """Return a boot for further layouts: without rows that touch only the app."""
     ids = {id_ for id_ in boot.measures if catalogue.benchmarks[id_].touches != "app"}
     return catalogue.narrowed(boot, ids) if ids - HARNESS_ROWS else boot
 
 
 def _check_apps(result: Result, job: Job) -> None:
-    """Raise TockmarkError if a boot has other apps than the result."""
+    """Raise TockmarkError if a boot was not simulated, or its apps differ from the result's."""
     if job.problem is not None:
         raise TockmarkError(f"{job.name} cannot be simulated: {job.problem}")
     then = _run_of(result, job)
@@ -315,20 +316,20 @@ def _compare(result: Result, again: Result, key: BootKey, job: Job) -> tuple[int
         if cycles not in (0, job.cycles):  # 0: the log has no cycles
             differences.append(f"it took {cycles} cycles in the result, {job.cycles} here")
         now = boot_run(job.boot.name, job.image.slots, job.apps.lang)
-        if now.slots != then.slots and not _older(then):
+        if now.slots != then.slots and not _is_old(then):
             differences.append("its apps are at other addresses")
     return len(rows), differences
 
 
-def _older(boot: BootRun) -> bool:
-    """Return whether a boot's apps have no length, as in old results."""
+def _is_old(boot: BootRun) -> bool:
+    """Return whether a boot is from an old result, which has no length of its apps."""
     return any(slot.flash_length is None for slot in boot.slots)
 
 
 def _difference(row: Row, again: Row | None, layout: int) -> str | None:
     """Return the first field in which a row differs from the new simulation; None if none does."""
     if again is None:
-        return "the new boot does not have this row"
+        return "the new boot lacks this row"
     stored_values, new_values = dict(row.samples[layout]), dict(again.samples[0])
     if not layout:
         for side, values in ((row, stored_values), (again, new_values)):
@@ -347,7 +348,7 @@ def verified_text(name: str, verified: Verified) -> str:
     lines = [f"verify  {name}: {many}, {verified.rows} rows; seed {verified.seed}"]
     lines += [f"differs {difference}" for difference in verified.differences]
     if not verified.differences:
-        lines.append("same    every byte of these boots")
+        lines.append("same    every sample of these boots")
         lines.append(f"chance  {100 * verified.missed:.1f} % that {many} miss one altered boot")
     return "\n".join(lines) + "\n"
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A campaign: commits are built, booted and measured one after another. Each becomes a line of a
-file (commits.py) before the next one starts.
+"""A campaign: build, boot and measure commits of a branch one after another.
 
-If a campaign is interrupted, the same command continues it: commits in the file are neither built
-nor simulated again. A commit that does not build or boot is a gap with its cause, and the nearest
-commit that does is measured instead. Where a row jumps by more instructions than the limit, the
-commits in between are bisected until the commit of the jump is known.
+Each commit is appended to a file (commits.py) before the next one starts. After Ctrl-C the same
+command continues: commits in the file are neither built nor simulated again. A commit that does not
+build or boot is stored as a gap with its cause, and the nearest commit that does is measured
+instead. `follow` bisects the commits between two whose rows differ by more instructions than a
+limit, until the commit of the jump is known.
 """
 
 import re
@@ -41,13 +41,13 @@ from tockmark_lab.over_time.commits import (
 )
 
 PROBE = "loop.empty"  # the row of the shortest boot
-TRIES = 4  # most commits that are tried instead of a gap
-BEYOND = 20.0  # instructions of one operation; larger jumps are followed
+TRIES = 4  # commits to try at most instead of a gap
+BEYOND = 20.0  # instructions per operation; larger jumps are followed
 _ERROR = re.compile(r"^error(\[\w+\])?: ")
 
 
-class NoFigureError(TockmarkError):
-    """A commit was built, but its kernel cannot be measured."""
+class NotMeasurableError(TockmarkError):
+    """A kernel was built but cannot be measured."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class CampaignCost:
     building: float = 0.0  # seconds
     boots: int = 0
     cycles: int = 0  # simulated
-    seconds: float = 0.0
+    seconds: float = 0.0  # in all
 
     def __str__(self) -> str:
         return (
@@ -72,8 +72,8 @@ class CampaignCost:
 def chosen(
     line: Sequence[Commit], every: int, named: Sequence[tuple[Commit, str]]
 ) -> list[tuple[Commit, str]]:
-    """Return every `every`th commit of a line, the last one, and the named commits, each with its
-    name. Commits off the line come first, the others in the order of the line."""
+    """Return every `every`th commit of the line and the last one (0: neither), and the named
+    commits, each with its name or "". Commits off the line come first; the line keeps its order."""
     names = {commit.sha: name for commit, name in named}
     on_line = {commit.sha for commit in line}
     off_line = [(commit, name) for commit, name in named if commit.sha not in on_line]
@@ -87,7 +87,7 @@ def chosen(
 
 @dataclass
 class Campaign:
-    """Measures commits of a line, and named commits off it."""
+    """Measures commits of a line of first parents, and named commits off it."""
 
     repository: Repository
     line: list[Commit]  # the range, oldest first
@@ -103,14 +103,14 @@ class Campaign:
     torn: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the file. TockmarkError if it has commits of another line."""
+        """Read the file. TockmarkError if its commits are not on this line of first parents."""
         self.data, self.torn = load_campaign(self.path)
         for problem in self.torn:
             self.print_line(problem)
         for measurement in self.data.line:
             if self.positions.get(measurement.commit.sha) != measurement.commit.place:
                 raise TockmarkError(
-                    f"{shown(self.path)}: commit {measurement.commit.short} is of another line",
+                    f"{shown(self.path)}: commit {measurement.commit.short} is on another branch",
                     "give a range of the same branch, or another file with -f",
                 )
 
@@ -120,19 +120,19 @@ class Campaign:
         try:
             for commit, name in chosen:
                 if not self._measure(commit, self.only, name):
-                    self._stand_in(commit)
+                    self._measure_neighbour(commit)
         finally:
             self._count(start)
 
     def follow(self, rows: str, beyond: float = BEYOND) -> None:
-        """Bisect the jumps of some rows, the largest first, until the commit of each is known or no
-        commit in between can be measured."""
+        """Bisect the jumps of these rows, the largest first. A jump is done when its commit is
+        known or no commit in between can be measured."""
         start, wanted = time.monotonic(), select(self.options.catalogue, rows)
         dead: set[tuple[str, str]] = set()  # pairs of commits with nothing left to measure between
-        tried = set(self.data.gaps)  # measured commits may lack the row, so they are not in it
+        tried = set(self.data.gaps)  # without measured commits: they may lack the row
         try:
-            while jump := next(self._to_halve(wanted, beyond, dead), None):
-                middle = self._middle(jump, tried)
+            while jump := next(self._unresolved_jumps(wanted, beyond, dead), None):
+                middle = self._middle_commit(jump, tried)
                 if middle is None:
                     dead.add((jump.base.sha, jump.head.sha))
                 else:
@@ -141,21 +141,21 @@ class Campaign:
         finally:
             self._count(start)
 
-    def _to_halve(
+    def _unresolved_jumps(
         self, wanted: Selection, beyond: float, dead: set[tuple[str, str]]
     ) -> Iterator[Jump]:
-        """Yield the jumps within the range whose commit is not known yet, the largest first."""
+        """Yield the jumps in the range whose commit is not known yet, the largest first."""
         jumps = self.data.jumps(beyond)
         first, last = (self.positions[end.sha] for end in (self.line[0], self.line[-1]))
         for jump in sorted(jumps, key=lambda jump: -abs(jump.change)):
-            here = first <= (jump.base.place or 0) and (jump.head.place or 0) <= last
+            in_range = first <= (jump.base.place or 0) and (jump.head.place or 0) <= last
             row = next(r for m in self.data.line if (r := m.rows.get(jump.row)))
             is_dead = (jump.base.sha, jump.head.sha) in dead
-            if here and not (jump.exact or is_dead) and wanted.includes(row):
+            if in_range and not (jump.exact or is_dead) and wanted.includes(row):
                 yield jump
 
-    def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
-        """Return the untried commit nearest to the middle, or None."""
+    def _middle_commit(self, jump: Jump, tried: set[str]) -> Commit | None:
+        """Return the untried commit nearest to the middle of a jump, or None."""
         first = self.positions[self.line[0].sha]
         low, high = (jump.base.place or 0) - first, (jump.head.place or 0) - first
         middle = (low + high) / 2
@@ -164,8 +164,8 @@ class Campaign:
         ]
         return next((commit for commit in between if commit.sha not in tried), None)
 
-    def _stand_in(self, gap: Commit) -> None:
-        """Measure the nearest commit that can be measured, instead of a gap."""
+    def _measure_neighbour(self, gap: Commit) -> None:
+        """Measure the nearest commit that can be measured instead of a gap."""
         if gap.sha not in self.positions:
             return
         at, tried = self.line.index(gap), 0
@@ -181,7 +181,7 @@ class Campaign:
     def _measure(
         self, commit: Commit, only: str, name: str, why: str = "", gap: Commit | None = None
     ) -> bool:
-        """Measure a commit, unless the file has it. Return whether there is a measurement."""
+        """Measure a commit unless it is in the file. Return whether it has a measurement."""
         measurement = self.data.measured.get(commit.sha)
         if measurement is not None and (
             only in measurement.asked or self._names(only) <= measurement.rows.keys()
@@ -193,7 +193,7 @@ class Campaign:
         note = f" ({why})" if why else f" (for {gap.short})" if gap else ""
         try:
             result, boots, cycles = self._simulate(commit, only)
-        except (BuildError, NoFigureError) as error:
+        except (BuildError, NotMeasurableError) as error:
             cause = self._cause(commit, error)
             self._append(GapLine(FORM, COMMITS_VERSION, "gap", line_commit, cause))
             self.print_line(f"gap       {commit}{note}\n          {cause}")
@@ -253,7 +253,7 @@ class Campaign:
         if not probe.rows:
             problem = next(iter(probe.problems), "its boot printed no row")
             _, _, why = problem.partition(": ")  # after the boot's name
-            raise NoFigureError(f"does not boot: {(why or problem).partition(': ')[0]}")
+            raise NotMeasurableError(f"does not boot: {(why or problem).partition(': ')[0]}")
         result = self._link_result(simulated, only)
         boots = result.provenance.boots
         spent = sum(sum(boot.cycles.values()) for boot in boots)
@@ -262,19 +262,19 @@ class Campaign:
         self.cost.boots += simulated.boots - simulated.reused
         if not result.table:
             problem = next(iter(result.incomplete), "nothing was printed")
-            raise NoFigureError(f"boots, but has none of the rows: {problem}")
+            raise NotMeasurableError(f"boots, but has none of the rows: {problem}")
         return result, len(boots), spent
 
     def _link_result(self, simulated: Simulated, only: str) -> Result:
-        """Return the result of one link. NoFigureError if its kernel panicked; other errors are not
-        the commit's fault."""
+        """Return the result of one link. NotMeasurableError if its kernel panicked; other errors
+        are not the commit's fault."""
         before = simulated.boots
         try:
             (result,) = simulated.measured(0, 1, select(self.options.catalogue, only))
         except TockmarkError as error:
             if error.code == INTERRUPTED or simulated.boots == before:
                 raise
-            raise NoFigureError(error.problem) from error
+            raise NotMeasurableError(error.problem) from error
         if simulated.boots - before < len(result.provenance.boots):  # an image was not booted
             problem = next(iter(result.problems), "a boot did not start")
             raise TockmarkError(problem, "run the same command again to continue", INCOMPLETE)

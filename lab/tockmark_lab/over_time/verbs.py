@@ -151,7 +151,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     exits={
         OK: "each chosen commit is in the file, measured or as a gap",
         INCOMPLETE: "an incomplete line of the file was skipped, or the simulator did not start",
-        UNUSABLE: "unusable input, wrong usage, or the file of another line",
+        UNUSABLE: "unusable input, wrong usage, or the file is of another branch",
         INTERRUPTED: KEPT,
     },
 )
@@ -179,7 +179,7 @@ def campaign_verb(
         str | None,
         Option(
             metavar="ROWS",
-            help="Then bisect each jump of these rows.",
+            help="Then bisect each jump of these rows, to find its commit.",
         ),
     ] = None,
     beyond: Annotated[
@@ -198,9 +198,9 @@ def campaign_verb(
 ) -> None:
     """Measure the commits of a Tock checkout one after another, for `history` and `site`.
 
-    The file gets instructions and cycles of every row, of one link, with the cache off. Commits
-    that are in the file are not measured again. A commit that does not build or boot becomes a gap
-    with its cause; --fresh tries gaps again."""
+    The file gets instructions and cycles of every row, of one link, with the cache off. Commits in
+    the file are not measured again. A commit that does not build or boot is stored as a gap with
+    its cause; --fresh tries gaps again."""
     catalogue = catalogues.load()
     for terms in filter(None, (only, follow)):
         select(catalogue, terms)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Starting external programs: compilers, simulators, git, the user's commands.
 
-Every program ends with the tool, also if the tool is killed. It joins the process group of a
-watcher (watcher.py) before exec, and the watcher ends the group when the other end of a pipe is
-closed. Until exec the new process holds that end, as the tool does, so a killed tool never leaves a
-program behind. A program that starts further programs (`family`) gets its own watcher as its
-parent, and can be ended with all of them. (PR_SET_PDEATHSIG alone would not do: it reaches only the
-program, not its children, and acts when the starting thread ends.)
+Every program ends with the tool, also if the tool is killed. The tool holds the write end of a
+pipe; when it is closed, a watcher (watcher.py) ends its process group, which each program joins
+before exec. Until exec the new process also holds the write end, so a tool that is killed meanwhile
+leaves no program behind. A program that starts further programs (`family`) gets a watcher of its
+own as its parent, which ends all its descendants. (PR_SET_PDEATHSIG alone would not do: it reaches
+only the program, not its children, and acts when the starting thread ends.)
 
-Each program has a scratch folder, its TMPDIR, which the watcher removes, and limits on its time and
-output (`Bounds`). It holds the locks that it inherits until it and all its children have ended.
+Each program has a scratch folder, its TMPDIR, which the watcher removes. A program that exceeds its
+`Bounds` is ended. Locks that it inherits are held until it and all its children have ended.
 """
 
 import atexit
@@ -74,7 +74,7 @@ class Child:
     bounds: Bounds
     process: "subprocess.Popen[bytes]"  # the program, or the watcher of its family
     watcher: "_Watcher | None"  # of its family
-    why: str | None = None  # why the tool ended it: "took more than 600 s"
+    why: str | None = None  # the bound that it exceeded, in words: "took more than 600 s"
     _timer: threading.Timer | None = None
     _texts: dict[IO[bytes], io.TextIOWrapper] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ class Child:
         """Its exit code, negative for a signal; None while it runs."""
         code = self.process.poll()
         if code is not None:
-            self._ended()
+            self._clean_up()
         return code
 
     def lines(self, stream: IO[bytes] | None = None) -> Iterator[str]:
@@ -130,7 +130,7 @@ class Child:
         return self.code
 
     def stop(self) -> None:
-        """Start to end it: SIGTERM, then SIGKILL after GRACE."""
+        """Send SIGTERM, and SIGKILL after GRACE; do not wait for its end."""
         if self.watcher is not None:
             self.watcher.end()  # it ends the whole family
         elif self.process.poll() is None:
@@ -138,27 +138,27 @@ class Child:
             _later(watcher.GRACE, self.process.kill)
 
     def end(self) -> int:
-        """End it with all programs that it started, and wait for that."""
+        """End it with all programs of its family, and wait until they have ended."""
         self.stop()
         self.process.wait()
-        self._ended()
+        self._clean_up()
         return self.process.returncode
 
     def within(self, seconds: float) -> None:
         """End it after this time; replaces an earlier limit."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = _later(seconds, self._over, f"took more than {seconds:g} s")
+        self._timer = _later(seconds, self._end_because, f"took more than {seconds:g} s")
 
     def too_much(self) -> None:
         """End it because its output exceeds the limit."""
-        self._over(f"printed more than {self.bounds.size >> 10} KiB")
+        self._end_because(f"printed more than {self.bounds.size >> 10} KiB")
 
-    def _over(self, why: str) -> None:
+    def _end_because(self, why: str) -> None:
         self.why = self.why or why
         self.stop()
 
-    def _ended(self) -> None:
+    def _clean_up(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         with _lock:
@@ -168,7 +168,7 @@ class Child:
 
 
 class _Watcher:
-    """A process of watcher.py, and the end of the pipe that it waits for."""
+    """A process of watcher.py, and the write end of its pipe."""
 
     def __init__(self, command: Sequence[str], hold: Sequence[int], **settings: Any) -> None:
         name = f"tockmark-{os.getpid()}-{secrets.token_hex(4)}"
@@ -229,10 +229,11 @@ def start(
     hold: Sequence[int] = (),
     bounds: Bounds = Bounds(),
 ) -> Child:
-    """Start a program. TockmarkError if it cannot be run; `doing` and `todo` are for the message.
+    """Start a program. TockmarkError if it is not there or cannot be run; its message starts with
+    `doing` and ends with `todo`.
 
-    `family`: the program may start further ones, which end with it, and has no terminal.
-    `hold`: descriptors that it keeps open until its end, such as locks."""
+    `family`: the program may start others, which end with it; it has no terminal.
+    `hold`: descriptors to inherit, such as locks."""
     words = [str(word) for word in command]
     environment = dict(os.environ if env is None else env)
     streams: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
@@ -293,26 +294,25 @@ def run(
 def follow(
     command: Sequence[str | Path], tick: Callable[[], object] | None = None, **how: Any
 ) -> Child:
-    """Run a program with its family to its end, and return it; call `tick` regularly.
+    """Run a program and its family to the end, and return it; call `tick` every TICK seconds.
 
-    If its stdout is a file, the file's size is limited also."""
+    If its stdout is a file, limit the file's size also."""
     child = start(command, family=True, **how)
     try:
         while child.wait(TICK) is None:
             if tick is not None:
                 tick()
-            _bound(child, how.get("stdout"))
+            _limit_log(child, how.get("stdout"))
     except BaseException:
         child.end()
         raise
-    _bound(child, how.get("stdout"))
+    _limit_log(child, how.get("stdout"))
     return child
 
 
 def process_holding(path: Path) -> str:
-    """Return which of the user's processes has a file or folder open, in words, or an empty text.
-
-    If there are several, return the oldest."""
+    """Return in words the user's process with the lowest number that has a file or folder open, or
+    an empty text."""
     there, own = os.path.realpath(path), os.getpid()
     for number in sorted(int(name) for name in os.listdir("/proc") if name.isdecimal()):
         with suppress(OSError):
@@ -345,7 +345,7 @@ def thread_pool(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
 
 
 def end_all() -> None:
-    """Start to end all running programs, as after Ctrl-C."""
+    """Stop all running programs, as after Ctrl-C, without waiting for their end."""
     with _lock:
         running = list(_running)
     for child in running:
@@ -371,8 +371,8 @@ def _read(child: Child) -> Output:
     return Output(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
 
 
-def _bound(child: Child, log: object) -> None:
-    """End a program whose log is too long, and cut the log."""
+def _limit_log(child: Child, log: object) -> None:
+    """End a program whose log is too long, and truncate the log."""
     if isinstance(log, io.BufferedWriter) and os.fstat(log.fileno()).st_size > child.bounds.size:
         child.too_much()
         child.end()

@@ -78,12 +78,12 @@ NoPatch = Annotated[
 TREE = Argument(metavar="TREE", help="Your Tock checkout; it is not modified.")
 BUILD = Option(
     metavar="CMD",
-    help="Shell command that builds a kernel in the checkout's top folder; it is remembered. For"
-    f" several layouts it must pass ${LINK_ARGS} to the linker.",
+    help="Shell command that builds a kernel, run in the checkout's top folder; it is remembered."
+    f" To build several links, it must pass ${LINK_ARGS} to the linker.",
 )
 ELF = Option(
     metavar="PATH",
-    help="ELF that CMD builds, relative to the top folder (default: the one ELF that it wrote).",
+    help="ELF that CMD builds, relative to the top folder (default: the only ELF that it wrote).",
 )
 
 
@@ -319,7 +319,7 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.MAX_PAIRS} if paired, else {engine.MAX_LINKS}).",
+            f" {engine.MAX_PAIRS} if links can be paired, else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
@@ -348,7 +348,7 @@ def judge_verb(
     ] = None,
     comment: Annotated[
         Path | None,
-        Option("--markdown", help="Also write a comment for a pull request to this file."),
+        Option("--markdown", help="Also write a comment for a pull request here, in Markdown."),
     ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,

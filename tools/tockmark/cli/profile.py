@@ -138,7 +138,7 @@ def profile_verb(
     functions: Annotated[
         bool, Option("--functions", help="Show the cost of a call of each function.")
     ] = False,
-    whole: Annotated[bool, Option("--whole", help="With --functions: in the whole run.")] = False,
+    whole: Annotated[bool, Option("--whole", help="With --functions: over the whole run.")] = False,
     measured: ProfiledRun,
     output: Annotated[
         Path | None, options.output_option("Folder (default: in build/profile/).")
@@ -199,8 +199,8 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "every alarm or line that can arrive did",
-        INCOMPLETE: "an alarm or line did not arrive, or a stage of the kernel was not found",
+        OK: "measured; a load that can block an alarm or line for ever is shown as `never`",
+        INCOMPLETE: "a boot ended without all its alarms, or no alarm reached the end of a stage",
         REGRESSION: "with --against: an alarm waits longer",
     },
 )

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Programs that consist of verbs: declaration, help, and errors.
 
-A `VerbProgram` lists verbs under headings, each with its module in the program's package. A module
-is loaded only to call its verb or to show the verb's help, so that `tockmark table` does not load
-the packages of `tockmark site`. The verb NAME is the function NAME_verb with the decorator `verb`,
-which adds examples and exit codes to its help.
+To add the verb NAME, write a function NAME_verb with the decorator `verb`, which adds examples and
+exit codes to its help, and list it with its module in the `VerbProgram`. A module is loaded only to
+call its verb or show its help: `tockmark table` does not load the packages of `tockmark site`.
 
-A parameter of such a function is an argument or an option, declared as for Typer. If its type is a
+A parameter of the function is an argument or an option, declared as for Typer. If its type is a
 dataclass (a bundle of options of several verbs, run_options.py), the fields become options of the
-verb. Every verb also has --debug. If a verb has many options, its help groups them (`HEADINGS`).
+verb. Every verb also has --debug. If it has more than MANY options, its help groups them.
 """
 
 import ast
@@ -54,7 +53,7 @@ MORE = "Groups"  # the heading of the groups in the help
 _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 MANY = 10  # options of a verb, above which its help groups them
-HEADINGS = {  # the options of each group; options in no group are "Advanced"
+HEADINGS = {  # the options under each heading; options that are not here are under ADVANCED
     "What to measure": (
         "--kernel --base --head --row --limit --only --icache --lang --layouts --links --waits"
         " --limits --cycles --alarms --chain --loads --build --elf --commit --every --rows"
@@ -68,7 +67,7 @@ HEADINGS = {  # the options of each group; options in no group are "Advanced"
     ),
 }
 ADVANCED = "Advanced"
-TRIVIAL = ("at least 0", "at least 1")  # bounds that the help omits
+TRIVIAL = ("at least 0", "at least 1")  # bounds that the help does not show
 TYPES = {  # Typer's names for the values of options
     "<list[Path]>": "PATH",
     "<path>": "PATH",
@@ -95,7 +94,7 @@ class About:
 
     examples: tuple[str, ...]
     exits: dict[int, str]
-    bare_values: Mapping[str, str]  # the value of an option without its .toml file
+    bare_values: Mapping[str, str]  # the value of an option that is given without a .toml file
 
 
 P = ParamSpec("P")
@@ -110,8 +109,8 @@ def verb(
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare the function NAME_verb as the verb NAME.
 
-    `exits` replaces the usual meanings of exit codes and adds others. `bare_values` is for options
-    that take a .toml file or no value: it maps them to their value without a file."""
+    `exits` replaces the usual meanings of exit codes and adds others. `bare_values` has the options
+    whose .toml file can be omitted, each with its value in that case."""
 
     def declare(function: Callable[P, None]) -> Callable[P, None]:
         usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
@@ -236,7 +235,7 @@ _DEBUG = inspect.Parameter(
 
 
 def _callback(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a verb's function with the options of its bundles and --debug, for Typer."""
+    """Return a function for Typer: the verb's, with the options of its bundles and --debug."""
     parameters = inspect.signature(function).parameters
     bundles: dict[str, Any] = {
         name: parameter.annotation
@@ -259,7 +258,7 @@ def _callback(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _help_record(name: str, help: str) -> tuple[str, str]:
-    """Return an option's name and help with plain words for Typer's types and ranges."""
+    """Return an option's name and help, with plain words instead of Typer's types and ranges."""
     name = re.sub(r"<[^>]+>", lambda match: TYPES.get(match[0], match[0]), name)
     match = re.fullmatch(r"(.*?)\.?(?: \((default: [^()]*)\)\.)?  \[([^][]*)\]", help, re.DOTALL)
     if match is None:
@@ -272,7 +271,7 @@ def _help_record(name: str, help: str) -> tuple[str, str]:
 
 
 class _Verb(TyperCommand):
-    """A verb whose help has its options in groups, examples and exit codes."""
+    """A verb whose help shows its options in groups, its examples and its exit codes."""
 
     about: ClassVar[About]
 
@@ -334,10 +333,8 @@ class _Verbs(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        names = [
-            *self.program.top,
-            *self.program.groups,
-        ]  # Typer suggests similar names among these
+        # Typer suggests similar names among these.
+        names = [*self.program.top, *self.program.groups]
         self.commands = dict.fromkeys(names)  # type: ignore[assignment]
 
     def list_commands(self, ctx: "Context") -> list[str]:
@@ -382,7 +379,7 @@ def _folded(command: str, width: int) -> list[str]:
 def run(app: typer.Typer) -> None:
     """Run a program with the arguments of this process.
 
-    An error is printed as one line; --debug adds the traceback."""
+    Print an error as one line, with --debug also its traceback, and exit with its code."""
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -402,7 +399,7 @@ def run(app: typer.Typer) -> None:
     except BrokenPipeError:  # `tockmark table … | head`
         _silence()
         sys.exit(OK)
-    except OSError as error:  # that no verb handles, such as a full disk
+    except OSError as error:  # one that no verb handles, such as a full disk
         if _debug:
             traceback.print_exc()
         where = error.filename or "the standard output"

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Selection of rows for `--only`, limits and margins.
 
-Terms are separated by commas. A row is selected if it matches one of them. A term is
+Terms are separated by commas. A row is selected if it matches one of them. A term that matches no
+row is an error with a suggestion. A term is
 
     kernel, app            what a benchmark touches, by the catalogue
     syscall                a group
     syscall.command        an id, or a pattern such as 'mem.*'
     call.args:n=3          an id with some or all parameters: icache.nops:width=2,size=1024
-    'call.args n=?'        the same as tables print it, also with the cache: '* icache=off'
-    '* lang=rust'          with the language, which is c or rust: 'syscall:lang=rust'
-    round trip             a label of the first screen, or its beginning: 'token hop'
+    'call.args n=?'        the form that tables print, also with the cache: '* icache=off'
+    '* lang=rust'          with the language, c or rust: 'syscall:lang=rust'
+    round trip             a label of the first screen, or its first words: 'token hop'
 """
 
 import difflib
@@ -35,7 +36,7 @@ from tockmark.suite.catalogue import (
 
 TOUCHES = ("kernel", "app")
 SETTINGS = [(icache, lang) for icache in (True, False, None) for lang in LANGS]
-MAX_NAMES, MAX_ROWS = 3, 12  # suggestions: similar names, rows of the same name
+MAX_NAMES, MAX_ROWS = 3, 12  # similar names, and rows of one name, in a suggestion
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Selection:
     catalogue: Catalogue
     terms: tuple[str, ...] = ()
     no_app: bool = False  # excludes rows that touch only the app
-    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # further limits by language
+    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # applied also, by language
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -99,9 +100,8 @@ class Selection:
         return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
 
     def boots(self, lang: Lang, icaches: Iterable[bool | None] = (True, False, None)) -> list[Boot]:
-        """Return the boots with selected rows, in this language and these cache settings.
-
-        Each boot has only the benchmarks with selected rows."""
+        """Return the boots with selected rows in this language and these cache settings, each
+        reduced to the benchmarks with selected rows."""
         boots = []
         for boot in self.catalogue.boots():
             own: list[tuple[str, Params]] = [
@@ -132,10 +132,10 @@ def select(
     if text is not None and not terms:
         raise TockmarkError(f"'{text}' names nothing", HELP)
     rows = [*catalogue.rows(catalogue.benchmarks), *others]
-    for before, term in zip(("", *terms), terms, strict=False):
+    for previous, term in zip(("", *terms), terms, strict=False):
         selection = Selection(catalogue, (term,))
         if not any(selection.matches(id_, params, *s) for id_, params in rows for s in SETTINGS):
-            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, rows, before))
+            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, rows, previous))
     return Selection(catalogue, terms)
 
 
@@ -143,9 +143,8 @@ HELP = "give ids, groups, patterns or labels, separated by commas; `tockmark lis
 
 
 def _expand_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """Return the terms for the labels of the first screen that start with this term.
-
-    A group, an id, or a term that starts no label stays unchanged."""
+    """Return the terms of the labels of the first screen that start with this term; the term itself
+    if no label does, or if it is a group or an id."""
     words = term.lower()
     if words in (*catalogue.benchmarks, *catalogue.groups(), *TOUCHES):
         return (term,)
@@ -163,7 +162,7 @@ def single_row(catalogue: Catalogue, text: str) -> tuple[str, Params]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Split at the commas, but keep further parameters with their term."""
+    """Split at commas, except those between the parameters of one term."""
     terms: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         if terms and len(_words(terms[-1])) > 1 and re.fullmatch(r"\w+=\S+", part):
@@ -183,14 +182,14 @@ def _as_term(id_: str, params: Params) -> str:
     return ":".join(filter(None, [id_, ",".join(f"{n}={v}" for n, v in params.items())]))
 
 
-def _suggest(term: str, catalogue: Catalogue, rows: list[tuple[str, Params]], before: str) -> str:
+def _suggest(term: str, catalogue: Catalogue, rows: list[tuple[str, Params]], previous: str) -> str:
     """Return a suggestion for a term that matches none of these rows."""
-    head, *pairs = _words(before) or [""]
+    head, *pairs = _words(previous) or [""]
     if pairs:  # another value of its last parameter
         pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
         other = f"{head}:{','.join(pairs)}"
         if any(Selection(catalogue, (other,)).matches(id_, params) for id_, params in rows):
-            return f"a parameter has one value: write '{before},{other}'"
+            return f"a parameter has one value: write '{previous},{other}'"
     head = (_words(term) or [""])[0]
     selection = Selection(catalogue, (head,))
     terms = list(dict.fromkeys(_as_term(*row) for row in rows if selection.matches(*row)))
@@ -281,7 +280,8 @@ def screen(catalogue: Catalogue) -> Blocks:
 
 
 def short_selection(catalogue: Catalogue) -> Selection:
-    """Return the rows of `--short`: the first screen, and rows with a compiled body."""
+    """Return the rows of `--short`: the first screen, and the rows whose body is compiled, so that
+    it differs between languages."""
     compiled = [
         b.id
         for b in catalogue.benchmarks.values()

@@ -35,11 +35,8 @@ KEPT_SHARE = 0.9  # of LIMIT stays after an eviction, so that not every new file
 
 @dataclass
 class RecordingSession:
-    """A session that the cache stores when it ends.
-
-    It stores a boot whose suite finished or whose kernel panicked, if no line is damaged. Other
-    boots are simulated again each time, so that their cause can be investigated.
-    """
+    """A session that is stored at its end if its suite finished or its kernel panicked, with no
+    damaged line. Other boots are simulated again, so that their cause can be investigated."""
 
     session: Session
     keep: Callable[[Captured], None]

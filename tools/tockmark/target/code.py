@@ -89,10 +89,9 @@ class Unit:
 
 def masked_words(unit: Unit) -> tuple[int, ...]:
     """Return the words of data, with -1 for those that may be addresses."""
-    words = (
-        int.from_bytes(unit.content[at : at + 4], "little") for at in range(0, len(unit.content), 4)
-    )
-    return (len(unit.content), *(word if word >> 28 not in (1, 2) else -1 for word in words))
+    data = unit.content
+    words = (int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
+    return (len(data), *(word if word >> 28 not in (1, 2) else -1 for word in words))
 
 
 def position(unit: Unit, address: int) -> int:
@@ -110,12 +109,8 @@ def section_parts(elf: Elf) -> Iterator[tuple[str, int, bytes, list[Symbol]]]:
         if section.flags & ALLOCATED and section.size:
             has_sections = True
             symbols = [symbol for symbol in elf.symbols if symbol.section == number]
-            yield (
-                section.name,
-                section.address,
-                elf.section_bytes(section) or bytes(section.size),
-                symbols,
-            )
+            content = elf.section_bytes(section) or bytes(section.size)
+            yield section.name, section.address, content, symbols
     if not has_sections:
         for start, content in elf.segments:
             yield "", start, content, list(elf.symbols)
@@ -263,11 +258,8 @@ class LinkedCode:
                 self._labels[symbol.address].add("")  # all empty constants are the same
             elif symbol.name and not symbol.name.startswith((".L", "$")):
                 self._labels[symbol.address].add(_SUFFIX.sub("", symbol.name))
-        self._ranges = [
-            (start, start + len(content))
-            for _, start, content, _ in section_parts(elf)
-            if start > MIN_ADDRESS
-        ]
+        parts = ((start, start + len(content)) for _, start, content, _ in section_parts(elf))
+        self._ranges = [part for part in parts if part[0] > MIN_ADDRESS]
         self._gp = elf.addresses.get("__global_pointer$")
         self._pairs: dict[int, tuple[int, frozenset[int]] | None] = {}
         self._set_units(units(elf))
@@ -440,8 +432,7 @@ class LinkedCode:
         for unit in self.units:
             unit.key = _SUFFIX.sub("", unit.name)
             if unit.is_numbered:
-                content = (
-                    [token.plain for token in unit.tokens] if unit.is_code else masked_words(unit)
-                )
-                unit.key = hashlib.sha256(repr(content).encode()).hexdigest()
+                plain = [token.plain for token in unit.tokens]
+                content = repr(plain if unit.is_code else masked_words(unit))
+                unit.key = hashlib.sha256(content.encode()).hexdigest()
             self.by_key[unit.key].append(unit)

@@ -152,12 +152,8 @@ class Elf:
 
     def content(self, name: str) -> bytes:
         """Return the content of the first section with this name, or nothing."""
-        contents = (
-            self.section_bytes(section)
-            for section in self.sections
-            if section.name == name and section.in_file
-        )
-        return next(contents, b"")
+        named = (section for section in self.sections if section.name == name and section.in_file)
+        return next(map(self.section_bytes, named), b"")
 
     def section_bytes(self, section: Section) -> bytes:
         """Return the content of a section in the file."""
@@ -192,9 +188,8 @@ def read_elf(path: Path) -> Elf:
         data = path.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            raise TockmarkError(
-                f"there is no {shown(path)}", _build_command(path) or todo
-            ) from error
+            todo = _build_command(path) or todo
+            raise TockmarkError(f"there is no {shown(path)}", todo) from error
         todo = "give another with --kernel"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != MAGIC:
@@ -205,9 +200,7 @@ def read_elf(path: Path) -> Elf:
             raise ValueError("has nothing to load: none of its segments has content")
         return elf
     except ValueError as error:
-        raise TockmarkError(
-            f"{shown(path)} {error}", "give a kernel as its linker wrote it"
-        ) from None
+        raise TockmarkError(f"{shown(path)} {error}", "give another kernel") from None
 
 
 def archive_members(archive: bytes) -> Iterator[tuple[str, bytes]]:

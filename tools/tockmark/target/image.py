@@ -254,13 +254,8 @@ def _power_of_two_sizes(
     flash = ram = 1
     for object_ in dict.fromkeys(boot.slots):
         elf, start = out / f"{boot.name}.{object_}.elf", room.flash_start + HEADER
-        link_symbols = {
-            "tm_flash_start": start,
-            "tm_ram_start": room.ram_start,
-            "tm_slot": 0,
-            **words,
-        }
-        link_symbols |= {"tm_flash_length": UNLIMITED, "tm_ram_length": UNLIMITED}
+        link_symbols = {"tm_flash_start": start, "tm_ram_start": room.ram_start, "tm_slot": 0}
+        link_symbols |= {**words, "tm_flash_length": UNLIMITED, "tm_ram_length": UNLIMITED}
         link(object_, _link_inputs(object_, apps), elf, link_symbols, 0, apps.isa)
         addresses = read_elf(elf).addresses
         flash = max(flash, _flash_end(addresses) - room.flash_start)
@@ -360,9 +355,8 @@ def install_with_tockloader(
     """Let tockloader install TABs into a flash file, replacing all apps in it."""
     where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
     command = [str(TOCKLOADER), "install", "--erase", "--flash-file", str(flash), *where]
-    run_tool(
-        [*command, *map(str, tabs)], f"installing {', '.join(tab.name for tab in tabs)} into flash"
-    )
+    names = ", ".join(tab.name for tab in tabs)
+    run_tool([*command, *map(str, tabs)], f"installing {names} into flash")
 
 
 def _link_inputs(app: str, apps: AppBuild) -> list[Path]:
@@ -370,12 +364,10 @@ def _link_inputs(app: str, apps: AppBuild) -> list[Path]:
     own = apps.folder / paths.LINKER_SCRIPT.name
     script = own if own.exists() else paths.LINKER_SCRIPT
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
-    make_target = apps.target if apps.isa is RISC_V else apps.isa.setup
+    command = paths.make_command(apps.target if apps.isa is RISC_V else apps.isa.setup)
     for part in (*parts, *apps.isa.compiler_libraries):
         if not part.exists():
-            raise TockmarkError(
-                f"{paths.shown(part)} does not exist", paths.make_command(make_target)
-            )
+            raise TockmarkError(f"{paths.shown(part)} does not exist", command)
     return parts
 
 
@@ -393,22 +385,15 @@ def link(
     defsyms = [f"--defsym={name}={value:#x}" for name, value in symbols.items()]
     command = [isa.linker, "-m", isa.emulation, "--gc-sections", *defsyms, "-o", str(elf)]
     # In the order in which the compiler passes them.
-    last_options = [
-        "--start-group",
-        *map(str, isa.compiler_libraries),
-        "--end-group",
-        "-T",
-        str(script),
-    ]
+    libraries = map(str, isa.compiler_libraries)
+    ending = ["--start-group", *libraries, "--end-group", "-T", str(script)]
     doing = f"linking {app}"
-    trace = run_tool(
-        [*command, "-t", "-t", str(object_), str(library), *last_options], doing
-    ).splitlines()
+    trace = run_tool([*command, "-t", "-t", str(object_), str(library), *ending], doing)
     if not seed:
         return
     folder, member = elf.with_suffix(".members"), f"({library})"
     folder.mkdir(exist_ok=True)
-    members = {line.removeprefix(member) for line in trace if line.startswith(member)}
+    members = {line.removeprefix(member) for line in trace.splitlines() if line.startswith(member)}
     for name, content in archive_members(library.read_bytes()):
         if name in members:
             (folder / name).write_bytes(content)
@@ -416,7 +401,7 @@ def link(
         [object_, *(folder / name for name in members)],
         key=lambda path: _seeded_hash(seed, path.parent.name, path.name),
     )
-    run_tool([*command, *map(str, objects), *last_options], f"{doing} in another order")
+    run_tool([*command, *map(str, objects), *ending], f"{doing} in another order")
 
 
 def pack(

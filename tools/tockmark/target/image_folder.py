@@ -329,16 +329,15 @@ def write_folder(
         )
     abi = wanted[0][0].abi
     check_runs(kernel, abi, board)
-    out = out.resolve()
+    room, out = app_room(kernel, board), out.resolve()
     _check_replaceable(out)
     others = [read_folder(folder) for folder in also]
     with replaced_folder(out) as folder:
         built = _build_boots(board, kernel, wanted, samples, folder)
         for boot in built if others else ():
             for slot, app in enumerate(boot.slots):
-                merge_tabs(
-                    folder / app.tab, list(filter(None, (o.tab(boot, slot) for o in others)))
-                )
+                tabs = [other.tab(boot, slot) for other in others]
+                merge_tabs(folder / app.tab, list(filter(None, tabs)))
         copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
         copy.parent.mkdir()
         shutil.copyfile(kernel.path, copy)
@@ -349,10 +348,7 @@ def write_folder(
             abi=abi,
             catalogue_sha256=catalogue.sha256,
             kernel=FolderKernel(
-                _relative(folder, copy),
-                kernel.sha256,
-                app_room(kernel, board),
-                **origin_facts(kernel),
+                _relative(folder, copy), kernel.sha256, room, **origin_facts(kernel)
             ),
             boots=built,
             left_out=tuple(skipped.values()),

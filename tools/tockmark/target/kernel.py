@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The kernel that is measured: its ELF, its origin, its links, and the cores that it runs on.
 
-The origin of a kernel is stated by its ELF, by the user in options or a manifest, and for the
-baseline kernel by this checkout. Contradictions are errors.
+The origin (name, commit, flags and more) comes from the ELF, from the user's options and manifest,
+and for the baseline kernel from this checkout. Contradictions are errors.
 
-Two links differ if their symbols have other addresses. They are of one source if their functions
-and constants differ in nothing but what a linker changes; code.py compares them.
+A link is one build of a kernel with its functions in one order. Two links are the same if their
+symbols have equal addresses. They are of one source if their functions and constants are equal
+except for what a linker changes; code.py compares them.
 
-Whether a kernel can run on a core depends on PMP, cache and bit manipulation. Every instruction of
-bit manipulation in a function must be supported by the core. Bytes between functions may be data.
-They count only if the ELF was built for that extension, or does not state its extensions.
+A core must have the PMP regions and the cache that a kernel needs, and every instruction of bit
+manipulation in its functions. Bytes between functions may be data. They count only if the ELF was
+built for that extension, or does not state its extensions.
 """
 
 import functools
@@ -68,7 +69,7 @@ _ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of
 _BASELINE_NAME = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 EXECUTABLE = 0x4  # bit of sh_flags
-BASELINE_REGIONS = {True: 8, False: 16}  # PMP regions it needs; True: a build for eight
+BASELINE_REGIONS = {True: 8, False: 16}  # PMP regions that it needs; True: if built for eight
 EXTENSIONS: dict[BitManip, frozenset[str]] = {  # by Ibex's parameter RV32B
     "none": frozenset(),
     "balanced": frozenset({"zba", "zbb", "zbs"}),
@@ -94,7 +95,7 @@ class KernelElf:
     """A kernel's ELF, and its origin."""
 
     path: Path
-    name: str | None  # the baseline kernel's name; other kernels have none
+    name: str | None  # from the baseline kernel's image, or stated by the user
     sha256: str
     room: Room | None  # the memory for apps, if the ELF has it
     segments: tuple[tuple[int, bytes], ...]
@@ -152,12 +153,8 @@ def read_kernel(path: Path) -> KernelElf:
 def panic_addresses(elf: Elf) -> tuple[int, ...]:
     """Return the addresses where a kernel's panic begins, by its symbols (PANICS)."""
     functions = (symbol for symbol in elf.symbols if symbol.in_section and symbol.kind != IS_OBJECT)
-    addresses = {
-        function.address
-        for function in functions
-        if any(pattern.search(function.name) for pattern in PANICS)
-    }
-    return tuple(sorted(addresses))
+    panics = (f.address for f in functions if any(panic.search(f.name) for panic in PANICS))
+    return tuple(sorted(set(panics)))
 
 
 class AppCapacity(NamedTuple):
@@ -169,7 +166,7 @@ class AppCapacity(NamedTuple):
 
 
 def app_capacity(kernel: KernelElf) -> AppCapacity | None:
-    """Return how many apps a kernel can run, if the ELF tells."""
+    """Return how many apps a kernel can run, or None if the ELF does not show it."""
     if kernel.is_baseline:
         name = kernel.name or ""
         return AppCapacity(8 if EIGHT_APPS in name else 4, "its name", name)
@@ -198,8 +195,8 @@ def check_app_capacity(kernel: KernelElf, count: int) -> None:
 def warn_without_panics(path: Path) -> None:
     """Warn once per kernel that its panics are not recognised."""
     print_message(
-        f"{shown(path)} has no symbol of Rust's panic handler: if it panics, its boot runs to a"
-        " limit. Give an ELF with symbols."
+        f"{shown(path)} has no symbol of Rust's panic handler: if it panics, its boot ends only at"
+        " a limit. Give an ELF with symbols."
     )
 
 
@@ -209,7 +206,7 @@ def with_origin(
     opt_level: str | None = None,
     manifest: Path | None = None,
 ) -> KernelElf:
-    """Return a kernel with the origin that its user states in options and a manifest.
+    """Return a kernel with its origin from options, a manifest and this checkout.
 
     TockmarkError if they contradict each other or the ELF."""
     facts_by_source = {
@@ -225,7 +222,7 @@ def with_origin(
 
 
 def origin_facts(kernel: object) -> dict[str, str]:
-    """Return the known facts of a kernel's origin from anything with the fields of Origin."""
+    """Return the fields of Origin that an object has and that are not None."""
     facts = {key: getattr(kernel, key) for key in Origin.__struct_fields__}
     return {key: str(value) for key, value in facts.items() if value is not None}
 
@@ -244,7 +241,7 @@ def read_manifest_facts(path: Path) -> dict[str, str]:
 
 
 def checkout_facts() -> dict[str, str]:
-    """Return what this checkout states about the baseline kernel; its ELF states the rest."""
+    """Return the baseline kernel's flags and commit by this checkout; its ELF has the rest."""
     release = tomllib.loads((paths.ROOT / "Cargo.toml").read_text())["profile"]["release"]
     flags = [
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
@@ -267,9 +264,8 @@ def merge_facts(facts_by_source: Mapping[str, Mapping[str, str]]) -> dict[str, s
     merged: dict[str, tuple[str, str]] = {}
     for source, facts in facts_by_source.items():
         for key, value in facts.items():
-            fact = (
-                f"{source} {value!r}" if source.startswith("--") else f"{key} {value!r} in {source}"
-            )
+            is_option = source.startswith("--")
+            fact = f"{source} {value!r}" if is_option else f"{key} {value!r} in {source}"
             if key == "opt_level" and not _OPT_LEVEL_VALUE.fullmatch(value):
                 raise TockmarkError(f"{fact} is not an opt-level", "give 0, 1, 2, 3, s or z")
             if not value.isprintable():
@@ -292,8 +288,7 @@ def match_baseline(kernel: KernelElf) -> re.Match[str] | None:
 
 
 def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
-    """Raise a TockmarkError if a kernel is built for another ISA, machine, or version of the
-    interface."""
+    """Raise a TockmarkError if a kernel was built for another ISA, machine or interface version."""
     if kernel.isa != board.isa:
         baseline = board.kernels.get(abi)
         raise TockmarkError(
@@ -315,8 +310,7 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
 
 
 def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
-    """Raise a TockmarkError if a kernel cannot run on a core, or not with the cache on although
-    `icache` is True."""
+    """Raise a TockmarkError if a kernel cannot run on a core with this cache setting."""
     if icache and not core.icache:
         raise TockmarkError(f"the core {core.name} has no i-cache", "omit --icache on")
     if not core.pmp_regions:
@@ -345,22 +339,20 @@ def check_core(kernel: KernelElf, core: Core, icache: bool) -> None:
 
 
 def bit_manipulation(elf: Elf) -> dict[str, int]:
-    """Return the address of the first instruction of each extension of bit manipulation in an
-    ELF."""
+    """Return the extensions of bit manipulation in an ELF, each with the address of its first
+    instruction."""
     arch = _ARCH.search(elf.content(".riscv.attributes"))
     declared = None if arch is None else set(_NAMED.findall(arch[0].decode()))
     first_uses: dict[str, int] = {}
     for number, section in enumerate(elf.sections):
         if section.flags & ALLOCATED and section.flags & EXECUTABLE and section.in_file:
-            for extension, at, in_function in _bit_manipulation_in(elf, section, number):
+            for extension, at, in_function in _extensions_in(elf, section, number):
                 if in_function or declared is None or extension in declared:
                     first_uses.setdefault(extension, at)
     return first_uses
 
 
-def _bit_manipulation_in(
-    elf: Elf, section: Section, number: int
-) -> Iterator[tuple[str, int, bool]]:
+def _extensions_in(elf: Elf, section: Section, number: int) -> Iterator[tuple[str, int, bool]]:
     """Yield the instructions of bit manipulation in a section: extension, address, and whether it
     is in a function. Decoding starts again at each function."""
     content, end = elf.section_bytes(section), section.address + section.size
@@ -387,7 +379,7 @@ def app_room(kernel: KernelElf, board: BoardProfile) -> Room:
 
 
 def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
-    """Return a kernel with words of its image patched. A word that it does not have is ignored."""
+    """Return a kernel with words of its image patched. Ignore words that it does not have."""
     segments = [(start, bytearray(data)) for start, data in kernel.segments]
     for name in kernel.words.keys() & words.keys():
         for start, data in segments:
@@ -408,10 +400,9 @@ class _Link:
 
 
 def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ...]:
-    """Return as many layouts as there are links or seeds, whichever is more.
+    """Return one layout per link or per seed, whichever are more; the fewer ones are repeated.
 
-    Links and the seeds from 0 on are used in turn. TockmarkError if the kernels are not links of
-    one source with different layouts."""
+    TockmarkError if the kernels are not links of one source with different layouts."""
     links = [_read_link(kernel) for kernel in kernels]
     paths_by_hash: dict[str | None, str] = {}
     for link in links:
@@ -433,12 +424,9 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
 
 def _read_link(kernel: KernelElf) -> _Link:
     elf = read_elf(kernel.path)
-    symbols = sorted(
-        (symbol.name, symbol.address)
-        for symbol in elf.symbols
-        if symbol.kind in (IS_OBJECT, IS_FUNCTION)
-    )
-    text = "".join(f"{name} {address:#x}\n" for name, address in symbols)
+    symbols = [symbol for symbol in elf.symbols if symbol.kind in (IS_OBJECT, IS_FUNCTION)]
+    addresses = sorted((symbol.name, symbol.address) for symbol in symbols)
+    text = "".join(f"{name} {address:#x}\n" for name, address in addresses)
     return _Link(
         kernel,
         hashlib.sha256(text.encode()).hexdigest() if text else None,
@@ -448,7 +436,7 @@ def _read_link(kernel: KernelElf) -> _Link:
 
 
 def _source_difference(base: _Link, other: _Link) -> str | None:
-    """Return how two kernels differ in more than layout, or None if they do not."""
+    """Return how two kernels differ apart from their layout, or None if they do not."""
     for link in (base, other):
         if not link.functions:
             return f"{shown(link.kernel.path)} has no symbols to compare"

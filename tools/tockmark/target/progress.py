@@ -23,11 +23,8 @@ MIN_SHARE = 0.05  # of the work must be done before the time left is estimated
 
 
 class ProgressLine:
-    """One line that shows the progress of a verb.
-
-    It shows nothing for the first `quiet` seconds. Without a terminal it prints a line every
-    `every` seconds.
-    """
+    """A line that shows the progress of a verb, but nothing in the first `quiet` seconds. Without a
+    terminal, it prints a line every `every` seconds."""
 
     def __init__(self, quiet: float = 0.0, every: float = PLAIN_EVERY) -> None:
         self.quiet, self.every = quiet, every
@@ -152,9 +149,8 @@ class Display:
 
     def _update_bars(self) -> None:
         for task_id, status in zip(self.tasks, self.statuses, strict=True):
-            self.bars.update(
-                task_id, completed=status.rows, line=status.report(), visible=status.running
-            )
+            line, visible = status.report(), status.running
+            self.bars.update(task_id, completed=status.rows, line=line, visible=visible)
         rows = sum(status.rows for status in self.statuses)
         self.bars.update(self.all, completed=rows, line=self._format_all())
 
@@ -179,12 +175,8 @@ def format_time_left(statuses: Sequence[Status], seconds: float) -> str:
     done = sum(status.weight * status.share for status in statuses) / total if total else 1.0
     if done >= 1 or done < MIN_SHARE:
         return ""
-    seconds_left = seconds * (1 - done) / done
-    return (
-        f", {seconds_left:.0f} s left"
-        if seconds_left < 100
-        else f", {seconds_left / 60:.0f} min left"
-    )
+    left = seconds * (1 - done) / done
+    return f", {left:.0f} s left" if left < 100 else f", {left / 60:.0f} min left"
 
 
 def _print(text: str) -> None:

@@ -103,10 +103,8 @@ class Target(Protocol):
         """Raise a TockmarkError if the target cannot be used now."""
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        """Return the target with command-line options applied.
-
-        The keys are their names without dashes; None means that an option is absent. TockmarkError
-        for an option that the target does not have."""
+        """Return the target with command-line options, by names without dashes; None: absent.
+        TockmarkError for an option that the target does not have."""
 
     def key(self, start: Start) -> str | None:
         """Return a key of what the boot will print: boots with equal keys print the same. None if
@@ -127,17 +125,16 @@ def target_core(target: Target) -> Core | None:
 
 
 def target_fields(
-    options: Mapping[str, object], fields_by_option: Mapping[str, str], kind: str
+    options: Mapping[str, object], fields: Mapping[str, str], kind: str
 ) -> dict[str, object]:
-    """Return the fields of a target that command-line options set. `fields_by_option` maps options
-    to fields. TockmarkError for an option that has a value and no field."""
+    """Return the fields of a target that command-line options set. `fields` maps options to
+    fields. TockmarkError for an option that has a value and no field."""
     values = {option: value for option, value in options.items() if value is not None}
     for option in values:
-        if option not in fields_by_option:
-            raise TockmarkError(
-                f"--{option} has no effect on a target of kind '{kind}'", f"omit --{option}"
-            )
-    return {fields_by_option[option]: value for option, value in values.items()}
+        if option not in fields:
+            problem = f"--{option} has no effect on a target of kind '{kind}'"
+            raise TockmarkError(problem, f"omit --{option}")
+    return {fields[option]: value for option, value in values.items()}
 
 
 def require_ability(target: Target, ability: Ability, verb: str, board: str) -> None:

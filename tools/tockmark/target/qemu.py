@@ -81,9 +81,8 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return QemuSession(process, errors, Watch(start.image, start.reporter))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
-        return {
-            "simulator_sha256": hashlib.sha256(Path(self._binary_path()).read_bytes()).hexdigest()
-        }
+        content = Path(self._binary_path()).read_bytes()
+        return {"simulator_sha256": hashlib.sha256(content).hexdigest()}
 
     def _binary_path(self) -> str:
         if path := shutil.which(self.binary):

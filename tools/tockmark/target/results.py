@@ -57,9 +57,8 @@ def results_by_layout(
         problems = [CUT_SHORT] if ran.interrupted and not number else []
         problems += [f"{job.name}: {job.problem}" for job in jobs if job.problem]
         selected = wanted.for_further_layouts() if number else wanted
-        results.append(
-            build(read_boots(boots), wanted.catalogue, own, expected, selected, problems)
-        )
+        measured = read_boots(boots)
+        results.append(build(measured, wanted.catalogue, own, expected, selected, problems))
         log = log if number else "".join(f"{line}\n" for line in log_lines(boots))
     return results, log
 

@@ -162,11 +162,8 @@ def _extension(word: int, op: int, funct3: int) -> str | None:
             return "zbb"
         return _RATIFIED.get((funct7, funct3), DRAFT)
     if op == _OP_IMM and funct3 in (1, 5) and (funct3, funct7) not in _BASE_SHIFTS:
-        return (
-            "zbb"
-            if (funct7, funct3, rs2) in _ONE_REGISTER
-            else _SHIFTS.get((funct7, funct3), DRAFT)
-        )
+        is_unary = (funct7, funct3, rs2) in _ONE_REGISTER
+        return "zbb" if is_unary else _SHIFTS.get((funct7, funct3), DRAFT)
     return None
 
 

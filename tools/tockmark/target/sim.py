@@ -149,7 +149,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     binary: Path
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
-    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer hangs
+    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # a boot that takes longer hangs
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a slow simulator
     # A boot that prints nothing for this long hangs: more than any whole boot has ever taken.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
@@ -181,12 +181,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             dask.connect(self.dask)
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        fields_by_option = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        fields_by_option |= {"silence": "silence_cycles", "dask": "dask"}
-        target_options = {name: value for name, value in options.items() if name != "core"}
-        target = msgspec.structs.replace(
-            self, **target_fields(target_options, fields_by_option, "sim")
-        )
+        fields = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        fields |= {"silence": "silence_cycles", "dask": "dask"}
+        own = {name: value for name, value in options.items() if name != "core"}
+        target = msgspec.structs.replace(self, **target_fields(own, fields, "sim"))
         core = options.get("core")
         return target if core is None else target._with_core(str(core))
 

@@ -159,9 +159,7 @@ def _read_programs(tab: Path, isa: str) -> list[Tbf]:
 def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
     """Raise a TockmarkError if an app is linked for RAM that this kernel does not give to apps. Of
     several programs for different addresses one has to fit."""
-    if any(
-        program.ram is None or room.ram_start <= program.ram < room.ram_end for program in programs
-    ):
+    if any(app.ram is None or room.ram_start <= app.ram < room.ram_end for app in programs):
         return
     app, ram = programs[0], -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
     raise TockmarkError(
@@ -195,9 +193,8 @@ def _read_members(tab: Path) -> dict[str, bytes]:
     """Return the files in a TAB by name."""
     try:
         with reading(tab, TODO), tarfile.open(tab, "r:") as archive:
-            files = [
-                (member.name, archive.extractfile(member)) for member in archive if member.isfile()
-            ]
+            members = [member for member in archive if member.isfile()]
+            files = [(member.name, archive.extractfile(member)) for member in members]
             return {name: content.read() for name, content in files if content is not None}
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", TODO) from error

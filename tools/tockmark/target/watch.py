@@ -54,10 +54,8 @@ class Watch:
         return self._is_ours
 
     def take(self, raw: str) -> list[str]:
-        """Take one line of the UART; return the lines that belong into the log of this boot.
-
-        These are the line itself, nothing, or lines that were held back until the image of a
-        `begin` was known."""
+        """Take a line of the UART; return lines for the log of this boot: the line itself, none, or
+        lines that were held back until the image of a `begin` was known."""
         return [as_text(line) for line in self._log_lines(raw)]
 
     def _log_lines(self, raw: str) -> list[str]:

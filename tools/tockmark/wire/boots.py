@@ -188,11 +188,7 @@ def current_boot(
 
 
 def _marked(
-    measured: Measured,
-    boot: MeasuredBoot,
-    app: str,
-    begins: BootOfBegin | None,
-    again: Problem | None,
+    log: Measured, boot: MeasuredBoot, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> MeasuredBoot:
     """Return the boot of an app after a mark. If the app does not fit the mark, another mark was
     lost."""
@@ -201,12 +197,12 @@ def _marked(
     is_same_image = begins is not None and not is_other and begins.image == boot.image
     if is_foreign or is_other or (again is not None and not is_same_image):
         if again is not None:
-            measured.problems.append(again)
+            log.problems.append(again)
         problem = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
         if is_other and begins is not None:
             problem = f"its begin names the boot {begins.boot}, but the mark names {boot.name}"
-        measured.add_problem(app, problem)
-        return measured.open(MeasuredBoot())
+        log.add_problem(app, problem)
+        return log.open(MeasuredBoot())
     if again is not None:
         _run_again(boot, app, again)
     if begins is not None:
@@ -215,38 +211,34 @@ def _marked(
 
 
 def _unmarked(
-    measured: Measured,
-    boot: MeasuredBoot,
-    app: str,
-    begins: BootOfBegin | None,
-    again: Problem | None,
+    log: Measured, boot: MeasuredBoot, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> MeasuredBoot:
     """Return the boot of an app without a mark: the one that it names, or the only one."""
     if begins is None:
         app_before = boot.apps.get(app)
         if boot.name is not None and (again is not None or app_before is None or app_before.ended):
-            measured.add_problem(app, "its boot is not known: the line that names it was lost")
-            return measured.open(MeasuredBoot())
+            log.add_problem(app, "its boot is not known: the line that names it was lost")
+            return log.open(MeasuredBoot())
         if again is not None:
-            measured.problems.append(again)
+            log.problems.append(again)
             boot.apps[app] = App(app)
         return boot
-    boot_before = measured.boots_by_name.get(begins.boot)
+    boot_before = log.boots_by_name.get(begins.boot)
     if boot_before is None:
         if again is not None:
-            _report_unended(measured, boot, app)
+            _report_unended(log, boot, app)
         is_blank = boot.name is None and not boot.apps  # only marks so far, for example
-        named = boot if is_blank else measured.open(MeasuredBoot())
+        named = boot if is_blank else log.open(MeasuredBoot())
         named.name, named.image = begins.boot, begins.image
-        measured.boots_by_name[begins.boot] = named
+        log.boots_by_name[begins.boot] = named
         return named
     if boot_before is not boot:
-        _report_unended(measured, boot, app)
-        measured.boots.remove(boot_before)
-        measured.boots.append(boot_before)
+        _report_unended(log, boot, app)
+        log.boots.remove(boot_before)
+        log.boots.append(boot_before)
     if boot_before.image != begins.image:
         problem = "began again from another image; its earlier records are ignored"
-        measured.add_problem(app, f"the boot {begins.boot} {problem}")
+        log.add_problem(app, f"the boot {begins.boot} {problem}")
         boot_before.apps, boot_before.earlier_runs, boot_before.image = {}, [], begins.image
     elif app in boot_before.apps:
         _run_again(boot_before, app, again or Problem(app, "began again"))
@@ -256,9 +248,8 @@ def _unmarked(
 def _report_unended(measured: Measured, boot: MeasuredBoot, app: str) -> None:
     """Report that another boot begins before an app has ended."""
     if app in boot.apps and not boot.apps[app].ended:
-        measured.add_problem(
-            app, f"the boot {boot.name_for(boot.apps[app])} stops before its 'end'"
-        )
+        name = boot.name_for(boot.apps[app])
+        measured.add_problem(app, f"the boot {name} stops before its 'end'")
 
 
 def _run_again(boot: MeasuredBoot, app: str, again: Problem) -> None:
@@ -289,9 +280,7 @@ def finish(measured: Measured) -> None:
             measured.add_problem(None, f"{missing} of the announced apps never began")
         needs_end = measured.has_ends or (boot.reporter is not None and boot.earlier_runs)
         if needs_end and boot.name is not None and not boot.closed:
-            problem = (
-                f"the end of the boot {boot.name} is missing: what follows it may be another's"
-            )
+            problem = f"the end of the boot {boot.name} is missing, so others may have followed"
             measured.add_problem(boot.reporter, problem)
             boot.name = boot.icache = boot.image = None
     _remove_uncertain_apps(measured)
@@ -328,9 +317,8 @@ def _set_languages(measured: Measured) -> None:
         is_cut = not boot.closed and (measured.has_ends or app.begin is None)
         is_uncertain = measured.langs and is_cut
         if is_uncertain or (lang is None and other_langs):
-            measured.add_problem(
-                app.name, "ignored: its language is not certain, as lines were lost"
-            )
+            problem = "ignored: its language is not certain, as lines were lost"
+            measured.add_problem(app.name, problem)
             del boot.apps[app.name]
         else:
             app.lang = lang or first
@@ -402,9 +390,8 @@ def _take_record(measured: Measured, record: Record) -> None:
 def _is_panic_of_other_app(measured: Measured, record: Record) -> bool:
     """Return whether a record is of a panic in an app that does not report."""
     if record.kind == "fail" and record.words == ("panic",):
-        measured.add_problem(
-            None, f"{record.app} {_format_failure(dict(record.pairs))}", record.line
-        )
+        failure = _format_failure(dict(record.pairs))
+        measured.add_problem(None, f"{record.app} {failure}", record.line)
         return True
     reporter = measured.boots[-1].reporter if measured.boots else None
     is_other_app = reporter is not None and reporter != record.app
@@ -512,19 +499,16 @@ def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
         raise ValueError(f"{name} needs a row with passes")
     if getattr(app.open_row, f"{name}_runs") is not None:
         raise ValueError(f"{name} came twice")
+    asked = app.open_row.asked
     if name == "events":
         events = [expand(run) for _, run in zip(EVENTS, runs, strict=True)]
-        if too_long := [samples for samples in events if len(samples) > app.open_row.asked]:
-            raise ValueError(
-                f"{len(too_long[0])} samples of an event, but {app.open_row.asked} asked for"
-            )
+        if too_long := [samples for samples in events if len(samples) > asked]:
+            raise ValueError(f"{len(too_long[0])} samples of an event, but {asked} asked for")
         app.store(structs.replace(app.open_row, events_runs=" ".join(map(single_run, events))))
         return
     samples = expand(" ".join(runs))
-    if len(samples) > app.open_row.asked:
-        raise ValueError(
-            f"{len(samples)} samples of {name}, but {app.open_row.asked} were asked for"
-        )
+    if len(samples) > asked:
+        raise ValueError(f"{len(samples)} samples of {name}, but {asked} were asked for")
     if app.lengths.setdefault(name.rpartition("_")[0], len(samples)) != len(samples):
         raise ValueError(f"{name} has another number of samples than the series before")
     app.store(structs.replace(app.open_row, **{f"{name}_runs": compress(samples)}))
@@ -576,14 +560,11 @@ def _end(app: App, record: Record) -> None:
 
 def _split_bench_keys(record: Record) -> tuple[Record, dict[str, str]]:
     """Return a bench record without the optional keys after n, and these."""
-    end = len(record.pairs)
-    while (
-        end
-        and record.pairs[end - 1][0] in BENCH_KEYS
-        and any(key == "n" for key, _ in record.pairs[:end])
-    ):
+    keys = [key for key, _ in record.pairs]
+    end = len(keys)
+    while end and keys[end - 1] in BENCH_KEYS and "n" in keys[:end]:
         end -= 1
-    if end == 0 or record.pairs[end - 1][0] != "n":  # they were parameters
+    if end == 0 or keys[end - 1] != "n":  # they were parameters
         return record, {}
     return replace(record, pairs=record.pairs[:end]), _unique(record.pairs[end:])
 

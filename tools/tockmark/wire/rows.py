@@ -70,12 +70,8 @@ class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     long_cycles_runs: str | None = None  # of 1 + 2 * passes calls
     long_instret_runs: str | None = None
     events_runs: str | None = None  # one run per counter, 3 to 12
-    stated: dict[CounterKind, Figure] = msgspec.field(
-        default_factory=dict
-    )  # net figures of a row without samples
-    without_cold: tuple[
-        CounterKind, ...
-    ] = ()  # series without their first sample, which was invalid
+    stated: dict[CounterKind, Figure] = msgspec.field(default_factory=dict)  # without samples
+    without_cold: tuple[CounterKind, ...] = ()  # series without their invalid first sample
     faults: tuple[str, ...] = ()
     published: Published | None = None
     further: tuple[StoredSamples, ...] = ()  # the other layouts

@@ -61,10 +61,8 @@ def decode_line(raw: str) -> UartLine | None:
 def as_text(line: str) -> str:
     """Return a line of the UART as a log keeps it, with ESCAPE before a line that looks like a
     mark, even a damaged one, or that begins with ESCAPE."""
-    looks_like_mark = line.startswith(ESCAPE) or (
-        "#" in line and any(prefix in line for prefix in LOG_MARKS)
-    )
-    return f"{ESCAPE}{line}" if looks_like_mark else line
+    is_mark = "#" in line and any(prefix in line for prefix in LOG_MARKS)
+    return f"{ESCAPE}{line}" if is_mark or line.startswith(ESCAPE) else line
 
 
 def crc16(data: bytes) -> int:
