@@ -4,9 +4,9 @@
 Ctrl-C works in tests, and in the programs that they start, even if the shell ignores it, as it does
 for a background job. Nothing is taken from the cache of boots.
 
-`make test` and `make test-lab` use all cores (pytest-xdist). The tests of a file run in sequence, and
-so do files that rebuild the same product. Long files start first, so that no core is idle at the
-end.
+`make test` and `make test-lab` use all cores (pytest-xdist). The tests of a file run in sequence,
+and so do files that rebuild the same product. Long files start first, so that no core is idle at
+the end.
 """
 
 import os

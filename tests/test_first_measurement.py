@@ -31,20 +31,22 @@ class Step(NamedTuple):
 
 def steps(page: str) -> list[Step]:
     """The page's, in order."""
-    found: list[tuple[int, Step]] = []
+    steps_by_position: list[tuple[int, Step]] = []
     for match in sorted(
         (*BLOCK.finditer(page), *scratch.EDIT.finditer(page)), key=lambda match: match.start()
     ):
         if match.re is scratch.EDIT:
-            found.append((match.start(), Step(edit=(match[1], match[2] or "", match[3]))))
+            steps_by_position.append(
+                (match.start(), Step(edit=(match[1], match[2] or "", match[3])))
+            )
         elif match[1] == "sh":
-            found.append((match.start(), Step(match[2])))
+            steps_by_position.append((match.start(), Step(match[2])))
         else:
-            before = found[-1][1]
+            before = steps_by_position[-1][1]
             assert before.commands, f"no command has this output:\n{match[2]}"
             assert before.shown is None, f"a second output of one command:\n{match[2]}"
-            found[-1] = (found[-1][0], before._replace(shown=match[2]))
-    return [step for _, step in found]
+            steps_by_position[-1] = (steps_by_position[-1][0], before._replace(shown=match[2]))
+    return [step for _, step in steps_by_position]
 
 
 def expected(shown: str) -> re.Pattern[str]:
@@ -77,11 +79,13 @@ def test_every_step_of_the_page_does_what_it_shows(tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        said = done.stdout if not done.returncode else f"{done.stdout}exit code {done.returncode}\n"
-        assert done.returncode == 0 or step.shown, f"{step.commands}{said}{done.stderr}"
+        output = (
+            done.stdout if not done.returncode else f"{done.stdout}exit code {done.returncode}\n"
+        )
+        assert done.returncode == 0 or step.shown, f"{step.commands}{output}{done.stderr}"
         if step.shown:
-            lost = f"the page shows of\n{step.commands}\n{step.shown}\nbut it prints\n{said}"
-            assert expected(step.shown).fullmatch(said), lost + done.stderr
+            lost = f"the page shows of\n{step.commands}\n{step.shown}\nbut it prints\n{output}"
+            assert expected(step.shown).fullmatch(output), lost + done.stderr
     changed = ["git", "status", "--porcelain"]
     done = subprocess.run(changed, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "", "the page takes its change out again"

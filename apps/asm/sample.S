@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler: the only code that takes measurements. (sample_v1.S is its twin for version 1 of the
- * interface.)
+ * The sampler: the only code that takes samples. sample_v1.S is the sampler for version 1 of the interface.
  *
- * It reads both counters, calls a body, and reads the counters again. All rows use these same instructions.
- * That includes time.read, whose body is the bare `ret` of empty.S. So a row minus time.read is exactly what
- * its body adds, to the instruction.
+ * It reads both counters, calls a body (call_body in sampler.inc), and reads the counters again. So a sample
+ * includes the rest of the first read, the call, the body, and the start of the second read. All rows use
+ * the same instructions, also time.read, whose body is the `ret` of empty.S. So a row minus time.read is
+ * exactly what its body adds, to the instruction.
  */
 #include "sampler.inc"
 #if TM_ABI == 2

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The UART protocol: splits words into lines, each with its number and CRC. */
+/* The UART protocol (protocol.h): splits records at spaces into lines with a number and a CRC. If a
+ * write fails, it ends the app (console.c). */
 #include "protocol.h"
 
 #define TRAILER 7 /* " *" and four digits of CRC, and the newline */
 
-/* One byte at a time, with the polynomial's few bits written out: most of a line's cost is here. */
+/* CRC-16/CCITT-FALSE without a table: the shifts by 12, 5 and 0 are the polynomial's bits. A line
+ * spends most of its time here. */
 uint16_t tm_crc16(const char *bytes, size_t length) {
     uint32_t crc = 0xffff;
     for (size_t i = 0; i < length; i++) {
@@ -80,7 +82,7 @@ static void write(struct tm_out *out) {
     out->whole = 0;
 }
 
-/* Start the next line, after filling up the last one; or the first line of the next write. */
+/* Pad the last line to 64 bytes, write all lines if the buffer is full, and start a new line. */
 static void next_line(struct tm_out *out) {
     for (; out->whole % TM_LINE_MAX; out->whole++) {
         out->text[out->whole - 1] = ' ';
@@ -119,7 +121,7 @@ void tm_record_word(struct tm_out *out, struct tm_word *word) {
     out->empty = false;
 }
 
-/* Add text to a word. A space ends the word, puts it on the line and starts the next one. */
+/* Add text to a word. At each space, add the word to the line and start a new word. */
 static void add_text(struct tm_out *out, struct tm_word *word, const char *text) {
     for (; *text; text++) {
         uint32_t length = word->length;

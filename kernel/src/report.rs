@@ -35,8 +35,9 @@ impl fmt::Write for Output {
     }
 }
 
-/// A line that the kernel prints about one application. [`crate::drivers::console`] prints it in the
-/// application's turn, one piece at a time. So an application cannot make the kernel wait for the UART.
+/// A line that the kernel prints about one application.
+/// [`crate::drivers::console`] prints it in the application's turn, one piece at a time. So an application
+/// cannot make the kernel wait for the UART.
 #[derive(Clone, Copy)]
 pub enum Line {
     Alert(u32),

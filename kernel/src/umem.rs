@@ -2,12 +2,12 @@
 
 //! The only module in which the kernel accesses an application's memory.
 //!
-//! An application names memory by address and length. A [`UserBuffer`] is such a range that was checked
-//! when it was allowed: the application may access it, and it is in the memory that the board gives to
-//! applications. After that it can be read without further checks. The application may change its
-//! contents, or lower the break below it, at any time; the kernel then reads other bytes of the same
-//! application, never bytes of another. Buffers may overlap, as TRD 104 permits: the kernel keeps
-//! addresses and reads byte by byte, and never has a reference to such memory.
+//! An application names memory by address and length. [`UserBuffer::new`] checks once, when the buffer is
+//! allowed, that the application may access it and that it is in the board's application memory. Reads
+//! need no further check; writes check that it is RAM. The application may change the contents, or lower
+//! its break below the buffer, at any time; the kernel then reads other bytes of the same application,
+//! never bytes of another. Buffers may overlap, as TRD 104 permits: the kernel keeps addresses, never
+//! references, so an overlap changes only the contents.
 
 #![allow(unsafe_code)]
 
@@ -20,8 +20,8 @@ pub struct UserBuffer(Region);
 impl UserBuffer {
     pub const EMPTY: UserBuffer = UserBuffer(Region::EMPTY);
 
-    /// `length` bytes at `address`, if one of the `allowed` regions covers them. An empty buffer may have
-    /// any address.
+    /// Returns `length` bytes at `address`, if one of the `allowed` regions covers them. An empty buffer
+    /// may have any address.
     pub fn new(address: u32, length: u32, allowed: &[Region]) -> Option<UserBuffer> {
         let buffer = Region::sized(address, length)?;
         let inside = |region: &Region| region.covers(buffer) && is_app_memory(buffer);
@@ -53,8 +53,8 @@ impl UserBuffer {
 
 #[cfg(any(test, feature = "crypto"))]
 impl UserBuffer {
-    /// Reads words from an aligned buffer, starting at word `first`: as many as the buffer has. If it ends
-    /// within a word, the missing bytes read as zero.
+    /// Reads words from an aligned buffer into `words`, starting at word `first`. If the buffer ends within
+    /// a word, the missing bytes read as zero; words after its end are unchanged.
     pub fn read(self, first: usize, words: &mut [u32]) {
         let bytes = self.length().saturating_sub(4 * first as u32);
         let whole = words.len().min(bytes as usize / 4);
@@ -74,8 +74,8 @@ impl UserBuffer {
         }
     }
 
-    /// Writes words to the start of an aligned buffer in RAM: as many as the buffer has. If it ends within
-    /// a word, only the bytes inside are written.
+    /// Writes words to the start of an aligned buffer, up to its end, also if that is within a word. Writes
+    /// nothing if the buffer is not in RAM.
     pub fn write(self, words: &[u32]) {
         if !Hardware::app_ram().covers(self.0) {
             return;
@@ -106,22 +106,22 @@ pub fn write_byte(address: u32, value: u8, allowed: Region) {
         return;
     };
     if allowed.covers(byte) && Hardware::app_ram().covers(byte) {
-        // Safety: the address is in the applications' RAM, which is mapped, writable, and has no Rust
-        // object: nothing that the compiler knows of changes.
+        // Safety: the address is in the applications' RAM, which is mapped, writable, and contains no
+        // Rust object.
         unsafe { Hardware::poke(address, value) }
     }
 }
 
-/// The number of groups of words that are copied at once, or of bytes if the buffers are not aligned alike.
+/// The most groups of words that one call copies, or bytes if the buffers are not both aligned.
 #[cfg(not(feature = "abi-v1"))]
 const STEPS: u32 = 64;
 
-/// Words in a group: a loop over single words would spend half of its time on itself.
+/// Words in a group. A loop over single words would spend half of its time on loop instructions.
 #[cfg(not(feature = "abi-v1"))]
 const GROUP: u32 = 4;
 
-/// Copies a part of one buffer, from index `first`, to the same index of another one in RAM. Returns the
-/// number of bytes; 0 means that all bytes that both have were copied.
+/// Copies one part of `from`, starting at index `first`, to the same index of `to`. Returns the number of
+/// bytes: 0 if the shorter buffer has no more, or `to` is not in RAM.
 #[cfg(not(feature = "abi-v1"))]
 #[inline(never)]
 pub fn copy(from: UserBuffer, to: UserBuffer, first: u32) -> u32 {

@@ -371,10 +371,10 @@ def judge_attempts(log: Log) -> ConformanceTotals:
     """Count the forbidden accesses that were stopped, and check that the neighbours are undamaged.
 
     The app announces each attempt by a record `try`. The kernel stops it by the fault that the
-    record names or, if it names none, by the right answer; the record `tried` has the outcome."""
+    record names or, if it names none, by refusing the call; the record `tried` has the outcome."""
     totals = ConformanceTotals(lost=_damage_messages(log))
-    own = [record for record in log.records if record.kind in ("try", "tried")]
-    for record, after in zip(own, [*own[1:], None], strict=True):
+    reports = [record for record in log.records if record.kind in ("try", "tried")]
+    for record, after in zip(reports, [*reports[1:], None], strict=True):
         if record.kind != "try":
             continue
         name, pairs = " ".join(record.words), dict(record.pairs)

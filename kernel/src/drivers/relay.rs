@@ -22,9 +22,8 @@
 //! until all is copied. Meanwhile other processes run, and may take buffers away, cancel or end: each part
 //! uses the state of that moment.
 //!
-//! Differences from Tock: there a client of a service that ends is never answered; a client that cancels a
-//! taken request and sends another gets the response to the first one; and several upcalls may report the
-//! same request.
+//! On Tock, a client of a service that ends is never answered, a client that cancels a taken request and
+//! sends another gets the first one's response, and several upcalls may report the same request.
 //!
 //! [`Process::id`]: crate::process::Process::id
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// CoreMark's port to the bare core. It sends the iterations and their cycles to the mailbox, and ends
-// the run without an error only if CoreMark reports that all its checksums are right.
+// CoreMark's port to the bare core. It sends the iterations and their cycles to the mailbox, and
+// ends the run without an error only if CoreMark reports that all its checksums are right.
 #include "coremark.h"
 
 #define MAILBOX ((volatile uint32_t *)0x41130000)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The environment that riscv-tests need, for a bare Ibex. A test runs from SRAM in user or machine
-// mode and ends with an ecall. The number of the failure (0: none) goes to the word after the mailbox,
-// which ends the run. The tests are in the Ibex package, vendor/riscv-tests.
+// mode and ends with an ecall. The number of the failure (0: none) goes to the word after the
+// mailbox, which ends the run. The tests are in the Ibex package, vendor/riscv-tests.
 #pragma once
 // clang-format off
 

@@ -78,12 +78,12 @@ NoPatch = Annotated[
 TREE = Argument(metavar="TREE", help="Your Tock checkout; it is not modified.")
 BUILD = Option(
     metavar="CMD",
-    help="Shell command that builds a kernel in the checkout's top folder; it is remembered. For"
-    f" several layouts it must pass ${LINK_ARGS} to the linker.",
+    help="Shell command that builds a kernel, run in the checkout's top folder; it is remembered."
+    f" To build several links, it must pass ${LINK_ARGS} to the linker.",
 )
 ELF = Option(
     metavar="PATH",
-    help="ELF that CMD builds, relative to the top folder (default: the one ELF that it wrote).",
+    help="ELF that CMD builds, relative to the top folder (default: the only ELF that it wrote).",
 )
 
 

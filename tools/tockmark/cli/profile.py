@@ -138,7 +138,7 @@ def profile_verb(
     functions: Annotated[
         bool, Option("--functions", help="Show the cost of a call of each function.")
     ] = False,
-    whole: Annotated[bool, Option("--whole", help="With --functions: in the whole run.")] = False,
+    whole: Annotated[bool, Option("--whole", help="With --functions: over the whole run.")] = False,
     measured: ProfiledRun,
     output: Annotated[
         Path | None, options.output_option("Folder (default: in build/profile/).")

@@ -72,7 +72,7 @@ OneLanguage = Annotated[
     str, name_option(lambda: catalogues.LANGS, "Language of the apps, c or rust.")
 ]
 MaxCycles = Annotated[
-    int | None, Option(min=1, help="Stop an app after N cycles (default: 200,000,000).")
+    int | None, Option(min=1, help="Stop a boot after N cycles (default: 200,000,000).")
 ]
 Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call interface.")]
 ICaches = Annotated[Switch | None, Option(help="Instruction cache (default: on, then off).")]

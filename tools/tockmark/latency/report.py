@@ -140,20 +140,18 @@ def format_answer(latency: StoredLatency) -> str:
     """Return the main result in words."""
     worst, stage, noun = latency.worst, latency.longest_stage, NOUN[latency.chain]
     loads = {load_waits.name: load_waits for load_waits in latency.loads}
-    never = "; ".join(
-        f"with {lost.what} its upcall did not come within {_time(lost.cycles, latency.clock_hz)};"
-        f" the last stage that ended is '{lost.ended}'"
+    words = "".join(
+        f"With {lost.what}, the upcall of the {noun} may never arrive: it did not come within"
+        f" {_time(lost.cycles, latency.clock_hz)}; the last completed stage was '{lost.ended}'.\n"
         for lost in latency.never
     )
-    words = f"An app may keep another's {noun} waiting for ever: {never}.\n" if never else ""
-    words += "Otherwise, an" if never else "An"
     words += (
-        f" app may keep another's {noun} waiting {_time(worst.cycles, latency.clock_hz)}: with"
-        f" {loads[worst.load].what}, {worst.stages[stage]:,} of them in the stage '{stage}'"
-        f" ({latency.stages[stage]})."
+        f"{'Otherwise, the' if words else 'The'} worst wait for the {noun} is"
+        f" {_time(worst.cycles, latency.clock_hz)}, with {loads[worst.load].what};"
+        f" the stage '{stage}' takes {worst.stages[stage]:,} of them ({latency.stages[stage]})."
     )
     if (alone := loads.get(QUIET)) is not None:
-        words += f" Without load it takes at most {alone.whole.worst:,}."
+        words += f" Without other apps, it is at most {alone.whole.worst:,} cycles."
     return words
 
 

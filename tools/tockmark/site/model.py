@@ -41,14 +41,7 @@ from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
 START = 4096  # bytes at the start of a file that contain its format
-IGNORED = {
-    ".log",
-    ".md",
-    ".txt",
-    ".svg",
-    ".folded",
-    ".html",
-}  # not reported
+IGNORED = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of other files
 FORMATS = {file.FORMAT, profiles.FORMAT}
 WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
 MOST = 8  # at most this many comparisons, with a page each
@@ -110,7 +103,7 @@ class SiteSources:
     """The sources, in the order of the arguments; a folder's files are sorted by path."""
 
     results: list[Named] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)  # names of results that were given by name
+    given_by_name: set[str] = field(default_factory=set)  # names of results
     studies: list[Named] = field(default_factory=list)  # results with figures that others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # a line for each damaged file
@@ -167,7 +160,7 @@ def gather(inputs: Iterable[Path]) -> SiteSources:
             seen.add(path.resolve())
             before = len(sources.results)
             sources.add(path, path.stem, source_format(path))
-            sources.asked |= {named.name for named in sources.results[before:]}
+            sources.given_by_name |= {named.name for named in sources.results[before:]}
     if not sources.every:
         for why in (*sources.problems, *sources.unknown_files):
             raise TockmarkError(why)
@@ -353,7 +346,7 @@ class Site:
         leads = [
             named
             for named in sources.results
-            if named.name in sources.asked or self._is_whole(named)
+            if named.name in sources.given_by_name or self._is_whole(named)
         ]
         self.leads = leads or sources.results
         self.chosen = self._chosen()
@@ -438,7 +431,11 @@ class Site:
     def _chosen(self) -> list[tuple[Named, Named, ChosenPair]]:
         """Return the pairs that an editor chose and whose results are both in a given folder."""
         sources = self.sources
-        named = {entry.name: entry for entry in sources.results if entry.name not in sources.asked}
+        named = {
+            entry.name: entry
+            for entry in sources.results
+            if entry.name not in sources.given_by_name
+        }
         return [
             (named[choice.base], named[choice.new], choice)
             for choice in choices().comparison
@@ -450,15 +447,15 @@ class Site:
         the editor's choices; results given by name with the others. If there are neither choices
         nor two results given by name: all leading results with each other, and kernels at different
         opt-levels."""
-        asked = self.sources.asked
+        given_by_name = self.sources.given_by_name
         of_leads = list(combinations(self.leads, 2))
-        with_two_asked = [pair for pair in of_leads if {side.name for side in pair} <= asked]
-        with_one_asked = [pair for pair in of_leads if {side.name for side in pair} & asked]
-        others = [] if self.chosen or with_two_asked else [*of_leads, *self._other_levels()]
+        both_by_name = [pair for pair in of_leads if {side.name for side in pair} <= given_by_name]
+        one_by_name = [pair for pair in of_leads if {side.name for side in pair} & given_by_name]
+        others = [] if self.chosen or both_by_name else [*of_leads, *self._other_levels()]
         # Pairs with the baseline last: it is not Tock.
         others.sort(key=lambda pair: any(is_baseline(side) for side in pair))
-        every = [(*pair, None) for pair in with_two_asked] + list(self.chosen)
-        every += [(*pair, None) for pair in (*with_one_asked, *others)]
+        every = [(*pair, None) for pair in both_by_name] + list(self.chosen)
+        every += [(*pair, None) for pair in (*one_by_name, *others)]
         pairs_by_names: dict[tuple[str, str], tuple[Named, Named, ChosenPair | None]] = {}
         for base, new, choice in every:
             if (new.name, base.name) not in pairs_by_names:

@@ -328,10 +328,10 @@ class _Runner:
         waiting = [job for job in jobs if not job.done]
         display = Display(waiting)
         pool = ThreadPoolExecutor(self.options.jobs)
-        # Layout by layout, so that an interruption leaves complete ones. Within a layout, long
-        # boots start first, so that no core idles at the end. The two cache settings of a boot are
-        # kept apart, since both wait for the same image. Boots of an earlier log come first of all,
-        # so that an interruption does not lose them.
+        # Run layout by layout, so that an interruption leaves complete ones. Within a layout, boots
+        # of an earlier log come first, so that an interruption does not lose them. Then come the
+        # boots with the first cache setting, then with the second, because both settings of a boot
+        # need the same image. Long boots start first, so that no core idles at the end.
         order = sorted(
             waiting,
             key=lambda job: (

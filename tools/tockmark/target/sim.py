@@ -149,7 +149,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     binary: Path
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
-    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer hangs
+    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # a boot that takes longer hangs
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a slow simulator
     # A boot that prints nothing for this long hangs: more than any whole boot has ever taken.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000

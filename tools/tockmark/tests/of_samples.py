@@ -75,8 +75,8 @@ def logged(
         records.append(f"data instret {count}*{len(samples)}")
     lines: list[str] = []
     for setting in icache:
-        said = None if lang == "c" else lang
-        lines.append(BootMark("time", setting, "time", lang=said).encode())
+        recorded_lang = None if lang == "c" else lang
+        lines.append(BootMark("time", setting, "time", lang=recorded_lang).encode())
         lines += encoded("time", [*records, "end ok"])
     return lines
 
@@ -141,11 +141,11 @@ def judged(
     base: Result,
     new: Result,
     catalogue: Catalogue,
-    known: Spread = CALM,
+    spread: Spread = CALM,
     limits: Limits | None = None,
     allowed: Selection | None = None,
     force: bool = False,
 ) -> Judgement:
     """Judge a result by another and by limits: the default ones unless others are given."""
-    compared = compare(base, new, "new", catalogue, NO_MARGINS, known, force, strict=True)
+    compared = compare(base, new, "new", catalogue, NO_MARGINS, spread, force, strict=True)
     return judge_comparison(compared, limits or load_limits(None, catalogue), allowed)

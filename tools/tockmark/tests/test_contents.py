@@ -82,7 +82,7 @@ def test_a_piece_is_a_function_an_object_or_what_lies_between(tmp_path: Path) ->
 @pytest.mark.parametrize("name", [".data", ".riscv.attributes"])
 def test_a_section_that_is_longer_than_the_file_is_refused(name: str, tmp_path: Path) -> None:
     elf = linked(tmp_path)
-    (number,) = (n for n, one in enumerate(read_elf(elf).sections) if one.name == name)
+    (number,) = (n for n, section in enumerate(read_elf(elf).sections) if section.name == name)
     content = bytearray(elf.read_bytes())
     table = int.from_bytes(content[32:36], "little")
     struct.pack_into("<I", content, table + 40 * number + 20, 1 << 30)

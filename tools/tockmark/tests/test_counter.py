@@ -23,9 +23,9 @@ SAID: dict[CounterName, str] = {
 }
 
 
-def log(said: str, instret: bool, app: str = "loop") -> list[str]:
+def log(begin_values: str, instret: bool, app: str = "loop") -> list[str]:
     """What an app prints of a row with passes."""
-    records = [f"begin proto=1 apps=1 {said}"]
+    records = [f"begin proto=1 apps=1 {begin_values}"]
     for row, cycles in (("time.read inner=1", 300), (f"{app}.empty inner=1000", 12300)):
         records.append(f"bench {row} n=9 passes=1")
         for series in ("", "short_", "long_"):
@@ -35,32 +35,32 @@ def log(said: str, instret: bool, app: str = "loop") -> list[str]:
 
 
 def result(catalogue: Catalogue, counter: CounterName) -> Result:
-    found = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
-    return with_provenance(found, board=SIMULATED, counter=counter)
+    result = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+    return with_provenance(result, board=SIMULATED, counter=counter)
 
 
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_apps_say_what_they_read(counter: CounterName, catalogue: Catalogue) -> None:
-    found = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
-    assert found.provenance.counter == counter
-    assert not found.problems
-    (row,) = (row for row in found.table.values() if row.id == "loop.empty")
+    result = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+    assert result.provenance.counter == counter
+    assert not result.problems
+    (row,) = (row for row in result.table.values() if row.id == "loop.empty")
     assert row.net == 0  # slopes of equal samples
     assert (row.instructions is None) == (counter == "cyclecount")
     assert row.missing_series == []
 
 
 def test_old_apps_say_nothing_and_read_perf(catalogue: Catalogue) -> None:
-    found = of_log(log("", True), catalogue)
-    assert found.provenance.counter == "perf"
-    assert "counter" not in file.text(found)
+    result = of_log(log("", True), catalogue)
+    assert result.provenance.counter == "perf"
+    assert "counter" not in file.text(result)
 
 
 def test_a_row_without_instructions_is_not_whole_where_they_are_counted(
     catalogue: Catalogue,
 ) -> None:
-    found = of_log(log(SAID["perf"], False), catalogue)
-    assert any("loop.empty" in problem for problem in found.problems)
+    result = of_log(log(SAID["perf"], False), catalogue)
+    assert any("loop.empty" in problem for problem in result.problems)
 
 
 def test_apps_that_read_by_different_means_are_a_problem(catalogue: Catalogue) -> None:

@@ -67,16 +67,16 @@ def test_samples_that_hang_together_tell_as_much_as_fewer() -> None:
     )
 )
 def test_a_line_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
-    found = fit_line([x for x, _ in points], [y for _, y in points], held_out=0)
+    fitted = fit_line([x for x, _ in points], [y for _, y in points], held_out=0)
     kept = points[1:]
     expected = reference.linregress([x for x, _ in kept], [y for _, y in kept])
-    assert found is not None
-    assert found.slope == pytest.approx(expected.slope, abs=1e-6)
-    assert found.intercept == pytest.approx(expected.intercept, abs=1e-6)
+    assert fitted is not None
+    assert fitted.slope == pytest.approx(expected.slope, abs=1e-6)
+    assert fitted.intercept == pytest.approx(expected.intercept, abs=1e-6)
     residuals = [y - (expected.intercept + expected.slope * x) for x, y in kept]
-    assert found.residual_sd == pytest.approx(
+    assert fitted.residual_sd == pytest.approx(
         math.sqrt(sum(r * r for r in residuals) / (len(kept) - 2)), abs=1e-5
     )
     x, y = points[0]
     error = y - (expected.intercept + expected.slope * x)
-    assert (found.held_out, found.held_out_error) == pytest.approx((x, error), abs=1e-5)
+    assert (fitted.held_out, fitted.held_out_error) == pytest.approx((x, error), abs=1e-5)

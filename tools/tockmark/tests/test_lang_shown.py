@@ -48,16 +48,16 @@ def test_the_first_screen_has_a_column_for_each_language(both: Result) -> None:
     assert cells(text, "command") == ["1000", "41.7", "1300", "54.2", "1.30"]
     assert cells(text, "memop") == ["70", "2.92", "-", "-", "-"]
     assert cells(text, "sbrk") == ["-", "-", "80", "3.33", "-"]
-    told = " ".join(text.split())
-    assert "Geometric mean 1.30" in told
-    assert "i-cache off" not in told
-    assert "--lang also shows Rust" not in told
+    legend = " ".join(text.split())
+    assert "Geometric mean 1.30" in legend
+    assert "i-cache off" not in legend
+    assert "--lang also shows Rust" not in legend
     alone = table.first_screen([("x/both.json", both)], KNOWN)
     assert "sbrk" not in alone
     assert "--lang also shows Rust" in alone
-    assert f"sha256 {'a' * 12}; apps by" in told
-    assert f"apps by {CC['rust']}; time.read: 179" in told
-    assert f"apps by {CC['c']}; " in told
+    assert f"sha256 {'a' * 12}; apps by" in legend
+    assert f"apps by {CC['rust']}; time.read: 179" in legend
+    assert f"apps by {CC['c']}; " in legend
 
 
 def test_all_rows_have_tables_for_each_language(both: Result) -> None:

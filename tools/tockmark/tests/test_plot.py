@@ -41,8 +41,8 @@ def values(data: Any) -> list[float]:
 def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list[Named]) -> None:
     sheet = figures.draw(named, [name])[name]
     svg = plot.rendered(sheet.figure, "svg").decode()
-    for one in named:
-        assert f"{one.name}: {one.result.provenance.line}" in svg
+    for text in named:
+        assert f"{text.name}: {text.result.provenance.line}" in svg
     for axes in (panel for panel in sheet.panels if panel.axison):
         labelled = [axes.get_xlabel(), axes.get_ylabel()]
         if name == "memory-bandwidth":  # panels of one row and one column share their scales
@@ -87,5 +87,5 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
 def test_the_verb_lists_the_suite() -> None:
     done = CliRunner().invoke(app, ["list"])
     assert done.exit_code == 0
-    known = catalogue.load()
-    assert done.output == listing.list_text(known, known.benchmarks)
+    suite = catalogue.load()
+    assert done.output == listing.list_text(suite, suite.benchmarks)

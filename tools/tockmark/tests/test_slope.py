@@ -32,9 +32,9 @@ def test_all_that_is_in_both_lengths_drops_out(
     )
     empty = Slope(repeated(other + 3 * loop), repeated(other + 5 * loop), 2)
     reading = Reading(repeated(other), other, empty)
-    found = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
-    assert found.own_net == body
-    assert found.single_pass_net == once + cold + body - other
+    series = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
+    assert series.own_net == body
+    assert series.single_pass_net == once + cold + body - other
 
 
 def made(passes: bool = True, factor: int = 1) -> Result:

@@ -22,8 +22,8 @@ COMMITTED = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
 
 @pytest.fixture(scope="module")
 def named() -> list[tuple[str, Result]]:
-    found = [(f"{name}.json", file.load(paths.RESULTS / f"{name}.json")) for name in COMMITTED]
-    return [(name, result.of_lang("c")) for name, result in found]
+    results = [(f"{name}.json", file.load(paths.RESULTS / f"{name}.json")) for name in COMMITTED]
+    return [(name, result.of_lang("c")) for name, result in results]
 
 
 def cells(text: str, words: str) -> list[str]:
@@ -42,7 +42,7 @@ def test_it_fits_and_its_columns_stand_below_each_other(
         assert len(lines) <= 51  # a screen
     rows = [line for line in lines if line.startswith("  ") and line.strip()[0].islower()]
     points = [[at for at, c in enumerate(line) if c == "."] for line in rows]
-    assert any(len(found) > 1 for found in points)
+    assert any(len(layout_points) > 1 for layout_points in points)
 
 
 def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
@@ -51,17 +51,17 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         (words, term) for block in SCREEN.values() for words, term in block.items()
     ]:
         id_, params = single_row(KNOWN, term)
-        found = cells(text, words)
+        figures = cells(text, words)
         rows = [result.table[id_, frozenset(params.items()), True, "c"] for _, result in named]
         rows = [rows[1], rows[2], rows[0]]  # our own stands last
-        assert len(found) == 7
+        assert len(figures) == 7
         for row, at in zip(rows, (0, 2, 5), strict=True):
             assert row.per_op is not None
             assert row.us is not None
-            assert float(found[at]) == pytest.approx(row.per_op, rel=0.0051)
-            assert float(found[at + 1]) == pytest.approx(row.us, rel=0.0051)
-            assert row.per_op < 100 or found[at].isdigit()
-        assert float(found[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
+            assert float(figures[at]) == pytest.approx(row.per_op, rel=0.0051)
+            assert float(figures[at + 1]) == pytest.approx(row.us, rel=0.0051)
+            assert row.per_op < 100 or figures[at].isdigit()
+        assert float(figures[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
 
 
 def test_the_heading_tells_kernels_apart_and_how_they_were_built(
@@ -92,7 +92,7 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     base, new = made.result(KNOWN), made.result(KNOWN, 2)
     on, dearer = base.column(True, "c"), new.column(True, "c")
     assert kernel_mean(on, on, KNOWN) == pytest.approx(1)
-    found = kernel_mean(on, dearer, KNOWN)
+    mean = kernel_mean(on, dearer, KNOWN)
     by_id: dict[str, list[float]] = {}
     for row in base.table.values():
         if row.icache and not row.is_overhead and KNOWN.benchmarks[row.id].touches == "kernel":
@@ -102,6 +102,6 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
             by_id.setdefault(row.id, []).append(log(other.net / row.net))
     assert len(by_id["ipc.bandwidth"]) > len(by_id["syscall.command"]) == 1
     expected = exp(sum(sum(v) / len(v) for v in by_id.values()) / len(by_id))
-    assert found == pytest.approx(expected)
+    assert mean == pytest.approx(expected)
     apps = select(KNOWN, "app")
     assert kernel_mean(base.only(apps).column(True, "c"), dearer, KNOWN) is None

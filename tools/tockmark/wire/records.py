@@ -59,8 +59,8 @@ _PART = re.compile(  # a word or pair of a record, and the space after it
 class BootMark:
     """A mark before and after the output of a boot: what was booted, and with which settings.
 
-    Whoever captures a log writes it. The checksum and the second mark prevent that a boot's cache
-    setting is applied to the output of another boot.
+    The program that captures a log writes it. With the checksum and the second mark, a boot's cache
+    setting is never applied to the output of another boot.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Problem:
 
 
 class Gap(Problem):
-    """A problem after which an app's data no longer belong to its last bench record."""
+    """A loss of lines of an app: `data` after it does not belong to the `bench` before it."""
 
 
 class Cut(Gap):
@@ -324,12 +324,12 @@ class Decoder:
         elif raw.startswith(ESCAPE):
             if START in raw:
                 yield self._damaged_line(raw)
-        elif (own := decode_mark(raw, self._number)) is not None:
-            yield own
-        elif (mark := decode_boot_mark(raw)) is not None:
+        elif (mark := decode_mark(raw, self._number)) is not None:
+            yield mark
+        elif (boot_mark := decode_boot_mark(raw)) is not None:
             yield from self.close()
             self._apps = {}
-            yield mark
+            yield boot_mark
         elif any(start in raw for start in STARTS):
             yield self._damaged_line(raw)
 

@@ -11,8 +11,9 @@
 //! | 15 | all addresses, locked by the boot ROM | everything, but entry 14 comes first |
 //!
 //! The lowest entry that matches decides. Only locked entries bind machine mode, so entry 14 and those
-//! before it do not bind the kernel. For user mode this closes the same memory as machine-mode lockdown.
-//! Lockdown itself would also close applications' memory to the kernel, which reads their buffers.
+//! before it do not bind the kernel. For user mode this closes the same memory as machine-mode
+//! lockdown. Lockdown itself would also close applications' memory to the kernel, which reads their
+//! buffers.
 
 use crate::region::{Region, pmp};
 use crate::sharing::WINDOWS;

@@ -8,7 +8,8 @@
 #
 # On entry, only registers that Rust may overwrite are saved. Rust preserves s0 to s11, and uses neither
 # gp nor tp, so these still have the process's values on the way out. They are saved and loaded only when
-# another process runs next.
+# another process runs next. A system call does not save a0 to a3: the kernel writes its result to their
+# words in the frame. The PMP is not written here, but in Rust, before another process runs (kernel.rs).
 
     .section .text.trap, "ax"
 
@@ -108,7 +109,7 @@ interrupt:
     call  on_interrupt
     j     resume
 
-fault:                          # not a hot path: saves all registers, for the report
+fault:                          # saves all registers, for the report; speed does not matter
     each_argument sw
     each_kept sw, sp
     csrr  t0, mepc
@@ -128,7 +129,7 @@ enter:
     j     restore
 
     .global enter_user
-enter_user:                     # a0: the frame of the first process that runs
+enter_user:                     # a0: the frame of the first process
     li    t0, 0x1800            # mret goes to user mode,
     csrc  mstatus, t0
     li    t0, 0x80              # with interrupts on

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app ctx: the cost of passing a token on. This app is in the first slot, ring.rs in the slots after it;
-//! each notifies the next one and yields. A sample has as many rounds as make up the hops of the catalogue.
+//! The app ctx: the cost of passing a token on. This app is in the first slot, ring.rs in the slots
+//! after it; each notifies the next one and yields. A sample has as many rounds as make up the hops
+//! of the catalogue.
 
 #![no_std]
 #![no_main]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app ipc: the cost of notifying, responding, copying, sharing and finding. This app is the client of
-//! ipc_server.rs; exchange.rs has their protocol, and apps/c/ipc_client.c explains the order of the apps in
-//! flash.
+//! The app ipc: the cost of notifying, responding, copying, sharing and finding. It is the client of
+//! ipc_server.rs; exchange.rs has their protocol, apps/c/ipc_client.c the reason for their order.
 
 #![no_std]
 #![no_main]
