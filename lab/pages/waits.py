@@ -10,9 +10,8 @@ from functools import cache
 from committed import between, committed, number, retired, share_left
 from tables import markdown
 from tockmark.latency import report
-from tockmark.latency.chain import WaitSpread, load_families
+from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, OTHER_STACKS, LoadWaits, StackPart, StoredLatency
-from tockmark.latency.run import read_loads
 from tockmark_lab.folders import DATA
 
 CHANGES = {
@@ -77,7 +76,7 @@ def worst(kernel: str, icache: bool = True) -> str:
 def worst_load(kernel: str, icache: bool = True) -> str:
     """Return the load of the worst wait, in words."""
     latency = load_latency(kernel, icache)
-    return _loads_in_words()[latency.worst.load]
+    return _load(latency, latency.worst.load).what
 
 
 def stage(kernel: str, name: str) -> int:
@@ -127,8 +126,6 @@ def stages(kernel: str) -> str:
     alarm."""
     latency = load_latency(kernel)
     alone, with_load = (_load(latency, name) for name in (report.QUIET, latency.worst.load))
-    family = next(family for family in load_families() if family.name == latency.family)
-    descriptions = {stage.name: stage.what for stage in family.stage}
     heads = [
         "stage",
         "what happens",
@@ -146,7 +143,7 @@ def stages(kernel: str) -> str:
             f"{with_load.stages[name].worst:,}",
             f"{latency.worst.stages[name]:,}",
         ]
-        for name, what in descriptions.items()
+        for name, what in latency.stages.items()
     ]
     whole = with_load.whole
     last = (
@@ -200,19 +197,14 @@ def instruction_change(name: str, row: str) -> str:
 
 
 def _by_load(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:
-    names = [load.name for latency in of.values() for load in latency.loads]
-    names += [lost.name for latency in of.values() for lost in latency.never]
+    names = {load.name: load.what for latency in of.values() for load in latency.loads}
+    names |= {lost.name: lost.what for latency in of.values() for lost in latency.never}
     rows = (
-        [_loads_in_words()[name], *(_cell(latency, name) for latency in of.values())]
-        for name in dict.fromkeys(names)
+        [what, *(_cell(latency, name) for latency in of.values())]
+        for name, what in names.items()
         if only is None or name in only
     )
     return markdown(["load", *of], rows)
-
-
-@cache
-def _loads_in_words() -> dict[str, str]:
-    return {load.name: load.what for load in read_loads()}
 
 
 def _part(part: StackPart) -> Iterator[str]:
