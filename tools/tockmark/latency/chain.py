@@ -16,7 +16,7 @@ error.
 
 A point that is not passed between its neighbours was passed for an earlier alarm or interrupt, so
 its stage took no time. A point that no alarm of a load passed is an error. The stages add up to the
-whole. The number of alarms for which each point was passed shows which stages are real.
+whole. Each stage also has the number of alarms that passed its point.
 
 The timeline of `profile --perfetto` also shows the stages of alarms. Its trace has every
 instruction, so a point is passed when its instruction leaves the decode stage. The trace has no due

@@ -12,11 +12,11 @@ two ways:
   differences. All its samples take the same path, so the number of reads from one to the next is
   constant. The reads whose differences are the samples of the row, in order, are its own.
 
-The charges of a sample add up to its cycles; a trace in which they do not is an error. A run of
-tm_sample that the trace cuts off is skipped. An instruction is charged its cycle in the decode
-stage, and its waits before that. Two waits are charged to the previous instruction, which caused
-them: a load or store in flight, and the refill after a jump, a branch or a return from a trap.
-docs/profiling.md explains the phases.
+The cycles in a sample must add up to the app's figure, or it is refused. A run of tm_sample that
+the trace cuts off is skipped. An instruction is charged its cycle in the decode stage, and its
+waits before that. Two waits are charged to the previous instruction, which caused them: a load or
+store in flight, and the refill after a jump, a branch or a return from a trap. docs/profiling.md
+explains the phases.
 """
 
 import re
