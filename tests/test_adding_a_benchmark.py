@@ -67,4 +67,4 @@ def test_the_new_benchmark_appears_in_the_list_of_benchmarks(copy: Path) -> None
     )
     (copy / "tools" / "refreshed.py").write_text(program)
     new = scratch.run(copy, "refreshed").stdout
-    assert "\n- `loop.divide`: 1000 iterations of a loop that divides" in new
+    assert "\n| `loop.divide` | 1000 iterations of a loop that divides" in new

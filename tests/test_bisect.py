@@ -154,7 +154,7 @@ def test_an_unusable_good_or_bad_commit_is_one_line(user: User, dear: str) -> No
     ("limit", "row", "error"),
     [
         ("2 %", ROW, "limit"),
-        ("+nan", ROW, "is no limit"),
+        ("+nan", ROW, "is not a limit"),
         ("+2", "syscall", "'syscall' names "),
         ("+2", "syscal.command", "names no row"),
     ],

@@ -152,7 +152,7 @@ def test_a_planted_delay_is_found_in_its_stage(
         assert [row.row.params["of"] for row in longer] == [*report.WHICH]
         assert all(row.where.startswith(f"{stage} ") for row in longer)
     assert measurement.longest_stage == stage
-    assert f"in the stage '{stage}'" in format_answer(measurement)
+    assert f"the stage '{stage}' takes" in format_answer(measurement)
     # Under load, an alarm may become due when part of the delay is over.
     assert grown.pop(stage) > DELAY * (0.5 if stage in LOADS else 0.8)
     assert max(grown.values()) < DELAY / 10
@@ -167,7 +167,7 @@ def test_a_planted_delay_of_a_sent_line_is_found_in_its_stage(planted: KernelElf
         grown = {
             name: waits.worst - before.stages[name].worst for name, waits in after.stages.items()
         }
-        assert f"in the stage '{stage}'" in format_answer(measurement)
+        assert f"the stage '{stage}' takes" in format_answer(measurement)
         assert (
             sum(measurement.worst.stages.values()) == measurement.worst.cycles == after.whole.worst
         )

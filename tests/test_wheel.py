@@ -163,7 +163,7 @@ def test_results_and_caches_are_in_the_users_folders(installed: Installed, measu
             "judge --base kernel.elf --head other.elf --only syscall.command --icache on -o judged",
             "opt/baseline-3.json",
         ),
-        ("latency --loads nothing --alarms 6 -o waits.json", "An app may keep"),
+        ("latency --loads nothing --alarms 6 -o waits.json", "The worst wait"),
         ("profile irq.upcall:core=busy --perfetto trace.json", "slices on 7 tracks"),
         ("doctor", "place"),
         ("help boards-and-simulator", "Boards"),
@@ -207,7 +207,7 @@ def test_a_feature_of_the_checkout_is_refused_in_one_line(installed: Installed) 
         check=False,
     )
     assert done.returncode == 2
-    assert "clone tockmark, and run `make kernel-nexys" in done.stderr
+    assert "make kernel-nexysvideo" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
