@@ -38,7 +38,7 @@ def over_sizes(result: Result) -> dict[tuple[str, bool | None], float]:
     return {(s.label, s.icache): s.line.slope for s in sweeps_by_key if s.label.startswith("mem.")}
 
 
-@pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
+@pytest.mark.parametrize(("first", "other"), list(combinations(RUNS, 2)))
 def test_slopes_agree_between_kernels(first: str, other: str) -> None:
     here, there = over_passes(result(first)), over_passes(result(other))
     assert here.keys() == there.keys()
@@ -52,7 +52,7 @@ def test_slopes_agree_between_kernels(first: str, other: str) -> None:
     assert len(differing) <= 1, differing
 
 
-@pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
+@pytest.mark.parametrize(("first", "other"), list(combinations(RUNS, 2)))
 def test_sweeps_of_the_memory_agree_between_kernels(first: str, other: str) -> None:
     here, there = over_sizes(result(first)), over_sizes(result(other))
     assert here.keys() == there.keys()

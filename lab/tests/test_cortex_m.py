@@ -74,8 +74,8 @@ def test_no_count_of_the_stand_in_is_stored_or_shown(ran: Result, output: str, o
     assert not ran.provenance.has_figures
     assert {(row.cycles, row.instret) for row in ran.rows} == {(None, None)}
     assert '"cycles_runs"' not in (out / "result.json").read_text()
-    assert output.startswith("What ran, without figures")
-    for words in ("neither Tock nor our baseline", "not timing-valid"):
+    assert output.startswith("Rows that ran (no figures)")
+    for words in ("neither Tock nor the baseline", "not timing-valid"):
         assert words in " ".join(output.split())
         assert words in " ".join(tockmark("table", "--all", out / "result.json").split())
 

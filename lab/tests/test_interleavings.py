@@ -102,7 +102,9 @@ def test_a_kernel_that_loses_or_doubles_an_upcall_is_detected(tmp_path: Path) ->
     assert len(at) == sum(distance > 0 for distance in sweeps[lost].distances)
     (line,) = sweeps[other].lines()
     assert ": console, then alarm: sleeps for good, " in line
-    left = [what for what in sweeps[doubled].wrong if what.endswith(": what comes: left-over")]
+    left = [
+        what for what in sweeps[doubled].wrong if what.endswith(": an unknown event: left-over")
+    ]
     assert {what.partition(":")[0] for what in left} >= {"alarm, then first sender"}
     assert list(sweeps[spared].lines()) == []
 
