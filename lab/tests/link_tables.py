@@ -100,9 +100,9 @@ def _cell(shares: tuple[float, float]) -> str:
     return " / ".join(f"{share * 100:.0f} %" for share in shares)
 
 
-def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
-    """Return a kernel's trials as a row of the table."""
-    trials = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
+def row_of(source: str, more: tuple[Path, ...] = ()) -> str:
+    """Return the table's row of a kernel's trials."""
+    trials = [trial(seed, source, more=more)[0] for seed in range(TRIALS)]
     codes = Counter(run.judgement.exit_code for run in trials)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
     if warned := sum(run.judgement.limit is Limit.SOFT for run in trials):
@@ -114,7 +114,7 @@ def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
         [look[1] for look in looks],
         [sum(row.in_doubt for row in run.judgement.rows) for run in trials],
     ]
-    return f"| {of} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
+    return f"| {source} | {ended} | " + " | ".join(map(_spanned, figures)) + " |"
 
 
 def _figures(row: RowVerdict) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutations of JSON files that keep their structure: most results are still valid JSON with an
-entry missing, added or changed."""
+"""Mutations of JSON files. Most mutated files are still valid JSON, with an entry missing, added
+or changed."""
 
 import json
 import random
@@ -61,7 +61,7 @@ def replace_value(rng: random.Random, place: Place, every: list[Place]) -> None:
 
 
 def copy_value(rng: random.Random, place: Place, every: list[Place]) -> None:
-    """Copy a value over another one."""
+    """Replace a value by a copy of another one."""
     (inside, name), (other, there) = place, rng.choice(every)
     inside[name] = json.loads(json.dumps(other[there]))
 
@@ -126,20 +126,20 @@ def change(rng: random.Random, data: Any) -> None:
 
 
 def mutated(rng: random.Random, text: str) -> str:
-    """Return a file with some changes; one in ten is not JSON or has a key twice."""
+    """Return a file with some changes. One in ten is not JSON or has a key twice."""
     data = json.loads(text)
     change(rng, data)
-    made = json.dumps(data, ensure_ascii=rng.random() < 0.5)
+    content = json.dumps(data, ensure_ascii=rng.random() < 0.5)
     if rng.random() < 0.9:
-        return made
-    at = rng.randrange(len(made))
+        return content
+    at = rng.randrange(len(content))
     return rng.choice(
         [
-            made[:at],
-            made[:at] + chr(rng.randrange(256)) + made[at + 1 :],
-            made.replace('"id":', '"id": 1, "id":', 1),
-            made.replace("1", "9" * 5000, 1),
-            "[" * 100_000 + made,
-            made + made,
+            content[:at],
+            content[:at] + chr(rng.randrange(256)) + content[at + 1 :],
+            content.replace('"id":', '"id": 1, "id":', 1),
+            content.replace("1", "9" * 5000, 1),
+            "[" * 100_000 + content,
+            content + content,
         ]
     )

@@ -49,7 +49,7 @@ def _tail(rng: Rng, shape: tuple[int, int]) -> Floats:
 
 
 def _two(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Return two plateaus, chosen per sample at random: no median is right."""
+    """Return two plateaus, chosen at random per sample, so no median is right."""
     draws: Floats = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
     return draws
 
@@ -73,21 +73,21 @@ NOISES: dict[str, Draw] = {
 def side(
     rng: Rng, noise: Draw, n: int, rows: int = ROWS, planted: float = 0, still: bool = False
 ) -> list[Value]:
-    """Return the values of one result: rows of n samples without the cold one, more expensive by a
-    share of the net. `still`: as on a simulator, without variation."""
+    """Return the values of one result: rows of n samples without the cold one. `planted` is the
+    added share of the net. `still`: no variation, as on a simulator."""
     share = DEVIATION / RAW
     net = round((RAW - READ) * (1 + planted))
     if still:
         return [Value((net,))] * rows
-    read = _taken(READ * (1 + share * noise(rng, (1, n - 1))))[0]
+    read = _rounded(READ * (1 + share * noise(rng, (1, n - 1))))[0]
     passes = []
-    for raw in _taken(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
+    for raw in _rounded(net + READ + DEVIATION * noise(rng, (rows, n - 1))):
         own = steady_median(raw) - steady_median(read)
         passes.append(Value((own,), medians_by_layout=(((1, raw), (-1, read)),)))
     return passes
 
 
-def _taken(samples: Floats) -> list[tuple[int, ...]]:
+def _rounded(samples: Floats) -> list[tuple[int, ...]]:
     return [tuple(sample) for sample in np.rint(samples).astype(int).tolist()]
 
 
@@ -108,7 +108,7 @@ def judged(
 def draws(
     noise: Draw, n: int, many: int, planted: float = 0, seed: int = 1, rows: int = ROWS
 ) -> Iterator[list[Change]]:
-    """Yield `many` comparisons."""
+    """Yield the changes of `many` comparisons."""
     rng = np.random.default_rng(seed)
     for _ in range(many):
         base = side(rng, noise, n, rows)
@@ -116,8 +116,8 @@ def draws(
 
 
 def alarms(changes: Sequence[Change]) -> tuple[bool, bool]:
-    """Return whether the interval of any unchanged row excludes no change, and whether any is
-    wholly beyond the limit."""
+    """Return whether any interval of unchanged rows excludes a change of zero, and whether any is
+    completely beyond the limit."""
     other = any(interval.low > 1 or interval.high < 1 for interval in changes)
     return other, any(interval.low > 1 + LIMIT for interval in changes)
 

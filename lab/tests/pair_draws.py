@@ -61,18 +61,18 @@ def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> N
         base, head = (
             RelinkInputs.unpacked(tar, folder / str(side), linkers) for side, tar in enumerate(tars)
         )
-        made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
+        pairing = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
         for side, which in enumerate(("base", "head")):
-            simulated = Simulated(f"{name}-{which}", PairedSide(made, side), settings, FOLDER)
+            simulated = Simulated(f"{name}-{which}", PairedSide(pairing, side), settings, FOLDER)
             result = merge_layouts(simulated.measured(0, pairs, wanted))
             write_whole({FOLDER / f"{name}-{which}.json": file.text(result)})
-        moved = sum(len(pair.moved) for pair in made.made)
-        print(f"{name}: {len(made.links.changed)} sections changed, {moved} at another address")
+        moved = sum(len(pair.moved) for pair in pairing.made)
+        print(f"{name}: {len(pairing.links.changed)} sections changed, {moved} at another address")
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Both sides of a change, with the same number of pairs."""
+    """The results of both sides of a change, with the same number of pairs."""
 
     name: str
     results: tuple[Result, Result]
@@ -101,7 +101,7 @@ class Draw:
         return moved_rows
 
     def limits(self) -> list[Limit]:
-        """Return the limit that the cycles exceed by one pair alone, for each pair."""
+        """Return for each pair the limit that the cycles exceed, judged by this pair alone."""
         largest_limits = []
         for number in range(layouts(self.results[0])):
             base, head = (
@@ -114,15 +114,14 @@ class Draw:
         return largest_limits
 
 
-def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
-    """Return the share of draws of `pairs` pairs that find a row made more expensive by PLANTED."""
+def share_detected(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
+    """Return the share of draws, of `pairs` pairs each, that detect PLANTED in a row."""
     hits = [hit for row in rows for hit in is_found(*row, pairs)]
     return f"{np.mean(hits):.0%} of {len(hits)}" if hits else "-"
 
 
 def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
-    """Return, per draw, whether its pairs find a row that is more expensive by PLANTED in addition
-    to the change itself."""
+    """Return for each draw whether its pairs detect PLANTED, added to the nets of the head."""
     spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
@@ -130,10 +129,10 @@ def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
     nets = np.exp(logs_of(head.nets) - differences.mean()) * (1 + PLANTED)
     hits = []
     for first in range(0, len(base.nets) - pairs + 1, pairs):
-        some = slice(first, first + pairs)
-        subset = replace(base, nets=base.nets[some], links=pairs)
-        two = replace(head, nets=tuple(map(float, nets[some])), links=pairs)
-        hits.append(change_of_cycles(subset, two, spread).low > 1)
+        drawn = slice(first, first + pairs)
+        unchanged = replace(base, nets=base.nets[drawn], links=pairs)
+        changed = replace(head, nets=tuple(map(float, nets[drawn])), links=pairs)
+        hits.append(change_of_cycles(unchanged, changed, spread).low > 1)
     return hits
 
 
@@ -159,7 +158,7 @@ def table(names: Sequence[str]) -> str:
             spread = sorted(
                 float(np.std(differences, ddof=1)) * 100 for differences in several
             ) or [0]
-            shares = [found_in(rows, pairs) for pairs in (1, MOST)]
+            shares = [share_detected(rows, pairs) for pairs in (1, MOST)]
             lines.append(
                 f"| {name}, {layouts(draw.results[0])} | {'on' if icache else 'off'} |"
                 f" {len(rows)}, {same} | {median(means):.2f}, {means[-1]:.2f} |"

@@ -42,14 +42,14 @@ def git(tree: Path, *command: str) -> bytes:
 
 
 def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
-    """Return commit and date of a branch since a day, newest first."""
+    """Return the commits of a branch since a day with their dates, the newest first."""
     log = ("log", "--first-parent", "--format=%H %cs", f"--since={since}T00:00:00Z", newest)
     lines = git(tree, *log).decode().splitlines()
     return [(line.split()[0], line.split()[1]) for line in lines]
 
 
 def heads(tree: Path, refs: str, since: date) -> list[tuple[str, str]]:
-    """Return commit and date of what refs name, newest first."""
+    """Return the commits of refs with their dates, the newest first."""
     show = (
         "for-each-ref",
         "--sort=-committerdate",
@@ -66,11 +66,11 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 def takes(tree: Path, commit: str) -> tuple[str, str]:
     """Return which parts of the patch a commit takes, and why it does not take the others."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made, "tock")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary, "tock")
         archive = git(tree, "archive", "--format=tar", "--prefix=tock/", commit, "--", *SOURCES)
         with tarfile.open(fileobj=BytesIO(archive)) as packed:
-            packed.extractall(made, filter="data")
+            packed.extractall(temporary, filter="data")
         before = contents(folder)
         try:
             done = apply_patch(folder)

@@ -17,7 +17,7 @@ from tockmark_lab import conformance
 from tockmark_lab.conformance import AttackCase, VictimShare
 from tockmark_lab.folders import LAB
 
-UNDONE = {  # file, its text, a text that lets an app take too much, the case that detects it
+UNDONE = {  # file, its text, a text that lets an app take too much, the case that detects this
     "a write keeps the turn for lines behind it": (
         "drivers/console.rs",
         "let first = turn.process + 1;",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages' blocks on boards that others measured, and on the cost of libraries."""
+"""The pages' blocks about measurements by others on boards, and about the cost of libraries."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_cost_of_a_library_is_shown(tmp_path: Path) -> None:
-    """File `more` has a tenth more cycles per call, and lacks one row of the first file."""
+    """File `more` has a tenth more cycles per call, and one row less than the first file."""
     base = ROOT / "results" / "rust" / "assembly.json"
     result = file.load(base)
     rows = tuple(slower(row) for row in result.rows if row.id != "syscall.brk")

@@ -105,13 +105,13 @@ def test_the_test_rom_reaches_the_kernel_by_the_manifest(tmp_path: Path) -> None
 
 
 def test_without_a_manifest_nothing_starts(tmp_path: Path) -> None:
-    """Check that the test above can fail: the simulator's image has no manifest."""
+    """The test above can fail: the simulator's image has no manifest."""
     assert boot(tmp_path, TEST_ROM, "earlgrey-sim")[:2] == (LOCKED_UP, "")
 
 
 def test_the_kernel_does_not_start_behind_the_product_rom(tmp_path: Path) -> None:
-    """The ROM enters the kernel, whose first PMP writes remove its own permission to execute. This
-    is why docs/boards-and-simulator.md says that it boots only from the test ROM."""
+    """The first PMP writes of the kernel remove its own permission to execute. So it boots only
+    from the test ROM, as docs/boards-and-simulator.md states."""
     code, output, end = boot(tmp_path, ROM_OF_THE_PRODUCT)
     assert (code, output) == (LOCKED_UP, "")
     assert "at pc=0x2000" in end

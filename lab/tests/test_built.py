@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Build products contain no folder names, so they have the same SHA-256 in every folder; and the
-page has the kernels' sizes. Needs `make build`. How to compare builds in two folders:
-docs/boards-and-simulator.md."""
+"""Build products contain no folder names, so they have the same SHA-256 in every folder, and the
+page has the kernels' sizes. Needs `make build`. docs/boards-and-simulator.md describes how to
+compare builds in two folders."""
 
 import re
 import sys

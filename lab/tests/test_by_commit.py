@@ -238,8 +238,8 @@ def test_the_largest_jump_represents_a_pair_of_commits() -> None:
     )
     named = [(jump.row.split()[0], jump.change) for jump in commits.largest(data.jumps())]
     assert named == [("syscall.memop", 44), ("syscall.command", -44)]
-    some = commits.largest(data.jumps(), ["syscall.brk icache=off"])
-    assert [jump.change for jump in some] == [-10]
+    largest = commits.largest(data.jumps(), ["syscall.brk icache=off"])
+    assert [jump.change for jump in largest] == [-10]
 
 
 def test_a_commit_outside_the_mainline_makes_no_jump() -> None:

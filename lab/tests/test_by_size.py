@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lines through sizes, checked at a size that was held out of the fit: planted lines, and the lines
+"""Lines through sizes, checked at a size that the fit did not use: planted lines, and the lines
 of the page."""
 
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A campaign over the commits of a made-up repository. Each commit's message says its cost and
-whether it boots. Nothing is simulated."""
+"""A campaign over the commits of a made-up repository. Each commit's message has its cost, or
+states that it does not boot. Nothing is simulated."""
 
 import json
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The whole chip in RTL: its page has the committed counts, its files are listed in the order of
-their use, and a chip that is built counts as when it was committed."""
+"""The whole chip in RTL. Its page has the committed counts, its files are listed in the order of
+their use, and a chip that is built still has the committed counts."""
 
 import subprocess
 import sys

@@ -32,7 +32,7 @@ REGISTER = 31 << 15
 
 
 def checked() -> list[str]:
-    """Return the numbers of the checks in the C code."""
+    """Return the numbers of the rules that the C code checks."""
     reports: list[str] = []
     for path in sorted(SOURCES.rglob("*.c")):
         text = path.read_text()

@@ -2,8 +2,8 @@
 """Other cores of the simulated machine: the configurations equal Ibex's package, and a
 core from a user's folder runs behind the documented interface under its own name.
 
-The user's core here is the packaged Ibex with only eight PMP regions, which no configuration has,
-so it runs the kernel for eight regions."""
+The user's core here is the packaged Ibex with only eight PMP regions. No configuration has these,
+and it runs the kernel for eight regions."""
 
 import importlib.util
 import subprocess
@@ -43,11 +43,11 @@ def script() -> Any:
 
 
 def test_the_configurations_equal_the_packages(tmp_path: Path) -> None:
-    made = script()
-    configurations = made.configurations(IBEX)
+    cores = script()
+    configurations = cores.configurations(IBEX)
     assert set(configurations) == NAMES
     for name, parameters in configurations.items():
-        made.write(name, IBEX, tmp_path)
+        cores.write(name, IBEX, tmp_path)
         core = read_core(tmp_path / "earlgrey-sim")
         assert core is not None
         assert (core.name, core.foreign) == (name, False)
@@ -55,21 +55,21 @@ def test_the_configurations_equal_the_packages(tmp_path: Path) -> None:
         assert core.icache == bool(parameters["ICache"])
         assert core.bitmanip == parameters["RV32B"].partition("RV32B")[2].lower()
         constants = (tmp_path / "core_config.sv").read_text()
-        for key, value in parameters.items():  # the package's settings, with our own ones on each
-            wanted = made.OURS.get(key, value)
+        for key, value in parameters.items():  # the package's settings; OURS replaces some of them
+            wanted = cores.OURS.get(key, value)
             if key != "RV32E":
                 assert f" {key} = {wanted};" in constants.replace("1'b", ""), (name, key)
     assert sum(bool(settings["PMPEnable"]) for settings in configurations.values()) == 5
 
 
 def test_one_feature_can_be_changed(tmp_path: Path) -> None:
-    made = script()
-    named = "maxperf-pmp-bmfull-icache"  # the longest name that matches counts
-    before = made.parameters_of(named, IBEX)
-    after = made.parameters_of(f"{named}-no-WritebackStage-RV32MFast", IBEX)
+    cores = script()
+    named = "maxperf-pmp-bmfull-icache"  # the longest matching name counts
+    before = cores.parameters_of(named, IBEX)
+    after = cores.parameters_of(f"{named}-no-WritebackStage-RV32MFast", IBEX)
     changed = {"WritebackStage": 0, "RV32M": "ibex_pkg::RV32MFast"}
     assert after == before | changed != before
-    assert made.parameters_of("small-with-BranchPredictor", IBEX)["BranchPredictor"] == 1
+    assert cores.parameters_of("small-with-BranchPredictor", IBEX)["BranchPredictor"] == 1
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_an_invalid_core_is_refused(tmp_path: Path, core: str, why: str) -> None
 
 def users_core() -> Path:
     """Make a user's folder: a list of files, the core's features, and the module sim_core."""
-    made = script()
-    parameters = made.parameters_of("maxperf-pmp-no-WritebackStage-no-BranchTargetALU", IBEX) | {
+    cores = script()
+    parameters = cores.parameters_of("maxperf-pmp-no-WritebackStage-no-BranchTargetALU", IBEX) | {
         "PMPNumRegions": 8
     }
     ip = IBEX / "vendor" / "lowrisc_ip"
@@ -110,10 +110,10 @@ def users_core() -> Path:
         *(str(IBEX / "rtl" / "ibex_pkg.sv"), "config.sv", "sim_core.sv"),
     ]
     FOLDER.mkdir(parents=True, exist_ok=True)
-    made.put(FOLDER / "files.f", "".join(f"{line}\n" for line in files))
-    made.put(FOLDER / "config.sv", made.package(parameters))
-    made.put(FOLDER / "sim_core.sv", (BOARD / "rtl" / "ibex_2025" / "sim_core.sv").read_text())
-    made.put(FOLDER / "core.toml", 'bitmanip = "none"\npmp_regions = 8\nicache = false\n')
+    cores.put(FOLDER / "files.f", "".join(f"{line}\n" for line in files))
+    cores.put(FOLDER / "config.sv", cores.package(parameters))
+    cores.put(FOLDER / "sim_core.sv", (BOARD / "rtl" / "ibex_2025" / "sim_core.sv").read_text())
+    cores.put(FOLDER / "core.toml", 'bitmanip = "none"\npmp_regions = 8\nicache = false\n')
     return FOLDER
 
 

@@ -96,7 +96,7 @@ def built() -> None:
 
 
 def test_all_ways_give_the_right_answer(built: None, tmp_path: Path) -> None:
-    """A wrong answer is an error of its row; a way that was not taken has no row."""
+    """A wrong answer would be an error of its row; a way that did not run would have no row."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.seal,crypto.command", "--icache", "off", "--lang", "c")
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
@@ -104,17 +104,17 @@ def test_all_ways_give_the_right_answer(built: None, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     result = file.load(out)
-    (some,) = ways(result)
-    assert some.measured == list(WAYS)
-    for way in some.measured[1:]:
-        assert tuple(some.more(way)) == SIZES
-        assert all(more > 0 for more in some.more(way).values()), way
-    assert some.line("ipc") is not None
+    (costs,) = ways(result)
+    assert costs.measured == list(WAYS)
+    for way in costs.measured[1:]:
+        assert tuple(costs.more(way)) == SIZES
+        assert all(more > 0 for more in costs.more(way).values()), way
+    assert costs.line("ipc") is not None
     assert "driver, one is cheaper than driver, four crossings at every size" in blocks(result)
 
 
 def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
-    """The default kernel has no crypto driver; its boot says so and is complete."""
+    """The default kernel has no crypto driver. Its boot reports this and is complete."""
     out = tmp_path / "crypto.json"
     only = ("--only", "crypto.command", "--icache", "off", "--samples", "9")
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", str(CATALOGUE), *only]
@@ -151,11 +151,11 @@ def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("icache", [True, False])
 def test_ways_cross_where_their_costs_do(icache: bool) -> None:
-    """In the committed result, at measured sizes well away from the crossing."""
-    some = Ways(file.load(DATA / "baseline.json"), icache)
-    assert len(some.crossings()) == 6  # four ways in addition to the app's own
-    for (first, second), at in some.crossings().items():
-        low, high = some.seal(first), some.seal(second)
+    """Check the committed result, at measured sizes not near the crossing."""
+    costs = Ways(file.load(DATA / "baseline.json"), icache)
+    assert len(costs.crossings()) == 6  # four ways in addition to the app's own
+    for (first, second), at in costs.crossings().items():
+        low, high = costs.seal(first), costs.seal(second)
         for size in SIZES:
             if at is None or size < at / 2:
                 assert low[size] < high[size], (first, second, size)
@@ -164,12 +164,12 @@ def test_ways_cross_where_their_costs_do(icache: bool) -> None:
 
 
 def test_the_work_is_the_same_on_every_kernel() -> None:
-    """A decapsulation in the app retires the same instructions on every kernel; a service adds to
-    them."""
+    """A decapsulation in the app retires the same instructions on every kernel. A service adds
+    more."""
     for path in sorted(DATA.glob("*.json")):
-        for some in ways(file.load(path)):
-            own = some.decapsulate("app", instructions=True)
+        for costs in ways(file.load(path)):
+            own = costs.decapsulate("app", instructions=True)
             assert own is None or abs(own - 1_929_351) <= 3, path
-            for way in some.measured[1:]:
-                beyond = some.decapsulate_more(way, instructions=True)
+            for way in costs.measured[1:]:
+                beyond = costs.decapsulate_more(way, instructions=True)
                 assert beyond is None or 1_000 < beyond < 20_000, (path, way)

@@ -72,25 +72,25 @@ def recorded() -> list[Stream]:
     return [Stream(boots[name], None, tuple(recorded_rows[name])) for name in RECORDED]
 
 
-def made() -> Stream:
+def named_stream() -> Stream:
     """Return a stream that names its image."""
     (boot,) = (boot for boot in KNOWN.boots() if boot.name == "loop")
     return Stream(boot, OWN, (HELLO, *boot_lines()))
 
 
-STREAMS = [*recorded(), made()]
+STREAMS = [*recorded(), named_stream()]
 
 Damage = Callable[[bytes, random.Random], bytes]
 
 
-def some(data: bytes, rng: random.Random, most: int) -> tuple[int, int]:
-    """Return a random slice of at most this many bytes."""
+def random_slice(data: bytes, rng: random.Random, most: int) -> tuple[int, int]:
+    """Return start and end of a random slice of at most `most` bytes."""
     start = rng.randrange(len(data))
     return start, min(len(data), start + rng.randint(1, most))
 
 
 def dropped(data: bytes, rng: random.Random) -> bytes:
-    start, end = some(data, rng, rng.choice([1, 10, 200]))
+    start, end = random_slice(data, rng, rng.choice([1, 10, 200]))
     return data[:start] + data[end:]
 
 
@@ -111,19 +111,19 @@ def digits(data: bytes, rng: random.Random) -> bytes:
 
 
 def repeated(data: bytes, rng: random.Random) -> bytes:
-    start, end = some(data, rng, rng.choice([1, 60, 600]))
+    start, end = random_slice(data, rng, rng.choice([1, 60, 600]))
     return data[:end] + data[start:end] + data[end:]
 
 
 def moved(data: bytes, rng: random.Random) -> bytes:
     """Move a piece to a later position."""
-    start, end = some(data, rng, rng.choice([1, 60, 600]))
+    start, end = random_slice(data, rng, rng.choice([1, 60, 600]))
     rest = data[:start] + data[end:]
     at = rng.randint(start, len(rest))
     return rest[:at] + data[start:end] + rest[at:]
 
 
-def of_lines(data: bytes, rng: random.Random) -> bytes:
+def lines_damaged(data: bytes, rng: random.Random) -> bytes:
     """Lose, double or swap whole lines."""
     lines = data.splitlines(keepends=True)
     at = rng.randrange(len(lines) - 1)
@@ -149,13 +149,13 @@ def rebooted(data: bytes, rng: random.Random) -> bytes:
 
 
 def behind_another(data: bytes, rng: random.Random) -> bytes:
-    """Put the end of another boot of the same app, or a whole one, in front."""
-    other = sent(*boot_lines(image=OTHER, boot="elsewhere"))
+    """Put another boot of the same app, or only its end, in front."""
+    other = sent(*boot_lines(image=OTHER, boot="other"))
     return other[rng.choice([0, rng.randrange(len(other))]) :] + data
 
 
 DAMAGES: list[Damage] = [
-    dropped, flipped, digits, repeated, moved, of_lines, cut, mixed, rebooted
+    dropped, flipped, digits, repeated, moved, lines_damaged, cut, mixed, rebooted
 ]  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def numbers(row: Row) -> dict[str, tuple[int, ...]]:
 
 
 def check(stream: Stream, clean: Result, faulty: Result) -> bool:
-    """Compare a result with the result of the undamaged stream; return whether anything is
+    """Compare a result with the result of the undamaged stream. Return whether anything is
     missing."""
     rows = {row_key(row.id, row.params): numbers(row) for row in clean.rows}
     got = {}
@@ -183,11 +183,11 @@ def check(stream: Stream, clean: Result, faulty: Result) -> bool:
             assert samples == rows[key][name], f"{row.label}: {name}"
         if row.icache is not None:  # rows of an unknown setting are not compared
             got[key] = numbers(row)
-    gone = got != rows
-    assert not gone or faulty.incomplete
+    is_missing = got != rows
+    assert not is_missing or faulty.incomplete
     print_first(faulty.incomplete)
     assert incomplete_code(faulty) == (INCOMPLETE if faulty.incomplete else OK)
-    return gone
+    return is_missing
 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.boot.name}-{stream.image}")

@@ -55,7 +55,7 @@ def test_five_sentences_open_the_page_each_with_its_command() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
     done = run_command(command)
-    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link failed
+    assert done.returncode in (0, 1), done.stderr  # 1: a null control of a link failed
     assert done.stdout
     assert not done.stderr
 
@@ -123,7 +123,7 @@ def test_kernels_have_the_level_in_their_files_name() -> None:
 
 @pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
 def test_a_profile_has_the_cycles_of_its_rows_samples(run: CommittedResult) -> None:
-    """So it explains the row's figure. Only with the i-cache off: with it on, samples differ."""
+    """So the profile explains the row's figure. With the i-cache on, samples differ."""
     own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
     assert len(own) >= 3
     for profile in own:
@@ -182,7 +182,7 @@ def test_the_bisection_agrees_with_the_runs() -> None:
 
 
 def test_the_campaign_agrees_with_the_bisection() -> None:
-    """Both measured some of the same commits, with tools that are months apart."""
+    """Both measured some of the same commits, with versions of the tool months apart."""
     campaign, by_hand = over_commits.history(), comparisons.bisection()
     both = [
         (campaign.measured[build.commit], build)
@@ -217,7 +217,7 @@ def test_jumps_have_one_commit_each_and_causes_name_known_commits() -> None:
 
 
 def test_the_jumps_add_up_to_the_change_of_the_line() -> None:
-    """From its first commit to the newest, over all three origins."""
+    """They cover the line from its first commit to the newest, over all three origins."""
     line = over_commits.history().line
     for row in over_commits.ROWS:
         there = [measured for measured in line if row + over_commits.OFF in measured.rows]

@@ -26,7 +26,7 @@ IMAGES = int(os.environ.get("TOCKMARK_FUZZ_IMAGES", "500"))
 SEED = 2021
 ENTRY = 0x400
 CYCLES = 30_000
-# The allowed ends: the suite's end, asleep, the cycle limit, a lock-up.
+# The allowed ends: the suite ended, the core sleeps, the cycle limit, a lock-up.
 GOOD = {0, 3, 4, 5, 7}
 
 
@@ -110,7 +110,7 @@ def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: RecordPro
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         ends = Counter(pool.map(attempt, range(IMAGES)))
     assert sum(ends.values()) == IMAGES
-    # Every type of image ran, and not all had the same end.
+    # Every type of image ran, and they did not all end in the same way.
     assert {kind for kind, _ in ends} == set(range(len(KINDS)))
     reasons = Counter[str]()
     for (_, reason), number in ends.items():

@@ -89,7 +89,7 @@ def test_the_same_run_is_added_once(tmp_path: Path, catalogue: Catalogue) -> Non
 
 @pytest.mark.parametrize("cut", [1, 2, 50, 500])
 def test_a_torn_last_line_is_skipped(tmp_path: Path, catalogue: Catalogue, cut: int) -> None:
-    """The writer was killed; the next run is appended as a whole line."""
+    """A killed writer leaves such a line. The next run is appended as a whole line."""
     path = filled(tmp_path, catalogue, [100, 101])
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
@@ -187,7 +187,7 @@ def test_a_line_of_another_format_is_refused(
 
 
 def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
-    """It would no longer be a valid file."""
+    """The other file would no longer be valid."""
     path = tmp_path / "r.json"
     for content in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
         path.write_text(content)

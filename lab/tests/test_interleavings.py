@@ -37,7 +37,7 @@ FAULTY = {
             };
         }""",
     ),
-    # A notification stays queued after it was delivered.
+    # A notification stays in the queue after its delivery.
     "upcall.rs": ("self.remove(at, 1);", "self.remove(at, usize::from(id.driver < 0x1_0000));"),
 }
 STEP = 200

@@ -34,8 +34,8 @@ def test_pmp_writes_are_recognized(insn: int, writes: bool) -> None:
 
 
 def test_events_between_the_counter_reads_are_counted() -> None:
-    """The other app has yielded: an interrupt, its upcall, its yield; then the program
-    continues."""
+    """While the other app is in a yield, an interrupt runs its upcall. It yields again, and the
+    program continues."""
     lines = [
         line(1, "U", OTHER, ECALL, " trap"),
         line(3, "M", KERNEL, NOP, " handler"),

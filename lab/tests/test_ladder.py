@@ -63,8 +63,8 @@ def test_every_request_is_served_and_every_cycle_accounted(climbed: tuple[Path, 
 def test_more_bytes_take_the_server_longer_and_clients_wait_for_each_other(
     climbed: tuple[Path, str],
 ) -> None:
-    for some in _by_id(climbed[0]).values():
-        shares = [rung.share("server") for rung in some]
+    for same_way in _by_id(climbed[0]).values():
+        shares = [rung.share("server") for rung in same_way]
         assert shares == sorted(shares)
     last = _by_id(climbed[0])["ladder.closed"][-1]
     assert last.wait(0.5) > last.requests[0].work  # after the other's request
@@ -107,7 +107,7 @@ def test_the_baseline_refuses_an_instance_without_a_slot() -> None:
     )
     for instance in attempt.instances:
         assert instance.began < instance.first < instance.last
-    # They share the core, so each run takes as long as one run of each.
+    # They share the core, so one run takes as long as one run of every instance.
     each = attempt.instances[0].per_run
     assert each == pytest.approx(SLOTS * attempt.per_run, rel=0.2)
 

@@ -14,7 +14,7 @@ from tockmark.wire.records import compress, decode
 from tockmark.wire.rows import StoredRow
 from tockmark_lab.studies.ladder import ALLOWED, OWNERS, Rung, ServedRequest, check_requests
 
-CLOSED = (  # two clients; the server runs as soon as it is asked
+CLOSED = (  # two clients; the server runs as soon as one asks
     ServedRequest(0, 0, 0, 10, 30, 40, 45),
     ServedRequest(0, 0, 47, 57, 77, 87, 92),
     ServedRequest(1, 0, 95, 105, 125, 135, 140),
@@ -52,7 +52,7 @@ def test_a_wait_excludes_the_servers_own_work() -> None:
 
 
 def test_interrupted_work_counts_as_uninterrupted_work() -> None:
-    """The other client asks while the server works: 5 of the 30 cycles are not the server's."""
+    """The other client asks while the server works, so 5 of the 30 cycles are not the server's."""
     requests = (
         ServedRequest(0, 0, 0, 10, 30, 40, 45),
         ServedRequest(0, 0, 47, 57, 82, 92, 97),
@@ -76,7 +76,7 @@ def test_work_that_never_ran_without_interruption_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requests", "clients", "says"),
+    ("requests", "clients", "message"),
     [
         (CLOSED, 2, None),
         (CLOSED[:3], 2, "did not serve what was asked"),
@@ -87,10 +87,10 @@ def test_work_that_never_ran_without_interruption_is_refused() -> None:
     ],
 )
 def test_served_and_asked_must_be_equal(
-    requests: tuple[ServedRequest, ...], clients: int, says: str | None
+    requests: tuple[ServedRequest, ...], clients: int, message: str | None
 ) -> None:
     problem = check_requests(row(requests, clients))
-    assert problem is None if says is None else says in str(problem)
+    assert problem is None if message is None else message in str(problem)
     assert check_requests(replace(row(requests), extra={})) == "there are no requests"
 
 

@@ -121,7 +121,7 @@ def test_the_librarys_instructions_are_counted(apps: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("ABI=3",), "there is no version 3 of the system-call interface"),
         (
@@ -131,9 +131,9 @@ def test_the_librarys_instructions_are_counted(apps: Path, tmp_path: Path) -> No
     ],
 )
 def test_an_impossible_build_is_refused(
-    tmp_path: Path, arguments: tuple[str, ...], says: str
+    tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = make(tmp_path, *arguments)
     assert done.returncode != 0
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1

@@ -20,7 +20,7 @@ def _ours(records: list[str]) -> None:
 
 
 def _marked(rows: list[str], name: str) -> None:
-    """Return rows by the simulator's clock, with its marks between them."""
+    """Read rows by the simulator's clock, with its marks between them."""
     lines = [Mark(0, 0, "reset").encode()]
     for seq, text in enumerate([BEGIN, *rows]):
         lines += [Mark(0, seq, name).encode(), UartLine(seq, "app", text).encode()]
@@ -28,7 +28,7 @@ def _marked(rows: list[str], name: str) -> None:
 
 
 def _boots(n: int) -> None:
-    """Return boots one after another, each with its own name, and all of them again."""
+    """Read boots with different names, one after another, and all of them a second time."""
     lines_of_apps = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
     lines = [
         UartLine(seq, "app", text)
@@ -67,15 +67,15 @@ READ: dict[str, Callable[[int], object]] = {
 def in_proportion(read: Callable[[int], object]) -> bool:
     """Return whether input eight times as long takes at most about eight times as long."""
     size = 250
-    while (some := seconds(partial(read, size))) < 0.01 and size < 64000:  # too short to compare
+    while (time := seconds(partial(read, size))) < 0.01 and size < 64000:  # too short to compare
         size *= 2
     for _ in range(5):  # other processes may disturb a try
-        some = seconds(partial(read, size))
-        if seconds(partial(read, 8 * size)) < 24 * max(some, 0.005):
+        time = seconds(partial(read, size))
+        if seconds(partial(read, 8 * size)) < 24 * max(time, 0.005):
             return True
     return False
 
 
-@pytest.mark.parametrize("what", READ)
-def test_eight_times_as_much_takes_eight_times_as_long(what: str) -> None:
-    assert in_proportion(READ[what])
+@pytest.mark.parametrize("input_type", READ)
+def test_eight_times_as_much_takes_eight_times_as_long(input_type: str) -> None:
+    assert in_proportion(READ[input_type])

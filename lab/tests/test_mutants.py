@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mutants alter only guards, by rule and by seed. A mutant that a test detects is killed; one that
-no test detects is named."""
+"""Mutants alter only guards, by rule and by seed. A mutant is killed if a test detects it, and
+named if not."""
 
 import subprocess
 import sys
@@ -145,7 +145,7 @@ SAME = "if one <= other: => if one < other:"
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use no list of equivalents, put copies below this folder, and limit the time of tests."""
+    """Empty the list of equivalents, put copies below this folder, and limit the time of tests."""
     monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "argued.toml")
     monkeypatch.setattr(paths, "WRITTEN", tmp_path / "build")
     monkeypatch.setattr(mutants, "LIMIT", 1.0)
@@ -193,7 +193,7 @@ def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_trial_leaves_nothing(tmp_path: Path) -> None:
-    """No copy remains, and no test of the other worker, which would run for a minute."""
+    """No copy remains, and the other worker's test, which would run for a minute, has ended."""
 
     def stop(_: str) -> None:
         raise KeyboardInterrupt

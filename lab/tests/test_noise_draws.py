@@ -25,7 +25,7 @@ def test_unchanged_rows_raise_no_alarm(name: str) -> None:
 
 
 def test_the_draws_detect_a_rule_that_is_too_certain() -> None:
-    """With the error probability of a single row, some of 55 rows often differ."""
+    """With a single row's error probability, some of 55 rows often differ."""
     rng = np.random.default_rng(1)
     noise = NOISES["levels, as in the logs"]
     judgements = [
@@ -45,7 +45,7 @@ def test_three_percent_are_detected() -> None:
 
 
 def test_a_side_without_variation_keeps_the_interval_of_the_other() -> None:
-    """A simulator's result against a board's."""
+    """The sides are a simulator and a board."""
     rng = np.random.default_rng(3)
     noise = NOISES["levels, as in the logs"]
     still = drawn.side(rng, noise, 100, still=True)
@@ -86,7 +86,7 @@ def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
 
 
 def test_halves_of_long_series_do_not_differ() -> None:
-    """Of Tock on the simulator with the cache on: these vary, wander and have plateaus."""
+    """The series are of Tock on the simulator, cache on. They vary, drift and have plateaus."""
     lines = [line for line in LONG.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     every = [tuple(steady(expand(line.split(" | ")[-1]))) for line in lines]
     chance = 0.01 / len(every)

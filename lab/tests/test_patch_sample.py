@@ -21,7 +21,7 @@ def git(tree: Path, *command: str) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Make three commits: one takes both parts, one has no IPC, one has no driver table."""
+    """Make three commits: the patch fits one; one has no IPC; one has no driver table."""
     tree = make(tmp_path / "tock", "earlgrey-cw310")
     main = tree / "boards" / "opentitan" / "earlgrey-cw310" / "src" / "main.rs"
     make(tree, "earlgrey-nexysvideo")  # its folders, as the script expects them

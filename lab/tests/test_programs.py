@@ -55,15 +55,14 @@ def rows(result: Result) -> dict[tuple[object, ...], Row]:
 
 @pytest.fixture(scope="module")
 def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Result, str]:
-    """Run bare and on the baseline, with the cache off; return the results and the output of
-    both."""
+    """Run bare and on the baseline, with the cache off. Return both results and the output."""
     folder = tmp_path_factory.mktemp("programs")
     bare, isolated = folder / "bare.json", folder / "isolated.json"
-    some = ("--icache", "off", "--lang", "c,rust")
+    options = ("--icache", "off", "--lang", "c,rust")
     alone = ",".join(f"{name}:beside=none" for name in SMALL.split(","))
-    done = run(*some, *ON_BARE, "--only", alone, "-o", bare)
+    done = run(*options, *ON_BARE, "--only", alone, "-o", bare)
     assert done.returncode == 0, done.stdout + done.stderr
-    done = run(*some, "--only", SMALL, "-o", isolated)
+    done = run(*options, "--only", SMALL, "-o", isolated)
     assert done.returncode == 0, done.stdout + done.stderr
     named = [(path.stem, file.load(path)) for path in (isolated, bare)]
     return named[1][1], named[0][1], programs.screen(named)
@@ -72,8 +71,8 @@ def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
 def test_isolation_adds_no_instruction_to_a_program_alone(
     both: tuple[Result, Result, str],
 ) -> None:
-    """A program retires the same instructions in user mode as in machine mode: only interrupts
-    could add some, and nothing requests one."""
+    """User mode and machine mode retire the same instructions. Only an interrupt could add some,
+    and none occurs."""
     bare, isolated = map(rows, both[:2])
     assert len(bare) == 6
     assert {row.lang for row in bare.values()} == {"c", "rust"}
@@ -105,8 +104,8 @@ def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None
 
 
 def test_events_of_isolation_are_counted(both: tuple[Result, Result, str]) -> None:
-    """Alone nothing happens. An alarm is one interrupt, then the other app sets the next alarm and
-    yields: three traps, two switches, and PMP writes for both apps."""
+    """A program alone has no events. An alarm is one interrupt, then the other app sets the next
+    alarm and yields: three traps, two switches, and PMP writes for both apps."""
     products.make("profile")
     command = [sys.executable, "-m", "tockmark_lab", "isolation", "--only", "towers"]
     command += ["--icache", "off", "--json"]
@@ -192,8 +191,8 @@ def test_a_program_that_does_not_fit_is_refused_with_its_sizes_and_others_run(
     arguments = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
     whole = str(boards.load(boards.DEFAULT).kernels[2])
     subprocess.run([paths.OBJCOPY, *arguments, whole, str(kernel)], check=True)
-    some = ("--only", "towers:beside=none,qsort:beside=none", "--lang", "c", "--icache", "off")
-    done = run(*some, "--kernel", kernel, "-o", output)
+    options = ("--only", "towers:beside=none,qsort:beside=none", "--lang", "c", "--icache", "off")
+    done = run(*options, "--kernel", kernel, "-o", output)
     assert done.returncode == 0, done.stderr
     result = file.load(output)
     assert {row.id for row in result.rows} - HARNESS_ROWS == {"towers.solve"}

@@ -29,8 +29,8 @@ def row(id_: str, params: Params, net: int, instructions: int = 1000) -> StoredR
 def result(
     kernel: str, nets: dict[str, list[int]], icache: bool, instructions: int = 1000
 ) -> Result:
-    """Make a result of programs, by load, with one layout per number."""
-    made = []
+    """Make a result from the nets of each program and load, one net per layout."""
+    results = []
     for layout in range(len(next(iter(nets.values())))):
         rows = [stored("time.read", {"cycles": [READ] * 2, "instret": [10] * 2}, {}, 2)]
         for name, many in nets.items():
@@ -43,8 +43,8 @@ def result(
         context = Context(
             Kernel(kernel), board, 2, layouts=(Layout("k.elf", "ab" * 32, None, layout),)
         )
-        made.append(build(Measured([booted]), KNOWN, context, expected=()))
-    return merge_layouts(made)
+        results.append(build(Measured([booted]), KNOWN, context, expected=()))
+    return merge_layouts(results)
 
 
 def cells(*results: Result, icache: bool) -> dict[str, list[str]]:

@@ -143,7 +143,7 @@ def test_an_interrupted_experiment_leaves_nothing(
 
 
 def test_a_process_that_starts_a_program_is_waited_for(tmp_path: Path) -> None:
-    """It has no environment until then. A process that has ended never gets one."""
+    """The process has no environment before that. If it has ended, it never gets one."""
     environ, stat = tmp_path / "environ", tmp_path / "stat"
     environ.touch()
     stat.write_text("7 (a) b) R 1 7 7")

@@ -109,8 +109,8 @@ extern "C" fn rust_start() -> ! {
 
 OF_ALL = "syscall,upcall,console"
 ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
-# The most instructions that a library may add to a sample, by version: a frame, checks of the two
-# words of version 2 or the one of version 1, and the result made from them (docs/findings.md).
+# The most instructions that a library may add to a sample, by version: a frame, checks of the
+# result words (two in version 2, one in version 1), and the returned result (docs/findings.md).
 MOST = {1: 10, 2: 14}
 AS_IT_COMES = ("syscall.command", "syscall.by_")  # version 1 does not check a counter
 SKIPPED = {
@@ -220,7 +220,7 @@ def test_the_apps_run_with_a_libtock_rs(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("LIBTOCK_RS=/nowhere",), "/nowhere has no platform/ and runtime/"),
         (("CALLS=c",), "CALLS=c is not available; use CALLS=tock"),
@@ -228,9 +228,9 @@ def test_the_apps_run_with_a_libtock_rs(
     ],
 )
 def test_an_impossible_build_is_refused(
-    tmp_path: Path, arguments: tuple[str, ...], says: str
+    tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = make(tmp_path, *arguments)
     assert done.returncode != 0
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1

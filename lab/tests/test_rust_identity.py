@@ -25,8 +25,8 @@ IN_ASSEMBLY = [
     for benchmark in KNOWN.benchmarks.values()
     if benchmark.bodies and benchmark.by == "sampler"
 ]
-# The UART is behind a crossbar with a quarter of the core's clock: the cost of a write depends on
-# its start within a period, and so on everything before it, even with C alone.
+# The UART is behind a crossbar that has a quarter of the core's clock. The cost of a write depends
+# on its start within a period, so on all earlier code, in C as well.
 PERIOD = 4
 CROSSES = "console.write"
 QUICK = 0.6  # limit of a benchmark's cycles in millions: all system calls, some others

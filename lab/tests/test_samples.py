@@ -17,8 +17,8 @@ KNOWN = catalogue.load()
 
 
 def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[bool]:
-    """Return which series have the same median in their first `n` samples, including the cold
-    one."""
+    """Return which series have the same median in their first `count` samples, including the
+    cold one."""
     equal = []
     for line in series:
         cold_and_steady = expand(line[-1])

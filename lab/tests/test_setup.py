@@ -148,7 +148,7 @@ def test_an_incomplete_environment_is_replaced(harm: str, checkout: Checkout) ->
 
 
 def test_a_folder_of_an_older_set_up_is_replaced(checkout: Checkout) -> None:
-    """It is replaced when its inputs have changed, and stays if that fails."""
+    """It is replaced when its inputs have changed. If this fails, it remains."""
     subprocess.run(
         [checkout.stand_in / "python3", "-m", "venv", "--clear", checkout.root / ".venv"],
         check=True,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed` without building simple_system: the image, reading speeds and showing them. Also
-guard_logic.py."""
+"""`make simspeed` without a build of simple_system: the image, and how speeds are read and shown.
+Also tests guard_logic.py."""
 
 import importlib.util
 import subprocess
@@ -82,11 +82,11 @@ RESULT = "vlSelfRef.ex_block_i__DOT__alu_result"
 
 
 def test_logic_is_skipped_while_its_inputs_are_unchanged() -> None:
-    made = quickened(f"part = (vlSelfRef.a & vlSelfRef.b);\n{RESULT} = (part | vlSelfRef.c);")
+    output = quickened(f"part = (vlSelfRef.a & vlSelfRef.b);\n{RESULT} = (part | vlSelfRef.c);")
     test = "inputs_0.changed(seldom_number,vlSelfRef.a,vlSelfRef.b,vlSelfRef.c)"
-    assert f"if(VL_UNLIKELY({test})){{part=(vlSelfRef.a&vlSelfRef.b);{RESULT}=" in made
-    assert "staticCData/*0:0*/part;" in made
-    assert "part=0;" not in made
+    assert f"if(VL_UNLIKELY({test})){{part=(vlSelfRef.a&vlSelfRef.b);{RESULT}=" in output
+    assert "staticCData/*0:0*/part;" in output
+    assert "part=0;" not in output
 
 
 def test_logic_used_in_other_places_or_with_changing_inputs_is_not_guarded() -> None:
@@ -101,17 +101,17 @@ def test_logic_used_in_other_places_or_with_changing_inputs_is_not_guarded() -> 
 
 def test_logic_moves_to_the_use_of_its_value() -> None:
     branch = f"if (vlSelfRef.b) {{\n{RESULT} = part;\n}} else {{\n{RESULT} = 0U;\n}}"
-    made = quickened(f"part = vlSelfRef.a;\n{branch}")
-    assert f"if(vlSelfRef.b){{part=vlSelfRef.a;{RESULT}=part;}}else{{{RESULT}=0U;}}" in made
+    output = quickened(f"part = vlSelfRef.a;\n{branch}")
+    assert f"if(vlSelfRef.b){{part=vlSelfRef.a;{RESULT}=part;}}else{{{RESULT}=0U;}}" in output
 
 
 def test_logic_of_rarely_written_registers_waits_for_a_write() -> None:
     register = "vlSelfRef.u_pmp_addr_csr__DOT__rdata_q"
     long = " & ".join([register] * 150)
     written = f"if (vlSelfRef.we) {{\n{register} = vlSelfRef.d;\n}}"
-    made = quickened(f"{written}\nvlSelfRef.x = ({long});\nvlSelfRef.y = ({long} & vlSelfRef.d);")
-    assert made.count("if(VL_UNLIKELY(seldom_changed)){vlSelfRef.x=") == 1
-    assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in made
+    output = quickened(f"{written}\nvlSelfRef.x = ({long});\nvlSelfRef.y = ({long} & vlSelfRef.d);")
+    assert output.count("if(VL_UNLIKELY(seldom_changed)){vlSelfRef.x=") == 1
+    assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in output
 
 
 def test_registers_are_compared_only_after_a_write() -> None:
@@ -122,10 +122,10 @@ def test_registers_are_compared_only_after_a_write() -> None:
         f"if (((IData)(vlSelfRef.a) & (0U == vlSelfRef.n))) {{\n{register} = 1U;\n}}\n"
         f"if (((IData)(vlSelfRef.b) & (1U == vlSelfRef.n))) {{\n{other} = 2U;\n}}\n}}\n"
     )
-    made = quickened(row)
-    assert "if(VL_UNLIKELY((IData)(vlSelfRef.a)|(IData)(vlSelfRef.b))){if(((IData)(" in made
-    assert made.count("{seldom_written=true;vlSelfRef.u_pmp_") == 2
-    assert "if(VL_UNLIKELY(seldom_written)){seldom_written=false;seldom_changed=" in made
+    output = quickened(row)
+    assert "if(VL_UNLIKELY((IData)(vlSelfRef.a)|(IData)(vlSelfRef.b))){if(((IData)(" in output
+    assert output.count("{seldom_written=true;vlSelfRef.u_pmp_") == 2
+    assert "if(VL_UNLIKELY(seldom_written)){seldom_written=false;seldom_changed=" in output
     either = quickened(row.replace("(0U == vlSelfRef.n)", "vlSelfRef.n | vlSelfRef.c"))
     assert "|(IData)(vlSelfRef.b)" not in either  # the function may be called without vlSelfRef.a
 

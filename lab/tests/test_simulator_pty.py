@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator behind a pseudo-terminal (--uart pty): nothing is altered or lost, and it can
-always be ended. tockloader reads it like a board."""
+"""The simulator behind a pseudo-terminal (--uart pty): no byte is altered or lost, and a
+signal always ends it. tockloader reads it like a board."""
 
 import os
 import select

@@ -89,7 +89,7 @@ class TestProve:
         assert isinstance(target, SimTarget)
         other = tmp_path / "other"
         shutil.copy(target.binary, other)
-        other.write_text(f"{other.read_text()}# built anew\n")
+        other.write_text(f"{other.read_text()}# built again\n")
         return target.binary, other
 
     def prove(self, sides: tuple[Path, Path]) -> SameSimulator:

@@ -26,8 +26,8 @@ def simulator() -> None:
 
 @pytest.fixture(scope="module")
 def placements() -> dict[tuple[int, int], float]:
-    """Return the cycles per iteration by the loop's position in its flash word, and by the position
-    of its code for odd counts."""
+    """Return the cycles per iteration, by the position of the loop in its flash word and the
+    position of its code for odd counts."""
     return {
         (offset, tail): cycles[name] / 1000
         for offset in programs.data_of("study")["offsets"]

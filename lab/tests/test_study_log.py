@@ -90,7 +90,7 @@ def test_an_impossible_value_is_an_error(value: int) -> None:
 
 
 def test_a_lost_first_sample_leaves_no_cold_sample(tmp_path: Path) -> None:
-    """Only in its own series; the file records it."""
+    """Only in its own series. The file records this."""
     path = tmp_path / "made.log"
     path.write_text(
         log(
@@ -150,7 +150,7 @@ def test_the_number_of_loads_comes_from_the_log(tmp_path: Path) -> None:
         (f"{MADE_UP}\nrun, cycles, cycles\n0, 5, 5\n", "must name cycles or instructions"),
         (f"{MADE_UP}_cycles\nrun, instructions\n0, 5\n", "the title counts cycles"),
         (f"{MADE_UP}\n0, 5, 5\n", "line 3: 3 columns without a heading"),
-        (f"{MADE_UP}\n0, 5\n", "does not say what it counts"),
+        (f"{MADE_UP}\n0, 5\n", "does not name its counter"),
         (f"{MADE_UP}\n{CYCLES}", "line 3: no samples under 'made_up'"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5", "the last line has no line end"),
         (f"{CYCLES}0, 5\n", "line 1: a table without a title"),
@@ -253,8 +253,8 @@ def test_corrections_are_arithmetically_right(paper: Result) -> None:
 def test_time_is_proportional_to_the_length_of_the_table() -> None:
     rows = [f"{i}, {2000 + i % 7}\n" for i in range(records.MAX_SAMPLES // 8)]
     text = f"{MADE_UP}\n{CYCLES}"
-    some = seconds(lambda: read(text + "".join(rows[: len(rows) // 4])))
-    assert seconds(lambda: read(text + "".join(rows))) < 2 * 4 * some
+    quarter = seconds(lambda: read(text + "".join(rows[: len(rows) // 4])))
+    assert seconds(lambda: read(text + "".join(rows))) < 2 * 4 * quarter
     tables, problems, _ = read(text + "".join(rows))
     assert len(tables["study.made_up"]["cycles"]) == len(rows)
     assert not problems
@@ -267,7 +267,7 @@ def test_the_paper_has_the_tools_format(paper: Result) -> None:
 
 
 def test_a_heading_may_start_with_the_parameter_of_its_rows() -> None:
-    """For a table with a whole sweep: each value makes a row."""
+    """A table can have a whole sweep. Each value of its parameter is a row."""
     text = log(
         f"{MADE_UP}_cycles\n",
         "nop_bytes, run, cycles\n",

@@ -2,8 +2,8 @@
 """Damaged and odd logs of the study's form: the reader succeeds or fails with one line, in time
 proportional to the log, and every row that survives has the numbers of the undamaged log.
 
-These logs have no checksums, so nobody can detect a changed or lost digit within a number; this is
-not tried. TOCKMARK_FUZZ=100000 damages this many logs."""
+These logs have no checksums. A changed or lost digit within a number cannot be detected, so no test
+tries it. TOCKMARK_FUZZ=100000 damages this many logs."""
 
 import random
 from collections.abc import Callable
@@ -23,13 +23,13 @@ from tockmark_lab import study_log
 
 
 def whole() -> Lines:
-    """Return benchmarks whose length the tool knows, with a heading and without."""
-    made = study_logs.log(
+    """Return a log of benchmarks whose length the tool knows, some with a heading, some without."""
+    log = study_logs.log(
         partial(study_logs.memory_bandwidth, sizes=(32, 64), kinds=["memcpy"]),
         study_logs.flash_access,
         study_logs.loop,
     )
-    return ["OpenTitan initialisation complete", *made.lines, ""]
+    return ["OpenTitan initialisation complete", *log.lines, ""]
 
 
 def sound(lines: Lines) -> Rows:

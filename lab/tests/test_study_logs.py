@@ -35,27 +35,27 @@ every_log = pytest.mark.parametrize("name", LOGS)
 
 @every_log
 def test_a_whole_log_is_read(name: str) -> None:
-    made = study_logs.log(LOGS[name])
-    assert read(made.text) == (made.rows, [], [])
-    assert read(made.text.replace("\n", "\r\n")) == (made.rows, [], [])
+    log = study_logs.log(LOGS[name])
+    assert read(log.text) == (log.rows, [], [])
+    assert read(log.text.replace("\n", "\r\n")) == (log.rows, [], [])
 
 
 @every_log
 def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
-    made = study_logs.log(LOGS[name])
+    log = study_logs.log(LOGS[name])
     path = tmp_path / f"{name}.log"
-    path.write_text(made.text)
+    path.write_text(log.text)
     result = parse(path, catalogue.load(), own=True)
     path.write_text(file.text(result))
     assert file.load(path) == result
     assert not result.incomplete
     assert result.provenance.abi == 1
     rows = {row.label: row for row in result.rows}
-    lent = rows.keys() - made.rows.keys()  # the study's own, for figures missing in its log
-    assert lent == (set() if name == "time" else {"time.read"})
-    for label, wanted in made.rows.items():
+    added = rows.keys() - log.rows.keys()  # from the study's time.log
+    assert added == (set() if name == "time" else {"time.read"})
+    for label, wanted in log.rows.items():
         for counter, samples in wanted.items():
-            steady = samples[1]  # study_logs.py: a third is one cycle less, a third one cycle more
+            steady = samples[1]  # study_logs.py: a third are one cycle less, a third one cycle more
             series = rows[label].series(counter)
             assert series is not None
             assert series.stats is not None
@@ -65,12 +65,12 @@ def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
             assert series.net == steady - overhead
 
 
-# Every form of title and sample in one log, with few lines.
+# A short log with every form of title and sample.
 MEMCPY = partial(study_logs.memory_bandwidth, sizes=(32, 64), kinds=["memcpy"])
 SHORT = study_logs.log(MEMCPY, study_logs.loop, study_logs.flash_access)
 TEXT, RIGHT = SHORT.text, SHORT.rows
 LAST = r"(?m)^(?:99|\t31),.*\n"  # the last sample of a table
-WITHIN_LAST = [match.end() - 2 for match in re.finditer(LAST, TEXT)]  # its last digit lost
+WITHIN_LAST = [match.end() - 2 for match in re.finditer(LAST, TEXT)]  # without its last digit
 ANYWHERE = st.integers(1, len(TEXT) - 1) | st.sampled_from(WITHIN_LAST)
 
 
@@ -119,8 +119,8 @@ VALUES = st.integers(-(2**63), 2**63) | st.sampled_from([-1, 0, 2**31 - 1, 2**31
 
 @st.composite
 def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
-    """Return a log of tables in any of the forms, its rows, and the number of samples that are not
-    a time."""
+    """Return a log of tables in random forms, its rows, and the number of samples that cannot be a
+    time."""
     lines: list[str] = []
     rows: Rows = {}
     wrong = 0
@@ -154,8 +154,8 @@ def written(draw: st.DrawFn) -> tuple[str, Rows, int]:
 
 
 @given(written())
-def test_a_table_of_every_form_is_read(made: tuple[str, Rows, int]) -> None:
-    text, rows, wrong = made
+def test_a_table_of_every_form_is_read(log: tuple[str, Rows, int]) -> None:
+    text, rows, wrong = log
     read_rows, problems, errors = read(text)
     assert read_rows == rows
     assert not problems

@@ -25,7 +25,8 @@ READING, UPCALLS, IN_C = (
     next(program for program in PATHS if program["kernel"] == kernel)
     for kernel in ("nothing saved", "nothing saved, upcalls", "driver in C")
 )
-LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, by 0xe003
+# Opcodes of instructions of 4 bytes (mask 0x7f) and of 2 bytes (mask 0xe003).
+LOADS = {True: (0x03,), False: (0x4000, 0x4002)}
 STORES = {True: (0x23,), False: (0xC000, 0xC002)}
 FLUSHING = (0x300, *range(0x3A0, 0x3C0))  # mstatus, the PMP
 SP, A0, A4 = 2, 10, 14
@@ -33,10 +34,8 @@ OTHER_SP = 0x1000C000  # the end of the other process's RAM (processes.inc)
 YIELD, EXIT = 0, 6
 YIELDING = ("yield", "there and back")
 TIMES = 8  # how often each body runs (kernel.inc)
-CLOSE = {
-    2: 6,
-    3: 11,
-}  # after three jumps within 6 cycles, or four within 11, all buffers may be in use
+# After three jumps within 6 cycles, or four within 11, all buffers may be in use.
+CLOSE = {2: 6, 3: 11}
 RESULTS = range(A0, A0 + 4)
 KEPT = (2, 3, 4, 8, 9, *range(18, 28))  # registers that a procedure keeps: sp, gp, tp, s0 to s11
 
@@ -94,13 +93,13 @@ def test_a_call_keeps_the_registers_that_it_must(program: dict[str, Any]) -> Non
 
 
 def accesses(step: Step) -> bool:
-    """Return whether it is a load or a store."""
+    """Return whether a step is a load or a store."""
     whole = step.size == 4
     return step.insn & (0x7F if whole else 0xE003) in (*LOADS[whole], *STORES[whole])
 
 
 def flushes(step: Step) -> bool:
-    """Return whether it writes a CSR after which the next instruction is fetched again."""
+    """Return whether a step writes a CSR that makes the core fetch the next instruction again."""
     insn = step.instruction
     return insn.writes_csr and insn.imm in FLUSHING and insn.function != 3  # csrrc does not flush
 
@@ -154,7 +153,7 @@ def test_a_missing_row_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [row for row in rows if row.measured or "stopped" not in row.note]
 
 
-# Paths that do less than they must: the replaced text and its replacement.
+# Paths that do too little: the replaced text and its replacement.
 BROKEN = {
     "treats a fault as a call": (READING, "slli a0, a4, 2", "addi a0, a4, 6"),
     "does not check the cause": (READING, "csrr a1, mcause", "slli a1, a4, 2"),

@@ -40,7 +40,7 @@ LENT_ON = "the first of them is now 1\nthe first of them is now 2"
 def seen(
     text: str = "", panicked: bool = False, cycles: int = 0, stored: Sequence[int] = ()
 ) -> BootOutput:
-    """Return what a boot gave."""
+    """Return the output of a boot."""
     return BootOutput(text, panicked, cycles, list(stored))
 
 
@@ -139,7 +139,7 @@ def test_the_table_lists_exactly_the_files() -> None:
 
 
 def test_attacks_are_sent_privately() -> None:
-    """The text says so, and no public page describes it."""
+    """The text asks for this, and no public page describes the attack."""
     assert {path.stem for path in PRIVATE.glob("*.md")} == {"README", "i2c-length", "ipc-take-back"}
     assert "To be sent privately, as SECURITY.md asks" in (PRIVATE / "README.md").read_text()
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Validation: judging rows, its file and its table, and the fit that finds the cache's size."""
+"""Validation: verdicts of rows, its file and its table, and the fit that finds the cache's size."""
 
 import json
 from pathlib import Path

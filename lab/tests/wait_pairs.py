@@ -7,7 +7,7 @@
     done
     python lab/tests/wait_pairs.py *-on.json
 
-All files of a call must have the same cache setting.
+All files of one call must have the same cache setting.
 """
 
 import itertools

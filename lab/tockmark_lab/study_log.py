@@ -4,13 +4,13 @@
     ### RESULTS ###
     benchmark: a title, which may continue on the next lines
     description: text, which may do so as well
-    Test 1: one of several tables under the title
+    Test 1: a table; a title may have several
     run, cycles, further columns
     0, 7271, …
 
 These logs have no checksums, so only their form can be checked. The check is strict: samples count
 up from 0 without a gap, rows have the columns of their heading, and each value can be a time. Other
-lines are reported with their number, and the whole table is left out. docs/trust.md has the rules;
+lines are reported with their number, and their whole table is skipped. docs/trust.md has the rules;
 study_log.toml maps the titles to benchmarks of the catalogue.
 """
 
@@ -104,7 +104,7 @@ class StudyTable:
     about: str  # its description
     line: int
     columns: list[str]
-    broken: bool  # something in it does not fit; this is reported, and the table left out
+    broken: bool  # a line does not fit: it is reported, and the table is skipped
     params: list[str]  # the cells in front of `run`, equal in each row
     series: dict[str, list[int]] = field(default_factory=dict)
     loaded: dict[str, list[int]] = field(default_factory=dict)  # bytes, by column
@@ -148,7 +148,7 @@ class Reader:
         remarks = map(re.escape, study_facts.remarks)
         self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
         self._loaded = {entry.loaded for entry in study_facts.benchmark} - {None}
-        self._title: list[str] | None = None  # None until the first one
+        self._title: list[str] | None = None  # None before the first title
         self._about: list[str] = []
         self._test = ""
         self._continued: list[str] | None = None  # the title or text that a plain line continues
@@ -187,7 +187,7 @@ class Reader:
             self._out_of_place(text)
 
     def _begin(self, title: list[str] | None) -> None:
-        """Start the part under a title; None: there is no title yet, or it was lost."""
+        """Start the part under a title. None: there is no title yet, or it was lost."""
         self.finish()
         self._title, self._about, self._test, self._continued = title, [], "", title
 
@@ -269,7 +269,7 @@ class Reader:
                 table.without_cold += [column] * (table.rows == 0)
                 table.impossible.append(
                     f"sample {table.rows}{cold}, is {value}: not a time, but a counter minus"
-                    " something that was never set; it is left out"
+                    " something that was never set; it is skipped"
                 )
         table.rows += 1
 
@@ -287,11 +287,11 @@ class Reader:
         return self._table
 
     def cut(self) -> None:
-        """Report that the last line has no end: if it is a sample, digits may be missing."""
+        """Report that the last line has no line end: if it is a sample, digits may be missing."""
         self._break_open("the last line has no line end; add one if nothing is missing")
 
     def finish(self) -> None:
-        """End the table, and keep it if all of it fits."""
+        """End the table, and keep it if all its lines fit."""
         table, self._table = self._table, None
         if table is not None and not table.broken and table.rows == 0:
             self._problem(f"no samples under {table.title[:60]!r}", table.line)
@@ -299,7 +299,7 @@ class Reader:
             self.tables.append(table)
 
     def _break_open(self, problem: str) -> bool:
-        """Break the current table. Return False without one, or if it is broken already."""
+        """Mark the current table as broken. Return False without one, or if it already was."""
         if self._table is None or self._table.broken:
             return False
         self._break(problem)
@@ -308,7 +308,7 @@ class Reader:
     def _break(self, problem: str) -> None:
         assert self._table is not None
         title = self._table.title[:60]
-        self._problem(f"{problem}; the table {title!r} of line {self._table.line} is left out")
+        self._problem(f"{problem}; the table {title!r} of line {self._table.line} is skipped")
         self._table.broken = True
 
     def _problem(self, problem: str, line: int | None = None) -> None:
@@ -317,8 +317,8 @@ class Reader:
 
 def measured(text: str, log: str, own: bool = False) -> Measured:
     """Return the rows of a log as one boot of one app, named after the log. `own`: the study took
-    it. Then its cache was off, and if it has no time.read it gets that of the study's time.log, so
-    that its figures are net."""
+    it, with the cache off. If such a log has no time.read, it gets the time.read of the study's
+    time.log, so that its figures are net."""
     study_facts = facts()
     reader = Reader(study_facts)
     if text.count("\r\n") == text.count("\n"):  # some terminals write all line ends so
@@ -358,14 +358,14 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
 
 
 def _add_table(table: StudyTable, app: App, entry: TitleEntry) -> None:
-    """Add a table to its row, or to a new one. ValueError if that is impossible."""
+    """Add a table to its row, or to a new row. ValueError if that is impossible."""
     runs = {}
     without_cold = set()
     for column, samples in table.series.items():
         counted = column or entry.counts or _counted(table)
         if counted is None:
             raise ValueError(
-                f"{table.title[:60]!r} does not say what it counts;"
+                f"{table.title[:60]!r} does not name its counter;"
                 " put 'run, cycles' or 'run, instructions' above its samples"
             )
         runs[f"{COLUMNS[counted]}_runs"] = compress(samples)
@@ -373,7 +373,7 @@ def _add_table(table: StudyTable, app: App, entry: TitleEntry) -> None:
     if entry.samples is not None and table.rows != entry.samples:
         raise ValueError(
             f"{table.title[:60]!r} has {table.rows} samples, the study took {entry.samples};"
-            " it is left out: capture the log again"
+            " it is skipped: capture the log again"
         )
     new = StoredRow(entry.id, app.name, table.rows, entry.params, inner=_inner(table, entry))
     row = app.rows_by_key.get(new.key, new)
@@ -404,7 +404,7 @@ def _inner(table: StudyTable, entry: TitleEntry) -> int:
 
 
 def _counted(table: StudyTable) -> str | None:
-    """Return what a table without a heading counts, if its title or description names one thing."""
+    """Return the counter of a table without a heading, if title or description name only one."""
     suffix = COUNTED.search(table.title)
     if suffix:
         return suffix[1]

@@ -60,7 +60,7 @@ class BareRun:
     last: str  # the simulator's last line
 
     def whole(self, count: int) -> bool:
-        """Return whether the run ended well and sent `count` numbers."""
+        """Return whether the run ended without an error and sent `count` numbers."""
         return self.code == 0 and len(self.numbers) == count
 
 
@@ -72,7 +72,7 @@ class ValidationPart:
     machines: tuple[str, ...]
     jobs: Callable[[], Iterable[Job]]
     usual: bool = True  # runs by default
-    besides: tuple[str, ...] = ()  # further targets for make
+    extra_targets: tuple[str, ...] = ()  # targets for make in addition to the simulators
 
 
 def simulator(machine: str) -> Path:
@@ -86,7 +86,7 @@ def build_simulators(parts: Sequence[ValidationPart]) -> None:
         raise TockmarkError("validate compiles what it runs", paths.make_command("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
     targets = [make_target(simulator(machine)) for machine in machines]
-    targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
+    targets += dict.fromkeys(chain.from_iterable(part.extra_targets for part in parts))
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
     bounds = Bounds(LONGEST_BUILD)
@@ -95,14 +95,14 @@ def build_simulators(parts: Sequence[ValidationPart]) -> None:
     missing = [machine for machine in machines if not simulator(machine).exists()]
     if missing:
         names = ", ".join(missing)
-        raise TockmarkError(f"there is no simulator of {names}", f"run `make {' '.join(targets)}`")
+        raise TockmarkError(f"no simulator for {names}", f"run `make {' '.join(targets)}`")
 
 
 def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
     """Return the sha256 of the parts' simulators, by machine, and of the kernel if one runs."""
     machines = chain.from_iterable(part.machines for part in parts)
     files = {machine: simulator(machine) for machine in machines}
-    if any(part.besides for part in parts):
+    if any(part.extra_targets for part in parts):
         files["kernel"] = boards.load(CHIP_BOARDS[0]).kernels[1]
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
@@ -599,7 +599,7 @@ def _limit(program: dict[str, Any]) -> Job:
 # The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL.
 
 CHIP, MODEL = "chip", "earlgrey_2021"
-# Registers of that chip to which any word can be written without harm: flash_ctrl's interrupts.
+# Registers of that chip that accept any word without harm: flash_ctrl's interrupts.
 CHIP_MAILBOX = 0x41000000
 SMALL_ROM = "ROM "  # starts the names of rows whose code does not fit into its ROM of 16 KiB
 CHIP_BOARDS = (str(CHIP_FOLDER / "board.toml"), "earlgrey-sim-2021")

@@ -273,7 +273,7 @@ def study_log_verb(
 ) -> None:
     """Convert a log in the format of the 2021 study to a result file.
 
-    Tables that do not fit are left out and listed on stderr. docs/trust.md describes the format."""
+    Tables that do not fit are skipped and listed on stderr. docs/trust.md describes the format."""
     path = output or log.with_suffix(".json")
     options.check_not_a_log(path)
     catalogue = catalogues.load()

@@ -46,16 +46,16 @@ def statements(text: str) -> Iterator[str]:
 
 
 def names(expression: str) -> set[str]:
-    """Return the variables in it."""
+    """Return the variables in a text."""
     return {name for name in NAME.findall(expression) if not NO_VARIABLE.fullmatch(name)}
 
 
 @dataclass
 class Effects:
-    """What a statement does to variables."""
+    """The effects of a statement on variables."""
 
     reads: set[str] = field(default_factory=set)  # values from before it
-    writes: set[str] = field(default_factory=set)  # in whatever case, all or a part
+    writes: set[str] = field(default_factory=set)  # in some case, all or a part
     sets: set[str] = field(default_factory=set)  # in every case, all of it
     plain: bool = True  # these are known; else it must not be touched
 
@@ -138,7 +138,7 @@ def _effects(text: str) -> Effects:
 
 
 def needs(code: str) -> str | None:
-    """Return the variable without which an `if ((variable & (…)))` is not entered."""
+    """Return the variable that must be set to enter an `if ((variable & (…)))`."""
     match = NEEDS.match(code)
     if match and code[closing(code, match.end()) + 1 :].split() == ["))"]:
         return match[1]
@@ -146,8 +146,8 @@ def needs(code: str) -> str | None:
 
 
 def gather(block: list[StatementTree], registers: set[str], written: str) -> None:
-    """Make logic that writes one of these registers say so in the variable `written`. And put `if`s
-    in a row that write no more, and each need a variable, into one `if` of these."""
+    """Make logic that writes one of these registers also set the variable `written`. Merge adjacent
+    `if`s that write nothing else, and that each need a variable, into one `if`."""
     rows: list[list[StatementTree]] = [[]]
     for statement in block:
         for branch in statement.branches:
@@ -176,8 +176,8 @@ def gather(block: list[StatementTree], registers: set[str], written: str) -> Non
 
 
 def sink(statement: StatementTree, block: list[StatementTree], several: bool = False) -> None:
-    """Put a statement before those of a block that use what it writes: into the branches that do,
-    where only branches of one `if` do, or of `several`; else to the front."""
+    """Move a statement into the branches of a block that use its result. This needs all users to be
+    branches of one `if`, or of any number if `several`; otherwise move it to the front."""
     users = [i for i, other in enumerate(block) if other.mentions & statement.effects.writes]
     passed = set().union(*(other.effects.writes for other in block[: max(users, default=0)]))
     if (

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This reads the function of Verilator's C++ that evaluates a clock, and puts tests before logic
-in it that may be skipped while its inputs are as they were.
+"""Read the function of Verilator's C++ that evaluates a clock, and guard logic in it with tests, so
+that it is skipped while its inputs are unchanged.
 
-The function is straight code: a few blocks, one a clock, of assignments and of `if`s of them. A
-piece of logic is a statement, and all statements before it whose values nothing else reads. It may
-stand where its last statement does if what stands between neither writes what it reads or writes,
-nor reads what it writes; statements of which that is not so are left out. What it computes then
-depends on its inputs alone: on what it reads before it writes it.
+The function is straight-line code: one block per clock, of assignments and `if`s. A piece of logic
+is a statement and all earlier statements whose values nothing else reads. Its statements move to
+the last one. A statement may move if no statement in between reads or writes its results, or writes
+its inputs; other statements do not become part of the piece. The results then depend only on the
+inputs: the values that the piece reads before it writes them.
 """
 
 import re
@@ -26,16 +26,16 @@ OPERATORS = re.compile(r"[&|^?+<>~*-]|==")
 
 @dataclass(frozen=True)
 class SkippableLogic:
-    """Logic that may be skipped: statements by their places, the last of which is its end."""
+    """Logic that may be skipped: the places of its statements; the last place is its end."""
 
     places: tuple[int, ...]
-    ends: frozenset[int]  # of them, those whose values others read
+    ends: frozenset[int]  # the places whose values other logic reads
     inputs: tuple[str, ...]
     writes: frozenset[str]
 
 
 class ClockLogic:
-    """The function, as statements that know their block."""
+    """The statements of the function, with their blocks."""
 
     def __init__(self, source: str) -> None:
         if "___eval_ico" in source:
@@ -96,9 +96,9 @@ class ClockLogic:
     # --- registers that are compared once ---------------------------------------------------------
 
     def compare_once(self, pattern: re.Pattern[str], costs: int) -> None:
-        """Compare the registers of a pattern behind the last statement that writes one, if one was
-        written, and compute long expressions of nothing else only if one has changed. They must be
-        written in one block, by statements of their own."""
+        """Compare the registers of a pattern once, after the last statement that writes one, and
+        only if one was written. Compute long expressions of these registers alone only if one
+        has changed. Statements that write nothing else must write them, all in one block."""
         registers = sorted(name for name in self.writers if pattern.fullmatch(name))
         blocks = {self.block[place] for name in registers for place in self.writers[name]}
         if len(blocks) != 1 or -1 in blocks:
@@ -106,7 +106,7 @@ class ClockLogic:
         last = max(place for name in registers for place in self.writers[name])
         self.seldom = set(registers)
         grown = True
-        while grown:  # and all that is computed of them alone, later in the same cycle
+        while grown:  # and all values computed from them alone, later in the same cycle
             more = {
                 name
                 for name, places in self.writers.items()
@@ -163,7 +163,7 @@ class ClockLogic:
                 self._guard(piece)
 
     def guard_of_one_input(self, costs: int) -> None:
-        """Guard statements that read the same one variable, where they are many or long."""
+        """Guard statements that read only the same variable, if they are many or long."""
         by_input: dict[tuple[int, str], list[int]] = {}
         for place, effects in enumerate(self.effects):
             inputs = effects.reads - self.seldom
@@ -202,7 +202,7 @@ class ClockLogic:
         return SkippableLogic(tuple(sorted(taken)), ends, tuple(inputs), frozenset(sum_.writes))
 
     def _other_elements(self, name: str, end: int, others: set[int], taken: set[int]) -> bool:
-        """Whether it is an array, of which each statement sets another element."""
+        """Return whether the name is an array and each statement sets a different element."""
         set_ = [self.elements.get(place, ("", "")) for place in {end, *others}]
         return (
             self.writers[name] & taken == {end}
@@ -211,8 +211,8 @@ class ClockLogic:
         )
 
     def _read_here_only(self, first: set[int], end: int) -> set[int]:
-        """These statements, and those of their block before the end whose values nothing else
-        reads."""
+        """Return these statements, and the statements of their block before the end whose values
+        nothing else reads."""
         taken, grown = set(first), True
         while grown:
             grown = False
@@ -249,8 +249,8 @@ class ClockLogic:
         return left
 
     def _guard(self, piece: SkippableLogic) -> None:
-        """Put its statements to its end, behind a test of its inputs; within it, each where its
-        value is used."""
+        """Move the statements of a piece to its end, behind a test of its inputs, each to where
+        its value is used."""
         *others, end = piece.places
         sum_ = Effects.of_all(self.effects[place] for place in piece.places)
         body = [parsed(self.code[end])]
@@ -276,7 +276,8 @@ class ClockLogic:
         self._index()
 
     def _only_value(self, piece: SkippableLogic) -> str | None:
-        """What it computes, if that is one element of an array of bits: many may be remembered."""
+        """Return the result of a piece if it is one element of an array of bits, else None. Several
+        such results are remembered."""
         array, index = self.elements.get(piece.places[-1], ("", ""))
         read = {name for name in piece.writes if self.readers.get(name, set()) - set(piece.places)}
         alone = read == {array} and not set(piece.inputs) & piece.writes
@@ -286,7 +287,7 @@ class ClockLogic:
         self._kept |= {name for name in written if name in self.types}
 
     def _changed(self, name: str, inputs: Sequence[str]) -> str:
-        """Declare what keeps these inputs, and return the test whether one has changed."""
+        """Declare a variable that keeps these inputs. Return the test whether one has changed."""
         self._declared.append(f"static Inputs<{self._types(inputs)}> {name};\n")
         return f"{name}.changed({self._given(inputs)})"
 
@@ -297,10 +298,10 @@ class ClockLogic:
     def _given(self, inputs: Iterable[str]) -> str:
         return ", ".join(name if name in self.types else f"vlSelfRef.{name}" for name in inputs)
 
-    # --- what comes of it -------------------------------------------------------------------------
+    # --- the output -------------------------------------------------------------------------------
 
     def declarations(self) -> str:
-        """Return what stands before all code."""
+        """Return the declarations that precede all code."""
         return "".join(self._declared)
 
     def text(self) -> str:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""This makes the Verilated core skip work whose inputs did not change. It reads C++ and writes C++.
+"""Make the Verilated core skip logic whose inputs did not change. Reads C++ and writes C++.
 
-Verilator evaluates all logic of a clock at every edge, though most of it comes out as before: while
-the core waits for memory little changes, and what the PMP allows changes with its registers only.
-This script takes such logic together, as dataflow.py finds it, and puts before each piece a test
-whether one of its inputs has another value than when it was last evaluated. No value is another
-for it; where nothing is found, nothing is changed.
+Verilator evaluates all logic of a clock at every edge, although most results stay the same: little
+changes while the core waits for memory, and the PMP's permissions change only with its registers.
+dataflow.py finds such logic. This script guards each piece with a test whether an input has changed
+since its last evaluation. All values stay the same. Without such logic the source is unchanged.
 """
 
 import re
@@ -13,14 +12,14 @@ import sys
 
 from dataflow import FUNCTION, ClockLogic
 
-# What is worth a test, by the variable that it ends in; what lies within another comes first.
+# Logic that is worth a test, by the variable of its result; inner logic precedes outer logic.
 ENDS = (
-    re.compile(r"\w*access_fault_check__\d+__final_perm_check"),  # PMP: what each region allows
-    re.compile(r"\w*pmp_req_err"),  # PMP: whether this address is in one that does
+    re.compile(r"\w*access_fault_check__\d+__final_perm_check"),  # PMP: permissions by region
+    re.compile(r"\w*pmp_req_err"),  # PMP: whether a region permits this address
     re.compile(r"\w*clmul_result_raw"),  # the ALU: multiplication without carries
-    re.compile(r"\w*ex_block_i__DOT__alu_result"),  # the rest of it, with its bit manipulation
+    re.compile(r"\w*ex_block_i__DOT__alu_result"),  # the rest of the ALU, with bit manipulation
 )
-# Registers that software seldom writes. They are compared once, for all that hangs on nothing else.
+# Registers that software seldom writes. One comparison serves all logic that depends only on them.
 SELDOM = re.compile(r"\w*pmp_(?:addr_csr|cfg_csr|mseccfg)__DOT__rdata_q")
 COSTS = 100  # operators of an expression of such registers that cost more than the test
 
@@ -108,8 +107,8 @@ bool seldom_written = true;
 
 
 def main() -> None:
-    """Read C++ from standard input, and write it with tests before what may be skipped. With
-    --registers-only they are before what hangs on seldom written registers alone."""
+    """Read C++ from standard input, and write it with tests before logic that may be skipped. With
+    --registers-only, guard only logic that depends on seldom written registers alone."""
     source = sys.stdin.read()
     if FUNCTION not in source:
         sys.stdout.write(source)

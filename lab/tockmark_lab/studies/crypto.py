@@ -98,8 +98,8 @@ class Ways:
         return [way for way in WAYS if self.seal(way)]
 
     def crossings(self) -> dict[tuple[str, str], float | None]:
-        """Return, for each two ways other than the app itself, the size from which the second is
-        cheaper; None if the first is cheaper at every size."""
+        """Return the size at which the second of two ways gets cheaper, for each pair of ways other
+        than the app itself. None: the first is cheaper at every size."""
         lines = {way: line for way in self.measured[1:] if (line := self.line(way)) is not None}
         sizes: dict[tuple[str, str], float | None] = {}
         for way, other_way in combinations(lines, 2):
@@ -157,7 +157,7 @@ def _cycles(value: float | None, sign: str = "") -> str:
 
 
 def crossing_lines(costs: Ways) -> list[str]:
-    """Return a line for each two ways: where they cross."""
+    """Return a line of text for each pair of ways, with the size at which they cross."""
     return [
         f"{WAYS[first]} is cheaper than {WAYS[second]}"
         + (

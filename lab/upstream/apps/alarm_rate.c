@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sleeps for a tenth of a second by the frequency that the alarm announces, and then for good: the
- * cycles that the boot took, or a watch, say how long that was. */
+/* Sleeps for a tenth of a second by the frequency that the alarm announces, and then forever. The
+ * cycles of the boot, or a watch, show how long the first sleep took. */
 #include "app.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Says that it runs. */
+/* Prints a line, to show that it runs. */
 #include "app.h"
 
 int main(void) {

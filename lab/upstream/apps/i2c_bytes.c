@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writes four bytes by the I2C master driver: which reach the device can be seen in a trace, or on
- * the bus. */
+/* Writes four bytes with the I2C master driver. A trace, or the bus, shows which of them reach the
+ * device. */
 #include "app.h"
 
 #define I2C_MASTER 0x20003

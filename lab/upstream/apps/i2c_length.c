@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Asks the I2C master driver for more bytes than the app allowed it, and for more than the driver
- * has a buffer for. i2c_length_kernel.c leaves out the first. */
+/* Asks the I2C master driver for more bytes than the app allowed, and for more than fit into the
+ * driver's own buffer. i2c_length_kernel.c skips the first case. */
 #include "app.h"
 
 #define I2C_MASTER 0x20003

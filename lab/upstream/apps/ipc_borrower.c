@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Adds 1 to the first and the last byte of what another app lends; where that lends nothing any
- * more, to the first byte of what it lent before. */
+/* Adds 1 to the first and the last byte of the memory that another app lends. If that app has taken
+ * its memory back, adds 1 to the first byte of the memory that it lent before. */
 #include "app.h"
 
 static volatile uint8_t *lent;

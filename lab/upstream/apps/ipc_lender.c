@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lends memory to ipc_borrower, and notifies it; takes it back, and notifies it again.
- * ipc_lender_more.c lends more of the same memory in the place of that. */
+/* Lends memory to ipc_borrower and notifies it. Then takes the memory back and notifies it again.
+ * ipc_lender_more.c lends more of the same memory instead of taking it back. */
 #include "app.h"
 
 static _Alignas(64) volatile uint8_t memory[128];

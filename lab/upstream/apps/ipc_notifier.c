@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Notifies ipc_waiter, once it waits. */
+/* Notifies ipc_waiter when it waits. */
 #include "app.h"
 
 int main(void) {

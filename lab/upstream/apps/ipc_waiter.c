@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A service that waits for its notification by yield-wait-for. */
+/* A service that waits for its notification with yield-wait-for. */
 #include "app.h"
 
 static void note(int first, int second, int third, void *userdata) {

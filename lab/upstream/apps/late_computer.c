@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Computes for several ticks of the alarm, makes one system call, and so on: the calls drift along
- * the ticks, so that one or the other is under way when an alarm falls due. */
+/* Repeats: computes for several ticks of the alarm, then makes a system call. The calls drift
+ * relative to the ticks, so some of them run at the moment when an alarm is due. */
 #include "app.h"
 
 #define ABSENT_DRIVER 0x9fff0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sets an alarm again and again, and counts those that come late. It stands first, so that on the
- * priority scheduler no other app keeps it from running. */
+/* Sets an alarm again and again, and counts the late ones. It is the first app, so that under the
+ * priority scheduler no other app delays it. */
 #include "app.h"
 
 #define ALARMS 300
 #define TICKS 5
-#define FAR 5 /* ticks: what two system calls and an upcall take is less */
+#define FAR 5 /* ticks; two system calls and an upcall take less */
 
 static volatile bool fired;
 

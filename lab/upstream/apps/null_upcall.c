@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lets an upcall come to which nobody has subscribed, and makes a yield-no-wait, of which TRD 104
- * wants that it returns at once. */
+/* Waits for an event without a subscription, then calls yield-no-wait. By TRD 104 this returns at
+ * once. */
 #include "app.h"
 
 int main(void) {

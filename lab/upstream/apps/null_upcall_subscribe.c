@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lets an upcall come to which nobody has subscribed, and subscribes, which by TRD 104 cancels that
- * upcall; then waits for the next one by yield-wait-for. */
+/* Waits for an event without a subscription, then subscribes. By TRD 104 this cancels the pending
+ * upcall. Then waits for the next upcall with yield-wait-for. */
 #include "app.h"
 
 static void note(int first, int second, int third, void *userdata) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Yields with a number that TRD 104 reserves, for which libtock-c has no function. */
+/* Yields with a number that TRD 104 reserves. libtock-c has no function for it. */
 #include "app.h"
 
 int main(void) {

@@ -19,7 +19,7 @@ static void make_upcall_wait(void) {
     spin(milliseconds(2));
 }
 
-/* Version 1 has no yield without a wait: an alarm ends this one, and counts as one upcall. */
+/* Return how many upcalls wait. In version 1 every yield waits: an upcall of Perf ends the loop. */
 static uint32_t upcalls_waiting(void) {
     uint32_t before = seen.count;
     subscribe(PERF, 0, note_upcall, 99);
