@@ -43,8 +43,8 @@ class Command(NamedTuple):
     """A command of a page."""
 
     page: str  # from the root
-    text: str  # without what leads to the program: tockmark run --only time
-    is_whole: bool  # else it is part of a sentence, and may be only a verb
+    text: str  # without the path of the program: tockmark run --only time
+    is_whole: bool  # False: in a sentence, and perhaps only a verb
     is_shown: bool = False  # with its output, by tools/pages/tables.py
 
     @property
@@ -54,21 +54,20 @@ class Command(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Its arguments, as the shell splits them, up to where another command begins or its output
-        goes."""
+        """Its arguments, as the shell splits them, without redirections and further commands."""
         words = shlex.split(self.text)[1:]
         return words[: next((at for at, word in enumerate(words) if word in SHELL), None)]
 
 
 def commands(page: str, text: str) -> list[Command]:
-    """The commands of make, tockmark and tockmark-lab in a page, in its order."""
+    """Return the commands of make, tockmark and tockmark-lab in a page, in order."""
     shown = [match.span() for match in OUTPUT.finditer(text)]
     commands_by_line: list[tuple[int, Command]] = []
     plain = text
     for block in FENCED.finditer(text):
         plain = plain[: block.start()] + " " * len(block[0]) + plain[block.end() :]
         in_output = any(start < block.start() < end for start, end in shown)
-        prompted = block[2] == "text"  # an output: commands in it have a prompt
+        prompted = block[2] == "text"  # output: its commands have a prompt
         commands_by_line += [
             (block.start(3) + at, Command(page, command, True, in_output))
             for at, command in _of_code(block[3])
@@ -87,7 +86,7 @@ def commands(page: str, text: str) -> list[Command]:
 
 
 def _of_code(code: str) -> list[tuple[int, str]]:
-    """The commands in lines of code, and where each begins."""
+    """Return the commands in lines of code, each with its position."""
     joined = re.sub(r" *\\\n\s*", lambda end: " " + "\0" * (len(end[0]) - 1), code)
     lines, at = [], 0
     for line in joined.splitlines(keepends=True):
@@ -108,16 +107,16 @@ def every() -> list[Command]:
 
 
 class UnusableError(Exception):
-    """Why a command cannot be one."""
+    """A command is not valid; the message says why."""
 
 
 def arguments(command: Command, program: VerbProgram) -> dict[str, Any]:
-    """Return the parameters that a command gives its verb, and "verb"; no others where it is part
-    of a command. UnusableError if it can be none."""
+    """Return the parameters that a command gives its verb, and "verb". A partial command has only
+    "verb". UnusableError if the command is not valid."""
     tool = typer.main.get_command(program.command_line())
     words = command.words
     if words[0] in {option for name in tool.params for option in name.opts}:
-        return {"verb": words[0], "help": True}  # of no verb: --version and the like
+        return {"verb": words[0], "help": True}  # without a verb: --version etc.
     if words[0] == "VERB" and not command.is_whole:
         return {"verb": words[0], "help": True}
     try:
@@ -132,10 +131,10 @@ def arguments(command: Command, program: VerbProgram) -> dict[str, Any]:
         return {"verb": words[0], "help": True}
     except Exception as error:
         if not command.is_whole and OPEN.search(str(error)):
-            return {"verb": words[0]}  # in a sentence: the verb, or an option of it
+            return {"verb": words[0]}  # in a sentence: a verb, perhaps with an option
         raise UnusableError(str(error)) from error
     finally:
-        verbs._debug = False  # which a page's --debug sets for good, in a tool that runs once
+        verbs._debug = False  # --debug sets it for the whole process
 
 
 def words(text: str) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A copy of the checkout for tests that change sources. It has everything that is needed to build
-and run apps; simulators and kernels are links to the checkout's own."""
+"""Copies of the checkout for tests that change sources. Apps can be built and run in them.
+`copy_to` links simulators and kernels to those of this checkout."""
 
 import os
 import re
@@ -39,9 +39,9 @@ def copy_to(root: Path) -> None:
 
 
 def clone_to(root: Path) -> None:
-    """Make, in an empty folder, the clone of a reader after `make build profile`: no changes, an
-    environment that seems to be made there, simulators, apps, and its own kernels. Builds in the
-    clone do not change this checkout."""
+    """Make a reader's clone after `make build profile` in an empty folder: no changes, a Python
+    environment that seems to be its own, simulators, apps, and its own kernels. Builds in the clone
+    do not change this checkout."""
     make("sim-retire")
     if not (paths.ROOT / "build" / "cargo" / IMAGES / "profiling" / "tockmark-kernel").exists():
         make("profile")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The apps' memcpy (apps/runtime/memory.c), compiled for the host under another name."""
+"""The apps' memcpy (apps/runtime/memory.c), compiled for the host as tm_memcpy."""
 
 import ctypes
 import subprocess
@@ -31,7 +31,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     to=st.integers(0, 64),
     start=st.integers(0, 64),
 )
-def test_it_copies_these_bytes_and_no_others(
+def test_memcpy_writes_only_the_target_bytes(
     code: ctypes.CDLL, data: bytes, size: int, to: int, start: int
 ) -> None:
     source = ctypes.create_string_buffer(data, AREA)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The whole benchmark run of a user: its numbers must fit the ISA and the memory system.
+"""A complete run of the suite: its figures match the ISA and the memory system.
 
 Needs the products of `make build`. Most tests share one run.
 """
@@ -209,10 +209,10 @@ def test_loops_take_as_long_as_in_the_rtl(bench: Bench) -> None:
     )
 
 
-def test_version_1_gives_the_same_for_rows_that_do_not_touch_the_kernel(
+def test_version_1_has_the_same_figures_for_rows_without_the_kernel(
     bench: Bench, tmp_path: Path
 ) -> None:
-    """Its sampler reads one counter per sample, on another kernel. The nets must be equal."""
+    """Version 1 reads one counter per sample, on another kernel. The nets must be equal."""
     quick = "loop.empty,loop.taken,call.void,call.return,call.indirect,flash.latency"
     first = run_bench(tmp_path, "--abi", "1", "--only", quick, "--icache", "off")
     measured = [row for row in first.result.rows if row.id not in catalogue.HARNESS_ROWS]
@@ -222,7 +222,7 @@ def test_version_1_gives_the_same_for_rows_that_do_not_touch_the_kernel(
         assert (row.net, row.instructions) == (other.net, other.instructions), row.id
 
 
-def test_rows_that_version_1_lacks_are_skipped_with_a_reason(tmp_path: Path) -> None:
+def test_rows_missing_in_version_1_are_skipped_with_a_reason(tmp_path: Path) -> None:
     lacking = {b.id: b.skip_v1 for b in catalogue.load().benchmarks.values() if b.skip_v1}
     groups = ",".join({id_.partition(".")[0] for id_ in lacking})
     result = run_bench(tmp_path, "--abi", "1", "--only", groups, "--icache", "off").result
@@ -280,7 +280,7 @@ def test_bad_input_is_reported_in_one_line(arguments: list[str], message: str) -
 
 
 def test_an_outdated_kernel_is_refused() -> None:
-    """Its stamp shows that it was built from other sources."""
+    """The kernel's stamp shows that it was built from other sources."""
     with tempfile.TemporaryDirectory(dir=paths.ROOT / "build") as folder:
         kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], folder))
         stamp_path(kernel).write_text(f"kernel {'0' * 64}\n")
@@ -290,7 +290,7 @@ def test_an_outdated_kernel_is_refused() -> None:
 
 
 def test_the_legs_of_ipc_sum_to_the_round_trip(bench: Bench) -> None:
-    """They differ only by the few instructions that store the server's counter read."""
+    """The difference is only the few instructions that store the server's counter read."""
     there = bench.net("ipc.client_to_server", "cycles", icache=False)
     back = bench.net("ipc.server_to_client_late", "cycles", icache=False)
     assert abs(bench.net("ipc.round_trip", "cycles", icache=False) - there - back) < 50
@@ -311,7 +311,7 @@ def test_the_newer_ipc_copies_both_ways_and_serves_all_clients_at_the_same_cost(
     assert len({net("served", client=client) for client in ("first", "second", "third")}) == 1
     alone, answers = net("round_trip_late", size=0), 4  # each is a third
     assert abs(net("served", client="first") / (3 * answers) - alone) < 0.03 * alone
-    # Code that ran before matters if it evicts other code from the cache.
+    # Earlier code matters if it evicts other code from the cache.
     assert net("working_set", kib=0) == net("working_set", kib=4)
     assert net("working_set", icache=True, kib=0) < net("working_set", icache=True, kib=4)
 
@@ -330,7 +330,7 @@ def test_the_simulator_times_rows_that_the_core_cannot_time(bench: Bench) -> Non
     assert median("sched.alarm_lateness", beside="spinner") == busy
     # A time slice of 1 ms, and two switches that take less than a tenth of it.
     assert 24_000 < median("sched.preempted") < 26_400 + median("time.read")
-    # Every further app costs the same, within a twentieth.
+    # Each additional app costs the same, within 5 %.
     boots = [median("boot.per_process", apps=apps) for apps in (1, 2, 3, 4)]
     steps = [after - before for before, after in itertools.pairwise(boots)]
     assert min(steps) > 100

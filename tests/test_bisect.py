@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb bisect, on a small repository whose build takes ready variants of the
-baseline kernel.
+"""The verb bisect, on a small repository whose build command copies ready variants of
+the baseline kernel.
 
-Needs what `make build` makes. The variant is built once: half a minute.
+Needs the products of `make build`. The variant is built once: half a minute.
 """
 
 import json

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The board with a boot ROM of its own: where it enters, what it leaves, and what tells its boots
-from others.
+"""The board earlgrey-sim-2022 with its own boot ROM: its entry point, the state that it leaves, and
+the cache keys of its boots.
 
-Needs what `make build` makes.
+Needs the products of `make build`.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The suite on kernels without Perf: with CycleCount, with the core's counters, and with neither.
-The samples differ with the way of reading, but the cost of a row is the same.
+The way of reading changes the samples, but not the cost of a row.
 """
 
 import subprocess
@@ -44,8 +44,7 @@ def by_perf(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def same_cost(row: Row, base: Row) -> None:
-    """Check that a row of the apps has the same cycles, and one of the kernel nearly the same,
-    since its link differs."""
+    """Check that app rows have equal cycles, and kernel rows nearly equal cycles: links differ."""
     assert row.net is not None
     assert base.net is not None
     near = 0 if base.id.startswith(("loop", "call")) else NEAR * base.net
@@ -67,7 +66,7 @@ def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_pa
     by_id = {(row.id, str(row.params)): row for row in by_perf.table.values()}
     rows = [row for row in measured.table.values() if row.clock == "core"]
     assert len(rows) > 30
-    # A command that reads the counter costs as much more as a counter read.
+    # A command that reads the counter also costs a counter read.
     extra = next(r.net or 0 for r in rows if r.id == "time.read") - (
         by_id["time.read", "{}"].net or 0
     )

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A benchmark is an entry of apps/catalogue.toml and one definition in each language, in apps/c and
-apps/rust, which takes from the entry what apps/generate.py makes of it: one without the other does
-not compile, and an entry that breaks a rule is refused.
+"""Each benchmark has an entry in apps/catalogue.toml and a definition in apps/c and in
+apps/rust.
 
-Needs what `make build` makes.
+apps/generate.py makes code from the entry, and the definitions use it. An entry without a
+definition does not compile, nor does the reverse. The generator refuses an entry that breaks a
+rule.
+
+Needs the products of `make build`.
 """
 
 import re
@@ -23,7 +26,7 @@ from tockmark.suite import catalogue
 ABIS = (1, 2)
 KNOWN = catalogue.load()
 
-# A small catalogue that keeps all rules, with a benchmark in a boot of its own.
+# A small valid catalogue, with a benchmark in a boot of its own.
 GOOD = """
 budget = 2
 sections = ["Loops", "Calls"]
@@ -71,8 +74,8 @@ def generated(folder: Path, text: str, *assembly: str) -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("abi", ABIS)
-def test_exactly_the_benchmarks_are_defined_once(abi: int) -> None:
-    """In the objects of the apps."""
+def test_each_benchmark_is_defined_once(abi: int) -> None:
+    """Count the definitions in the objects of the apps."""
     folder = paths.APPS / f"c-abi{abi}"
     objects = [*folder.glob("*.o"), *(folder / "runtime").glob("*.o")]
     command = ["riscv64-unknown-elf-nm", *map(str, objects)]
@@ -82,7 +85,7 @@ def test_exactly_the_benchmarks_are_defined_once(abi: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ("TM_BENCH(loop_taken, .body = tm_loop_taken, .setup = setup);\n", "", "tm_bench_loop_tak"),
         ("TM_BENCH(loop_taken", "TM_BENCH(loop_empty", "'tm_bench_loop_empty'"),
@@ -90,10 +93,10 @@ def test_exactly_the_benchmarks_are_defined_once(abi: int) -> None:
         ("TM_APP", "TM_BENCH(call_void, .expect = 0);\nTM_APP", "tm_bench_call_void"),
         (".body = tm_loop_taken", ".samples = 1", "initialized field overwritten"),
     ],
-    ids=["missing", "twice", "unknown", "of another group", "says it again"],
+    ids=["missing", "twice", "unknown", "of another group", "repeated value"],
 )
 def test_a_definition_that_differs_from_the_catalogue_does_not_compile(
-    tmp_path: Path, old: str, new: str, says: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     shutil.copytree(paths.ROOT / "apps", tmp_path / "apps")
     source = tmp_path / "apps" / "c" / "loop.c"
@@ -103,29 +106,31 @@ def test_a_definition_that_differs_from_the_catalogue_does_not_compile(
     made = ("-s", "-f", "apps/build.mk", "ABI=2", "OUT=out", "out/loop.o")
     done = called(*made, cwd=tmp_path, LC_ALL="C")
     assert done.returncode != 0
-    assert says in done.stderr
+    assert message in done.stderr
 
 
 LOOP_TAKEN = "bench!(loop_taken, setup: |run| iterate(run, bodies::tm_loop_taken));\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         (LOOP_TAKEN, "", "`loop_taken`"),
         ("bench!(loop_taken", "bench!(loop_empty", "`loop_empty`"),
         ("bench!(loop_taken", "bench!(loop_token", "`loop_token`"),
         ("bench!(loop_taken, ", "bench!(loop_taken, samples: 1, ", "`samples`"),
     ],
-    ids=["missing", "twice", "unknown", "says it again"],
+    ids=["missing", "twice", "unknown", "repeated value"],
 )
-def test_neither_does_one_in_rust(old: str, new: str, says: str, copied: Path) -> None:
+def test_a_rust_definition_that_differs_does_not_compile(
+    old: str, new: str, message: str, copied: Path
+) -> None:
     source = copied / "apps" / "rust" / "suite" / "src" / "bin" / "loop.rs"
     text = source.read_text()
     assert text.count(old) == 1
     source.write_text(text.replace(old, new))
     try:
-        assert says in rustc(copied)
+        assert message in rustc(copied)
     finally:
         source.write_text(text)
 
@@ -147,7 +152,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('sections = ["Loops", "Calls"]\n', "", "'sections'"),
         ("budget = 2\n", "budget = \n", "Invalid value"),
@@ -170,13 +175,13 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
-    tmp_path: Path, old: str, new: str, says: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in GOOD
     done = generated(tmp_path, GOOD.replace(old, new, 1))
     assert done.returncode == 1
     assert done.stderr.startswith("catalogue.toml: ")
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rows.h").exists()
 

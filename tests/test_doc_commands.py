@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Every command of the pages is one: its verb, its options, its rows and its targets are there. And
-those that need nothing but a clone are run in one, in the order of the pages.
+"""Every command of the pages is valid: its verb, options, rows and targets exist. Commands that
+need only a clone are run in one, in the order of the pages.
 
-What is not run is decided by `unready`, from the command alone: what it names and what it costs.
+`unready` decides from a command's arguments and cost whether to run it.
 """
 
 import re
@@ -30,7 +30,7 @@ LONG = {
     "latency": "tests/test_latency.py",
     "site": "tests/browser/test_every_page.py",
 }
-LAYS = ("image", "parse")  # run nothing, so they need no other board
+LAYS = ("image", "parse")  # these verbs run nothing, so they need no board
 BUDGET = 5  # millions of simulated cycles, by the catalogue: a few seconds
 READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # placeholders for the reader's own files
 OUTPUTS = ("output", "callgrind", "markdown")
@@ -66,7 +66,7 @@ def strange_targets(words: list[str], root: Path = ROOT) -> list[str]:
         if word == "-f":
             makefile = root / next(rest)
         elif word == "-C":
-            folder = next(rest)  # in a workflow the reader's name for this checkout
+            folder = next(rest)  # in a workflow, the reader's name for this checkout
             makefile = root / folder / "Makefile" if (root / folder).is_dir() else makefile
         elif "=" in word:
             name = word.partition("=")[0]
@@ -89,9 +89,9 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
     """Return why a command cannot run in this clone, or None."""
     verb = given["verb"]
     if verb == "VERB" or verb.startswith("-"):
-        return "no verb; --install-completion would change the shell of who tests"
+        return "not a verb; --install-completion would change the shell of the tester"
     if command.is_shown:
-        return "shown with its output, by a test of its own"
+        return "another test checks its output"
     if len(given) == 1 or (not command.is_whole and command.words[-1] == given["verb"]):
         return "a part of a command"
     if given.get("help"):
@@ -117,7 +117,7 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
         try:
             single_row(load(), rows[0]) if given.get("benchmark") else select(load(), rows[0])
         except TockmarkError:
-            return "of a row that its page adds"
+            return "uses a row that the page adds"
     if verb == "run":
         cost = len((given["lang"] or "c").split(",")) * sum(
             load().benchmarks[id_].budget for id_ in select(load(), given["only"]).ids()

@@ -19,7 +19,7 @@ from tockmark.tests.conftest import committed
 ROOT = Path(__file__).parents[1]
 MAKE = ROOT / "tools" / "pages"
 BUILT = ("build", ".venv", ".venvs", ".tools")
-# Whose paths have this before them.
+# Projects whose paths begin with these names.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
 READERS = ("~", "path")  # placeholders for the reader's own files: ~/tock, path/to/kernel.elf
 PATH = re.compile(r"(?<![\w./$~…-])[\w.~-]+/[\w./*<>{},…-]*")
@@ -78,7 +78,7 @@ def test_links_have_targets(page: Path) -> None:
 
 
 def test_all_markdown_is_a_page() -> None:
-    """So that the tests of pages cover all of them."""
+    """The tests of pages then cover all Markdown files."""
     listed = [name for name in tracked_names() if name.endswith(".md")]
     assert {ROOT / name for name in listed} == {*PAGES, ROOT / "CHANGELOG.md"}
 
@@ -137,7 +137,7 @@ def test_paths_exist() -> None:
 
 
 def test_the_committed_results_follow_the_published_schema() -> None:
-    """For an independent reader. The check of the tables compares it with the declarations."""
+    """Independent readers use this schema. The check of tables compares it with the code."""
     schema = json.loads((ROOT / "docs" / "result.schema.json").read_text(encoding="utf-8"))
     read = jsonschema.Draft202012Validator(schema)
     folder = ROOT / "results"

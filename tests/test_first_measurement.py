@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Does what docs/first-measurement.md says, in a copy of the checkout: every command, every edit,
-in order; and what comes out is what the page shows.
+"""Follow docs/first-measurement.md in a copy of the checkout: run its commands, make its edits in
+order, and compare the output with the page.
 
-A block of commands is a step; the block of text behind it is what its last command prints, with its
-exit code if that is not 0. In such a block … stands for anything, and alone on a line for lines.
-The step that sets up is not repeated: the copy gets what it makes. Takes about a minute.
+A block of commands is a step. The text block after it is the output of its last command, with the
+exit code unless that is 0. There, … matches any text; alone on a line, it matches any lines. The
+copy already contains what the set-up step builds, so that step is skipped. Takes about a minute.
 """
 
 import re
@@ -17,12 +17,12 @@ import scratch
 from tockmark.base import paths
 
 PAGE = paths.ROOT / "docs" / "first-measurement.md"
-SETS_UP = "make build profile"
+SET_UP = "make build profile"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.M | re.S)
 
 
 class Step(NamedTuple):
-    """Commands and what is shown of their output, or an edit: file, line, text."""
+    """Commands with the output that the page shows, or an edit: file, line, text."""
 
     commands: str = ""
     shown: str | None = None
@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 
 def steps(page: str) -> list[Step]:
-    """The page's, in order."""
+    """Return the steps of a page, in order."""
     steps_by_position: list[tuple[int, Step]] = []
     for match in sorted(
         (*BLOCK.finditer(page), *scratch.EDIT.finditer(page)), key=lambda match: match.start()
@@ -50,7 +50,7 @@ def steps(page: str) -> list[Step]:
 
 
 def expected(shown: str) -> re.Pattern[str]:
-    """What an output has to be like that a page shows so."""
+    """Return a pattern for the whole output that a page shows."""
     lines = []
     for line in shown.splitlines():
         if line.strip() == "…":
@@ -60,9 +60,9 @@ def expected(shown: str) -> re.Pattern[str]:
     return re.compile("".join(lines))
 
 
-def test_every_step_of_the_page_does_what_it_shows(tmp_path: Path) -> None:
+def test_each_step_prints_what_the_page_shows(tmp_path: Path) -> None:
     first, *further = steps(PAGE.read_text(encoding="utf-8"))
-    assert first.commands.strip() == SETS_UP
+    assert first.commands.strip() == SET_UP
     assert sum(bool(step.edit) for step in further) == 2
     assert sum(step.shown is not None for step in further) == 5
     scratch.clone_to(tmp_path)
@@ -84,8 +84,8 @@ def test_every_step_of_the_page_does_what_it_shows(tmp_path: Path) -> None:
         )
         assert done.returncode == 0 or step.shown, f"{step.commands}{output}{done.stderr}"
         if step.shown:
-            lost = f"the page shows of\n{step.commands}\n{step.shown}\nbut it prints\n{output}"
-            assert expected(step.shown).fullmatch(output), lost + done.stderr
+            difference = f"{step.commands}\nThe page shows:\n{step.shown}\nActual output:\n{output}"
+            assert expected(step.shown).fullmatch(output), difference + done.stderr
     changed = ["git", "status", "--porcelain"]
     done = subprocess.run(changed, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "", "the page takes its change out again"
+    assert done.stdout == "", "the page must undo its edits"

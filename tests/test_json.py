@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The JSON of `list`, `doctor` and `run` has the form in docs/command-line.md and is all of stdout.
-The run needs the products of `make build`."""
+"""The JSON of `list`, `doctor` and `run` has the form in docs/command-line.md and is the only
+output on stdout. The run needs the products of `make build`."""
 
 import json
 import subprocess

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb judge on variants of the baseline kernel: another layout of the same source finds
-nothing, added instructions are found, and errors are one line.
+"""The verb judge on variants of the baseline kernel: it finds no change in another layout of the
+same source, finds added instructions, and reports errors in one line.
 
-Builds what `make profile` makes, and each variant once: half a minute.
+Builds the products of `make profile`, and each variant once: half a minute.
 """
 
 import json
@@ -109,7 +109,7 @@ def test_more_expensive_system_calls_are_found_with_their_function(
     assert done.code == 3, done
     assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert f"+{variants.MORE} instructions" in done.out.split("\nwhere   ")[1]
-    assert "exception" in done.out.split("\nwhere   ")[1]  # the function that has them
+    assert "exception" in done.out.split("\nwhere   ")[1]  # the changed function
     (row,) = (
         line for line in done.out.splitlines() if line.startswith("time.read ") and " off " in line
     )
@@ -235,7 +235,7 @@ def test_commits_are_built_and_judged(
     assert done.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert "base    " in done.out
     assert " the dear one" in done.out
-    monkeypatch.chdir(tree)  # from here on, neither checkout nor command is given
+    monkeypatch.chdir(tree)  # from here, judge finds the checkout and the build command itself
     again = judge(tmp_path / "out", "plain", "dear", *options)
     assert again.out.splitlines()[:3] == done.out.splitlines()[:3]
     stored = builds.load_build_command(tree)

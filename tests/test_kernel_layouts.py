@@ -26,7 +26,7 @@ from tockmark.target.elf import read_elf
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 LAYOUTS = 4
 FIXED = ("_start", "trap_vector")  # the targets of reset and traps: aligned, so never shifted
-PADDING = 6 + 2  # most bytes before the first function, and after the last one, to a whole word
+PADDING = 6 + 2  # at most: before the first function, and after the last one up to a whole word
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def links() -> list[Link]:
     return [Link.read(path) for path in link_paths]
 
 
-def test_the_first_is_the_kernel_that_is_measured_by_default(links: list[Link]) -> None:
+def test_the_first_link_is_the_default_kernel(links: list[Link]) -> None:
     assert links[0].path.read_bytes() == KERNEL.read_bytes()
 
 
@@ -88,7 +88,7 @@ def images(links: list[Link]) -> list[LinkedCode]:
     return [LinkedCode(read_elf(link.path)) for link in links]
 
 
-def test_they_are_links_of_one_source(images: list[LinkedCode]) -> None:
+def test_all_are_links_of_one_source(images: list[LinkedCode]) -> None:
     assert [differences(images[0], image) for image in images] == [[]] * LAYOUTS
 
 
@@ -107,10 +107,10 @@ def test_one_changed_instruction_is_found_by_name(
     assert unit.name in differences(images[0], LinkedCode(replace(elf, data=bytes(changed))))
 
 
-def test_they_take_the_same_instructions(links: list[Link], tmp_path: Path) -> None:
+def test_links_retire_the_same_instructions(links: list[Link], tmp_path: Path) -> None:
     measured = [measure(link.path, tmp_path / f"{i}.json") for i, link in enumerate(links[:2])]
     assert measured[0]["instret"] == measured[1]["instret"]
-    assert measured[0]["cycles"] != measured[1]["cycles"]  # else the layout would be the same
+    assert measured[0]["cycles"] != measured[1]["cycles"]  # the layouts differ
 
 
 def measure(kernel: Path, output: Path) -> dict[str, float | None]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A planted delay in a stage of an alarm is found in that stage, and one with interrupts off as a
-stretch.
+"""`latency` attributes a planted delay to its stage of an alarm. It reports a delay with interrupts
+off as a stretch.
 
-One kernel has a delay at the end of each stage; a word of the image selects one. It takes half a
-minute to build.
+One kernel has a delay at the end of each stage; a word of the image selects the delay. The build
+takes half a minute.
 """
 
 import json
@@ -99,10 +99,10 @@ CHANGES = [
     lw    t0, 0(t0)
     addi  t0, t0, -{STAGES.index("upcall")}
     bnez  t0, 2f
-    lw    t0, 4*10(sp)          # an upcall's time, in ticks; what a call returns is below 256
+    lw    t0, 4*10(sp)          # an upcall's time in ticks; a call returns less than 256
     srli  t0, t0, 8
     beqz  t0, 2f
-    li    t0, {DELAY // 3}      # a turn takes three cycles or more
+    li    t0, {DELAY // 3}      # an iteration takes at least three cycles
 1:  addi  t0, t0, -1
     bnez  t0, 1b
 2:

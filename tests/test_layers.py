@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The product's layers: each package imports lower ones only, nothing imports the lab, and the
-tables of docs/contributing.md are true."""
+"""The product's layers: packages import only lower layers, nothing imports the lab, and the
+tables of docs/contributing.md are correct."""
 
 import ast
 import re
@@ -85,14 +85,14 @@ def test_imports_have_no_cycles() -> None:
     """Not even in one layer; imports inside functions count also."""
     graph = {name_of(path): set(imports(path)) for path in modules()}
     assert sum(map(len, graph.values())) > 300
-    TopologicalSorter(graph).prepare()  # CycleError, with the circle
+    TopologicalSorter(graph).prepare()  # raises CycleError with the cycle
     with pytest.raises(CycleError):
         TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
 
 
 @pytest.mark.parametrize("program", [PROGRAM, LAB], ids=lambda program: program.name)
 def test_the_table_of_verbs_names_their_modules(program: VerbProgram) -> None:
-    """Each verb is in it once, with the module that reads its options and what does its work."""
+    """Each verb has one entry, with its module of options and the module that does the work."""
     page = HOUSE.read_text(encoding="utf-8")
     table = re.search(rf"^\| verb of `{program.name}` \|.*?(?=\n\n)", page, re.M | re.S)
     assert table, f"no table of the verbs of {program.name}"
@@ -111,7 +111,7 @@ def test_the_table_of_verbs_names_their_modules(program: VerbProgram) -> None:
 
 
 def test_one_module_starts_external_programs() -> None:
-    """The programs that it starts end with the tool, so no other module starts any."""
+    """This module ends its programs with the tool, so no other module may start any."""
     starts = re.compile(
         r"^\s*(?:import|from) (?:subprocess|multiprocessing|pty)\b"
         r"|\bos\.(?:system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)\("

@@ -148,7 +148,7 @@ def test_images_that_cannot_be_built_are_reported_in_one_line(
 
 
 def test_a_captured_log_replaces_the_board(folder: ImageFolder, tmp_path: Path) -> None:
-    """Missing boots are reported, and so is a boot without its end."""
+    """Missing and unfinished boots are reported."""
     first = folder.manifest.boots[0]
     command = [str(SIMULATOR), "--flash", str(folder.folder / first.flash)]
     printed = subprocess.run(command, capture_output=True, check=True).stdout

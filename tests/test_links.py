@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rule on committed results of several links of Tock 2.2 and of small
-changes of it: links of one source do not differ, and changes are found.
+"""The rule of compare on committed results: it finds changes, but no difference between links of
+one source. The results are from several links of Tock 2.2 and of variants of it:
 
-    cost   33 instructions more in every system call
+    cost   33 more instructions in every system call
     save   redundant writes of the PMP are gone
     lay1   36 bytes of NOPs in a driver
     lay2   a command in a driver that nobody calls
@@ -83,9 +83,9 @@ def test_one_link_per_side_never_fails_a_change_of_layout() -> None:
     which include these."""
     spread = spread_over_links(pool("tock-2.2"), "all links")
     alike = [
-        at(result, [place])
+        at(result, [index])
         for result in map(pool, ("tock-2.2", "shifts", *SILENT))
-        for place in range(layouts(result))
+        for index in range(layouts(result))
     ]
     for base, new in random.Random(12).sample(list(permutations(alike, 2)), PAIRS):
         judgement = judged(base, new, spread)
@@ -94,7 +94,7 @@ def test_one_link_per_side_never_fails_a_change_of_layout() -> None:
 
 def test_one_link_per_side_finds_a_more_expensive_system_call() -> None:
     spread = spread_over_links(pool("tock-2.2"), "all links")
-    for place in range(layouts(pool("tock-2.2"))):
-        base = at(pool("tock-2.2"), [place])
-        assert judged(base, at(pool("cost"), [place % SIDE]), spread).exit_code == 3
-        assert judged(base, at(pool("save"), [place % SIDE]), spread).exit_code in (0, 1)
+    for index in range(layouts(pool("tock-2.2"))):
+        base = at(pool("tock-2.2"), [index])
+        assert judged(base, at(pool("cost"), [index % SIDE]), spread).exit_code == 3
+        assert judged(base, at(pool("save"), [index % SIDE]), spread).exit_code in (0, 1)

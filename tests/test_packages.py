@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A package that is missing ends a verb in one line that names the package and what to run."""
+"""If a Python package is missing, a verb prints one line with its name and what to run."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from tockmark.base import paths
         *((name, "site results -o /dev/null/site", "[site]") for name in ("jinja2", "matplotlib")),
     ],
 )
-def test_a_missing_package_is_one_line(package: str, verb: str, remedy: str) -> None:
+def test_a_missing_package_is_reported_in_one_line(package: str, verb: str, remedy: str) -> None:
     script = (
         f"import sys; sys.modules[{package!r}] = None; from tockmark.__main__ import main;"
         f"sys.argv = ['tockmark', *{verb.split()}]; main()"

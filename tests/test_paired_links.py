@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb judge on two commits with paired links: the baseline kernel, and the same with NOPs
-planted in one call. Every function begins at the same address on both sides, only the bytes of the
-changed function differ, and rows that do not execute it keep their cycles.
+"""The verb judge on two commits with paired links: the baseline kernel, and a copy with NOPs
+planted in one call. Every function begins at the same address on both sides, only the bytes of
+the changed function differ, and rows that do not execute it keep their cycles.
 
 Builds both kernels, and runs a few rows: half a minute.
 """
@@ -68,7 +68,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def separate_cache(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Share the builds among the tests of this file only."""
     kept = tmp_path_factory.getbasetemp() / "kept"
     for name in ("COMMITS", "PAIRS"):
@@ -133,7 +135,7 @@ def test_the_planted_cost_is_found_to_the_cycle(tree: Path, tmp_path: Path) -> N
     for row in moved:
         assert row["id"] == "syscall.allow_rw"
         assert row["instructions"]["moved"] == NOPS
-        # A NOP of 2 bytes takes a cycle, for 8 bytes come from flash in 4.
+        # A NOP of 2 bytes takes a cycle, because flash delivers 8 bytes in 4 cycles.
         assert NOPS <= row["after"] - row["before"] <= NOPS + 4
     others = [row for row in rows if row["id"] != "syscall.allow_rw"]
     assert {row["verdict"] for row in others} <= {"same", "unsure", "not judged"}

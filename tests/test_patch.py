@@ -114,7 +114,7 @@ def test_a_patch_can_be_applied_and_removed(family: Family, tree: Path, main: Pa
 
 
 def test_cyclecount_is_applied_on_request_with_or_without_perf(tmp_path: Path) -> None:
-    """Without a request it is removed again; a family without it says so."""
+    """A patch without the option removes it. A family that has no CycleCount reports an error."""
     family = KNOWN["earlgrey-cw310"]
     tree = make(tmp_path / "tock", "earlgrey-cw310")
     (tree / "chips/earlgrey/src/lib.rs").write_text("pub mod chip;\n")

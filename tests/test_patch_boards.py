@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """`tockmark patch` on boards without Earl Grey: CycleCount is applied, and removed byte for byte.
 
-With a checkout of Tock 2.2 or later in TOCKMARK_TOCK, also on copies of its boards."""
+If TOCKMARK_TOCK names a checkout of Tock 2.2 or later, copies of its boards are also tested."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def family(name: str) -> Family:
     return OTHERS[name]
 
 
-def goes_in_and_out(tree: Path, name: str, *counter: str) -> None:
+def check_patch_and_removal(tree: Path, name: str, *counter: str) -> None:
     family, was = OTHERS[name], contents(tree)
     done = tockmark(tree, "--board", name, *counter)
     assert done.returncode == 0, done.stderr
@@ -43,7 +43,7 @@ def goes_in_and_out(tree: Path, name: str, *counter: str) -> None:
 def test_cyclecount_can_be_applied_and_removed(
     name: str, counter: list[str], tmp_path: Path
 ) -> None:
-    goes_in_and_out(make_other(tmp_path, name), name, *counter)
+    check_patch_and_removal(make_other(tmp_path, name), name, *counter)
 
 
 @pytest.mark.skipif(not TOCK, reason="TOCKMARK_TOCK names no checkout of Tock")
@@ -52,10 +52,10 @@ def test_tocks_own_board_can_be_patched(name: str, family: Family, tmp_path: Pat
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(TOCK) / file, tmp_path / file)
     remove_patch(tmp_path, board=name)
-    goes_in_and_out(tmp_path, name)
+    check_patch_and_removal(tmp_path, name)
 
 
-def test_without_board_earl_grey_is_patched(name: str, tmp_path: Path) -> None:
+def test_earl_grey_is_patched_by_default(name: str, tmp_path: Path) -> None:
     tree = make_other(tmp_path / "tock", name)
     assert "is not a Tock checkout" in refused(tree)
     (other,) = OTHERS.keys() - {name}
@@ -67,6 +67,6 @@ def test_without_board_earl_grey_is_patched(name: str, tmp_path: Path) -> None:
     make(tree, "earlgrey-cw310")
     was = contents(tree)
     tockmark(tree)
-    goes_in_and_out(tree, name)
+    check_patch_and_removal(tree, name)
     remove_patch(tree)
     assert contents(tree) == was

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator with the core's retirement port, and `tockmark profile` on it: both agree with the
-plain simulator to the cycle.
+"""The simulator with the retirement port, and `tockmark profile`, agree with the plain simulator to
+the cycle.
 
 Builds the products of `make profile`, which takes half a minute the first time.
 """
@@ -185,7 +185,7 @@ def test_the_cache_fills_each_line_once(tmp_path: Path) -> None:
                 passes.append(0)
         fills[icache] = passes
     assert fills["off"] == [0] * 5
-    assert 100 <= sum(fills["on"][:3]) < 150  # prefetching fills some beyond the end
+    assert 100 <= sum(fills["on"][:3]) < 150  # prefetching also fills lines beyond the end
     assert fills["on"][3] == 0
 
 
@@ -218,7 +218,7 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
 
 
 def test_the_committed_flame_graph_is_reproduced(tmp_path: Path) -> None:
-    """Byte for byte."""
+    """The file is equal byte for byte."""
     command = [TOCKMARK, "profile", "syscall.command", "-o", str(tmp_path)]
     subprocess.run(command, capture_output=True, check=True, cwd=paths.ROOT)
     committed = paths.ROOT / "docs" / "profile-syscall.command.svg"
@@ -249,4 +249,7 @@ def test_functions_are_counted_in_a_sample_and_in_a_run(tmp_path: Path) -> None:
     calls = int(str(of_run["tm_syscall_command"]["calls"]))
     assert calls > 1
     assert int(str(of_run["trap_vector"]["calls"])) > 3 * calls
-    assert (of_run["_start"]["calls"], of_run["_start"]["cut"]) == (0, 2)  # of kernel and app
+    assert (of_run["_start"]["calls"], of_run["_start"]["cut"]) == (
+        0,
+        2,
+    )  # one each of kernel and app

@@ -48,7 +48,7 @@ def tockmark(home: Path, *words: str, **more: str) -> str:
     return done.stdout
 
 
-def test_one_variable_names_the_folder_for_all(home: Path) -> None:
+def test_one_variable_sets_the_folder_of_all_files(home: Path) -> None:
     own = home / "own"
     tockmark(home, "run", "--only", "time", "--icache", "off", TOCKMARK_HOME=str(own))
     (result,) = (own / "data" / "results").glob("*.json")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The crate tock on a host: its own tests for both versions of the interface, plain and with Miri,
-which detects uses of dead memory and of memory that is used twice at a time."""
+which detects accesses to freed memory and conflicting borrows."""
 
 import os
 import subprocess

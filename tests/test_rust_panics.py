@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A Rust app that panics prints where, and ends. The run ends without waiting for it.
+"""A Rust app that panics prints the source position and ends. The run does not wait for it.
 
 Needs the products of `make build`; builds apps that panic in a copy of the checkout.
 """

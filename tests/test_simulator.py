@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The simulated Earl Grey: compare its cycles with OpenTitan's RTL, and check how each run ends.
 
-The programs run in machine mode directly from flash, and store their figures to a mailbox. The
-expected cycles are those of the RTL (docs/boards-and-simulator.md), with the 2 of the empty pair.
+The programs run in machine mode directly from flash, and write their figures to a mailbox. The
+expected cycles come from the RTL (docs/boards-and-simulator.md) and include 2 for the empty pair.
 """
 
 import subprocess
@@ -229,8 +229,8 @@ def test_the_timer_wakes_a_sleeping_core_while_mcycle_stops(tmp_path: Path) -> N
     assert 1000 <= ticks < 1020
 
 
-def test_an_interrupt_wakes_the_core_in_any_cycle(tmp_path: Path) -> None:
-    """The interrupt comes before the core sleeps, while it falls asleep, and long after."""
+def test_an_interrupt_wakes_the_core_whenever_it_comes(tmp_path: Path) -> None:
+    """Try interrupts before, during and long after the transition to sleep."""
     body = """
     li   t0, 500
 1:  addi t0, t0, -1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the simulator makes of the text on the UART, and what no text can make it do: it ends a run
-by itself, tells a panic by where the core is, and keeps a channel that no program writes to.
+"""How the simulator reacts to UART text: it recognises the end of the suite, silence,
+and a panic by the program counter. No program can forge a mark.
 """
 
 import json
@@ -16,7 +16,7 @@ from tockmark.wire.records import BootMark, Mark, decode
 
 
 def printing(text: str) -> str:
-    """A program that sends a text and then loops for ever."""
+    """Return a program that sends a text and then loops forever."""
     return f"""
 {START}
     li   a0, 0x40000000
@@ -36,7 +36,7 @@ text: .asciz {json.dumps(text)}
 """
 
 
-def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
+def test_a_run_ends_when_every_app_has_ended(tmp_path: Path) -> None:
     text = "kernel says hello\n#tm 0 a begin proto=1 apps=2 *0000\n#tm 1 a end ok *0000\n"
     text += "#tm 0 b begin proto=1 apps=2 *0000\n#tm 1 b end ok *0000\n"
     done = simulate(tmp_path, printing(text))
@@ -57,19 +57,17 @@ OURS = "tockmark-kernel: panic: what at x.rs:12\n"
         ("words that nobody knows\n", "reason=panic"),
     ],
 )
-def test_a_kernel_panics_where_its_handler_is_reached(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_reaching_the_panic_handler_is_a_panic(text: str, message: str, tmp_path: Path) -> None:
     simulate(tmp_path, printing(text))
-    handler = address(tmp_path, "main")  # which prints
+    handler = address(tmp_path, "main")  # it prints the text
     for options, code in (((), 4), (("--panic", "0x20000004", "--panic", handler), 7)):
         done = simulate(tmp_path, printing(text), "--max-cycles", "2000000", *options)
         assert (done.returncode, done.stdout.replace("\r", "")) == (code, text.replace("\r", ""))
         assert (message in done.stderr) == (code == 7)
 
 
-def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: Path) -> None:
-    """As an app may jump to the kernel's handler: the PMP lets it fetch nothing there."""
+def test_a_jump_to_a_forbidden_address_does_not_reach_it(tmp_path: Path) -> None:
+    """An app that jumps to the panic handler causes no panic, because the PMP stops the fetch."""
     source = f"{START}\n la t0, done\n csrw mtvec, t0\n li t0, 0x10000000\n jr t0\n"
     source += "    .balign 256\ndone: j done\n"
     watch = ("--max-cycles", "2000000", "--panic", "0x10000000", "--mark", "x=0x10000000")
@@ -78,7 +76,7 @@ def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: 
         assert (done.returncode, done.stdout.count(" x\n")) == (code, marks)
 
 
-# The timer fires in a second; until then the core sleeps.
+# The core sleeps until the timer fires, after a second.
 SLEEPS = """2:  li   t0, 0x40100000
     li   t1, 1
     sw   t1, 0x100(t0)
@@ -106,8 +104,8 @@ def test_silence_ends_a_run_and_is_counted_from_the_last_byte(after: str, tmp_pa
         assert int(figures["silence"]) >= min(least, 90_000)
 
 
-def test_no_program_writes_a_mark(tmp_path: Path) -> None:
-    """Whatever it prints, with what bytes that end a line elsewhere, is text in the log."""
+def test_no_program_can_forge_a_mark(tmp_path: Path) -> None:
+    """Its output stays text in the log, even with bytes that end a line for other programs."""
     mark, boot = Mark(1, 5, "irq").encode(), BootMark("x", True, "x").encode()
     tricks = [
         mark,
@@ -121,7 +119,7 @@ def test_no_program_writes_a_mark(tmp_path: Path) -> None:
     text = "".join(f"{line}\n" for line in tricks)
     octal = "".join(f"\\{ord(c):03o}" if c != "\n" else "\\n" for c in text)
     source = printing("TEXT").replace('"TEXT"', f'"{octal}"')
-    simulate(tmp_path, source, "--max-cycles", "1")  # what is linked for that is run below
+    simulate(tmp_path, source, "--max-cycles", "1")  # links the program; it runs below
     (tmp_path / "flash").write_bytes(b"\xff")
     start = Start("boot", tmp_path / "flash", True, marks=("--mark", "reset"))
     elf = ("--elf", str(tmp_path / "program.elf"), "--boot", "0x20000400")

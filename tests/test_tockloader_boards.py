@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boards that tockloader loads: it accepts the command of the profile, and passes the image to the
-programmer's tool for the start of the flash. The tools here are stand-ins that record their
-input."""
+"""tockloader accepts the load commands of board profiles, and passes the image and the flash
+address to the programmer's tool. The tools here are stand-ins that record their input."""
 
 import os
 import subprocess
@@ -21,8 +20,8 @@ LOADED = [
 TOOLS = {"--jlink": "JLinkExe", "--openocd": "openocd"}
 STAND_IN = """#!/bin/sh
 for word in "$@"; do
-    echo "$word" >> "$SAID"
-    [ ! -f "$word" ] || cat "$word" >> "$SAID"
+    echo "$word" >> "$RECORD"
+    [ ! -f "$word" ] || cat "$word" >> "$RECORD"
 done
 """
 
@@ -34,11 +33,11 @@ def test_tockloader_accepts_the_command_of_the_profile(name: str, tmp_path: Path
     (tool,) = (tool for option, tool in TOOLS.items() if option in board.load.command)
     (tmp_path / tool).write_text(STAND_IN)
     (tmp_path / tool).chmod(0o755)
-    flash, record = tmp_path / "time.flash", tmp_path / "said"
+    flash, record = tmp_path / "time.flash", tmp_path / "record"
     flash.write_bytes(bytes(4096))
     words = [str(TOCKLOADER), *board.load.words(flash)[1:]]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    env = os.environ | {"PATH": path, "SAID": str(record)}
+    env = os.environ | {"PATH": path, "RECORD": str(record)}
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     programmed = [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The commands of docs/measure-your-change.md work where a reader stands: in a folder of neither
-checkout, with both checkouts where the page says. The baseline kernel, its name taken away, stands
-in for Tock's images, and a row for all rows."""
+"""The commands of docs/measure-your-change.md work in a folder outside both checkouts, if these are
+where the page expects them. The test uses the baseline kernel without its name instead of Tock, and
+measures one row."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tockmark.result.file import load
 
 PAGE = paths.ROOT / "docs" / "measure-your-change.md"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
-# Those that need more than an image: a tree of Tock, an app, a result.
+# Commands that need more than an image: a tree of Tock, an app or a result.
 OTHERS = (
     "tockmark-lab",
     "tockmark compare base.json",
@@ -24,7 +24,7 @@ OTHERS = (
     "tockmark judge",
     "tockmark bisect",
 )
-FEW = " --only syscall.command --icache off"
+ONE_ROW = " --only syscall.command --icache off"
 
 
 def test_the_commands_work_in_any_folder(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_the_commands_work_in_any_folder(tmp_path: Path) -> None:
     (here / "tock-2.2.toml").write_text('name = "Tock 2.2, patched"\n')
     own = os.environ | {"HOME": str(home), "PYTHONPATH": str(paths.ROOT / "tools")}
     for command in called:
-        few = FEW if command.startswith("tockmark run") else ""
+        selection = ONE_ROW if command.startswith("tockmark run") else ""
         done = subprocess.run(
-            ["bash", "-ec", f"{where}\n{command}{few}"],
+            ["bash", "-ec", f"{where}\n{command}{selection}"],
             cwd=here,
             env=own,
             capture_output=True,

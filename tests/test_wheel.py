@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make wheel`: installed from it the tool measures, profiles and judges kernels in an empty
-folder, with no program on PATH, and makes the flash images of the checkout."""
+"""The tool installed from `make wheel` works in an empty folder with an empty PATH: it measures,
+profiles and judges kernels. It makes the same flash images as the checkout."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from scratch import IMAGES
 from tockmark.base import paths
 
 ONLY = "time,syscall.command"
-SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # of what manylinux says every machine has
+SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # manylinux guarantees these on every machine
 
 
 def checked(*command: str | Path, **how: object) -> str:
@@ -33,7 +33,7 @@ def built(folder: str, profile: str) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    """The wheel of the existing products; missing ones are built."""
+    """A wheel of the built products. Missing products are built first."""
     simulator = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
     if not built("cargo-v1", "profiling").exists() or not simulator.exists():
         make("profile")
@@ -55,7 +55,7 @@ class Installed:
         self.install()
         kernel = built("cargo", "release").read_bytes()
         (self.folder / "kernel.elf").write_bytes(kernel)
-        (self.folder / "other.elf").write_bytes(kernel + b"\0")  # of the same code
+        (self.folder / "other.elf").write_bytes(kernel + b"\0")  # the same code
 
     def install(self, extra: str = "") -> None:
         """Install the wheel with an extra."""
@@ -154,7 +154,7 @@ def test_results_and_caches_are_in_the_users_folders(installed: Installed, measu
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "text"),
     [
         ("table one.json --all", "syscall.command"),
         ("compare one.json one.json", "same"),
@@ -170,8 +170,8 @@ def test_results_and_caches_are_in_the_users_folders(installed: Installed, measu
         ("list", "syscall.command"),
     ],
 )
-def test_a_verb_works(words: str, says: str, installed: Installed, measured: str) -> None:
-    assert says in installed.run(*words.split())
+def test_a_verb_works(words: str, text: str, installed: Installed, measured: str) -> None:
+    assert text in installed.run(*words.split())
 
 
 def test_the_extra_site_installs_its_packages(installed: Installed, measured: str) -> None:

@@ -30,12 +30,12 @@ class Chrome:
         assert DRIVER
         options = ChromeOptions()
         options.binary_location = BROWSER
-        options.unhandled_prompt_behavior = "ignore"  # so a page with a prompt hangs and fails
+        options.unhandled_prompt_behavior = "ignore"  # a page with a prompt then hangs and fails
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         for argument in (
             "--headless=new",
             "--disable-gpu",
-            "--disable-dev-shm-usage",  # a container's is small
+            "--disable-dev-shm-usage",  # a container's /dev/shm is small
             "--disable-background-networking",
             "--disable-component-update",
             "--no-first-run",
@@ -49,7 +49,7 @@ class Chrome:
         self.driver.set_page_load_timeout(60)
         self.driver.set_script_timeout(60)
 
-    def tell(self, method: str, **arguments: Any) -> None:
+    def send_command(self, method: str, **arguments: Any) -> None:
         """Run a command of the DevTools protocol."""
         self.driver.execute_cdp_cmd(method, arguments)
 
@@ -59,7 +59,7 @@ class Chrome:
 
     def wide(self, width: int) -> None:
         """Set the window's width in px; a narrow window emulates a phone."""
-        self.tell(
+        self.send_command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=TALL,
@@ -70,7 +70,7 @@ class Chrome:
     def media(self, scheme: str = "light", kind: str = "screen") -> None:
         """Set the colour scheme (dark or light) and the media (screen or print)."""
         wanted = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.tell("Emulation.setEmulatedMedia", media=kind, features=wanted)
+        self.send_command("Emulation.setEmulatedMedia", media=kind, features=wanted)
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script that may use look.js and contrast.js, and return its result."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One browser and one copy of each site for all tests here. Without `make setup-browser` they are
-skipped; where TOCKMARK_BROWSER=required, as in .ci/run, they fail."""
+"""Fixtures: one browser and one copy of each site for all tests. Without `make setup-browser`
+the tests are skipped, or fail if TOCKMARK_BROWSER=required, as in .ci/run."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ def chrome() -> Iterator[Chrome]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a site, by its name in SITES; made when it is asked for first."""
+    """Return a function that makes a site of SITES on its first call, and returns its folder."""
 
     @cache
     def made(name: str) -> Path:
@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def surveyed(chrome: Chrome, site: Callable[[str], Path]) -> Callable[[str], Survey]:
-    """All pages of a site, seen once."""
+    """Return a function that opens the pages of a site once, and returns the findings."""
 
     @cache
     def seen(name: str) -> Survey:

@@ -50,7 +50,7 @@ function paper() {
   return colour(said).slice(0, 3);
 }
 
-/* The background of an element: its own and those around it. */
+/* The background of an element: its own and those of its ancestors. */
 const behind = new Map();
 function background(element) {
   if (!element) return paper();
@@ -58,7 +58,7 @@ function background(element) {
     const style = getComputedStyle(element);
     const own = element.ownerSVGElement ? [0, 0, 0, 0] : colour(style.backgroundColor);
     const below = own[3] === 1 ? own : background(element.parentElement);
-    if (style.backgroundImage !== "none") behind.set(element, null); // no one colour
+    if (style.backgroundImage !== "none") behind.set(element, null); // not a single colour
     else behind.set(element, below && over(own, below));
   }
   return behind.get(element);

@@ -12,7 +12,7 @@ function shown(element) {
   return element.checkVisibility({ visibilityProperty: true });
 }
 
-/* The element around this one that scrolls sideways, if any. */
+/* The closest ancestor that scrolls sideways, or null. */
 function region(element) {
   for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
     if (/auto|scroll/.test(getComputedStyle(at).overflowX)) return at;
@@ -32,7 +32,7 @@ function cut(width, scrolls) {
   for (const element of own("body *")) {
     if (element.ownerSVGElement) continue;
     const box = element.getBoundingClientRect();
-    if (box.right <= 0 || element.clientWidth === 1) continue; // hidden on purpose, but for a reader aloud
+    if (box.right <= 0 || element.clientWidth === 1) continue; // only for screen readers
     if (!region(element) && (box.right > width + 1 || box.left < -1)) {
       wrong.push(`${described(element)} ends at ${Math.round(box.right)} px`);
     }
@@ -61,8 +61,8 @@ function cut(width, scrolls) {
   return wrong;
 }
 
-/* Pictures whose words are cut or too small; `least`: px that one is wide, or it scrolls. What is
-   hidden from readers aloud, as a colour's key beside its name, is none. */
+/* Pictures whose words are cut or too small. `least` is the minimum width in px, unless the picture scrolls.
+   Pictures hidden from screen readers, such as the colour next to a name, are skipped. */
 function pictures(least, smallest) {
   const wrong = [];
   for (const picture of own("main svg, main img")) {
@@ -90,8 +90,8 @@ function pictures(least, smallest) {
 function marked() {
   const wrong = [];
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-  const twice = ids.filter((id, place) => ids.indexOf(id) !== place);
-  wrong.push(...twice.map((id) => `the id ${id} is there twice`));
+  const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
+  wrong.push(...twice.map((id) => `the id ${id} occurs twice`));
   for (const name of ["aria-controls", "aria-labelledby", "aria-describedby", "for"]) {
     for (const element of document.querySelectorAll(`[${name}]`)) {
       for (const id of element.getAttribute(name).split(/\s+/)) {
@@ -110,7 +110,7 @@ function marked() {
   for (const link of own("a[href]")) {
     if (!link.textContent.trim() && !link.getAttribute("aria-label")) wrong.push("a link has no words");
   }
-  if (!document.documentElement.lang) wrong.push("the page does not say its language");
+  if (!document.documentElement.lang) wrong.push("the page does not declare its language");
   return wrong;
 }
 

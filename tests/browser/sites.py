@@ -12,7 +12,7 @@ from typing import Any
 from tockmark.base import paths
 from tockmark.tests.damage import WHOLE
 
-# Text that would run if a page, attribute, script or address did not escape it.
+# Text that runs if a page, attribute, script or URL does not escape it.
 PAYLOAD = "</script></title>\"'><script>hit=1</script><img src=x onerror=hit=1>javascript:hit=1"
 
 

@@ -43,7 +43,7 @@ class Survey:
     wrong: dict[str, list[str]] = field(default_factory=dict)  # by check, each with its page
     scripts: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    hits: list[str] = field(default_factory=list)  # pages where a foreign script ran
+    hits: list[str] = field(default_factory=list)  # pages where an injected script ran
 
 
 def chosen(root: Path) -> list[str]:

@@ -25,7 +25,7 @@ const shut = 'details:not([open]) > :not(summary)';
 window.stops = all.filter((element) => shown(element) && !element.closest(shut));
 return window.stops.length;
 """
-# Where the focus is, and whether it is visible: in the window, with an outline.
+# The focused element, and whether it is visible: in the window, with an outline.
 NOW = """
 const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at);
 const inside = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
@@ -128,4 +128,4 @@ def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
 
     light = lightness()
     chrome.media("dark")
-    assert lightness() < 60 < 200 < light  # of 255, of the most common colour
+    assert lightness() < 60 < 200 < light  # 0 to 255, of the most common colour

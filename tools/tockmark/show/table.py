@@ -254,7 +254,8 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     ]
     same = [values[0] for values in conditions if values and len(set(values)) == 1]
     names = " ".join(column.name for column in columns)
-    same += ["(opt-level)"] if len(set(levels)) > 1 and f"({levels[0]})" in names else []
+    if len(set(levels)) > 1 and f"({levels[0]})" in names:
+        same.append("opt-level in parentheses")
     return text.wrap(f"{title}: {', '.join(same)}", "", width)
 
 

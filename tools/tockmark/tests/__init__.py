@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Unit and contract tests of the tool: none needs anything built."""
+"""Unit and contract tests of the tool. They need no built products."""

@@ -14,7 +14,7 @@ from tockmark.tests.elves import BASE, FUNCTION, Segment, make_elf
 from tockmark.trees.repository import Commit, repository
 
 ELF = PurePosixPath("out/kernel.elf")
-# Copies the kernel of a seed; 0 is the plain one. Every build adds a line to a file outside.
+# Copies the kernel of a seed; seed 0 is the default. Every build adds a line to a file outside.
 COPY = (
     'n=${TOCKMARK_LINK_ARGS##*=}; echo "built ${n:-0}"; echo "${n:-0}" >>"$COUNT";'
     ' mkdir -p out; cp "k${n:-0}" out/kernel.elf'
@@ -24,7 +24,7 @@ AS = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsi
 
 @dataclass(frozen=True)
 class User:
-    """A user's repository, and the file in which builds leave their lines."""
+    """A user's repository, and the file to which each build adds a line."""
 
     tree: Path
     count: Path
@@ -46,7 +46,7 @@ class User:
         return self.count.read_text().split() if self.count.exists() else []
 
     def state(self) -> dict[str, tuple[int, bytes]]:
-        """All files, including .git, with mode and content."""
+        """Return the mode and content of all files, including .git."""
         contents = {}
         for path in sorted(self.tree.rglob("*")):
             kind = path.lstat().st_mode
@@ -56,14 +56,14 @@ class User:
 
 
 def elf(*addresses: int, more: int = 0) -> bytes:
-    """A kernel with a function at each of these addresses, and `more` further ones."""
+    """Return a kernel with a function at each of these addresses, and `more` other functions."""
     functions = [(f"f{i}", BASE + address) for i, address in enumerate(addresses)]
     others = [(f"g{i}", BASE + 0x100 + 4 * i) for i in range(more)]
     return make_elf([Segment(BASE, bytes(0x200))], functions + others, FUNCTION)
 
 
 def user_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
-    """A repository of two commits in a test's folder, which also has the cached builds."""
+    """Make a repository of two commits in a test's folder, which also has the cached builds."""
     monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

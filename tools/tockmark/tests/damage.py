@@ -162,7 +162,7 @@ def _twice(path: str) -> Callable[[str], str]:
 
 ROW = r"row 2 \(syscall\.command\)"
 KINDS = [
-    # not what JSON may hold
+    # invalid JSON
     Damage("NaN", _write("224.5", "NaN"), "NaN is not a finite number"),
     Damage("too large a float", _write("224.5", "1e999"), "1e999 is not a finite number"),
     Damage("a key twice", _write('"asked": 64', '"asked": 64, "asked": 9'), "'asked' occurs twice"),
@@ -209,7 +209,7 @@ KINDS = [
         _set("rows.1.extra", {"asked": "1*2", "done": "1*3"}),
         "extra series have different lengths",
     ),
-    # further layouts
+    # more layouts
     Damage(
         "a layout less",
         _set("rows.1.further", [{}]),

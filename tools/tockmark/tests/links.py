@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Committed results of several links of a kernel, compared with each other."""
+"""Compare committed results of several links of a kernel with each other."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Made-up results of a full run, for the tests of what shows results: every shape that a picture or
-a page has to cope with, in numbers that no machine gave.
+"""Invented results of a full run, for the tests of tables, pictures and pages.
+
+They have every type of row that a picture or a page shows. No machine measured the numbers.
 """
 
 from dataclasses import replace
@@ -20,7 +21,7 @@ SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 
 
 def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> Result:
-    """A run with the cache on and off; `factor` makes it dearer than another."""
+    """Return a run with the cache on and off, with all costs multiplied by `factor`."""
     boots = []
     for icache in (True, False):
         slow = factor * (1 if icache else 1.4)
@@ -42,9 +43,9 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
         rows += [_row("ipc.bandwidth", {"size": s}, slow * (2000 + 2 * s)) for s in SIZES]
         rows += [_row("loop.align", {"offset": o}, slow * (3000 + 9 * o)) for o in (0, 2, 4, 6)]
         late = [int(slow * (400 + 37 * (i * i % 11))) + READ for i in range(40)]
-        for beside in ("alone", "spinner"):
-            cycles = [v + 900 * (beside == "spinner") for v in late]
-            params: Params = {"beside": beside}
+        for load in ("alone", "spinner"):
+            cycles = [v + 900 * (load == "spinner") for v in late]
+            params: Params = {"beside": load}
             rows.append(stored("sched.alarm_lateness", {"cycles": cycles}, params, len(late)))
         app = app_of("time", rows, lang="c", abi="2")
         boots.append(MeasuredBoot("all", icache, "time", {"time": app}))

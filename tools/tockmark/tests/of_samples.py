@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Results of given samples, made through the protocol and the result's own builder."""
+"""Build results from samples, through the protocol and the product's own result builder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def made(
     board: Board = SIMULATED,
     lang: Lang = "c",
 ) -> Result:
-    """A result with these raw cycles, cold sample first, and 100 instructions unless told."""
+    """Return a result with these raw cycles, cold sample first, and by default 100 instructions."""
     log = logged(rows, instret=instret, read=read, inner=inner, icache=icache, lang=lang)
     return of_log(log, catalogue, kernel, board)
 
@@ -48,7 +48,7 @@ def made(
 def of_log(
     lines: list[str], catalogue: Catalogue, kernel: Kernel = KERNEL, board: Board = SIMULATED
 ) -> Result:
-    """What a log holds."""
+    """Return the result of a log."""
     return build(assemble(decode(lines)), catalogue, Context(kernel, board, 2))
 
 
@@ -64,8 +64,8 @@ def logged(
     icache: tuple[bool, ...] = (True,),
     lang: Lang = "c",
 ) -> list[str]:
-    """The log of boots that give these rows, in one language, which their marks say if it is not C;
-    in a log of both they would always."""
+    """Return the log of boots with these rows, in one language. The boot marks name the language
+    only if it is not C."""
     records = [f'begin proto=1 lang={lang} abi=2 apps=1 perf=0x90010 cc="{CC[lang]}"']
     for label, samples in {"time.read": read, **rows}.items():
         count = (instret or {}).get(label, 100 if label != "time.read" else 84)
@@ -89,20 +89,20 @@ def of_both(
     icache: tuple[bool, ...] = (True, False),
     kernel: Kernel = KERNEL,
 ) -> Result:
-    """A result of both languages. In Rust readings cost ten cycles more, in these rows, too."""
+    """Return a result of both languages. In Rust a counter read costs ten cycles more."""
     lines = logged(rows, icache=icache)
-    dearer = {label: [count + 10 for count in samples] for label, samples in rust.items()}
-    lines += logged(dearer, icache=icache, read=[count + 10 for count in READ], lang="rust")
+    slower = {label: [count + 10 for count in samples] for label, samples in rust.items()}
+    lines += logged(slower, icache=icache, read=[count + 10 for count in READ], lang="rust")
     return of_log(lines, catalogue, kernel)
 
 
 def steady(net: int) -> list[int]:
-    """Raw cycles of a row that is always the same."""
+    """Return the raw cycles of a row whose samples are equal, except for the cold one."""
     return [net + 194, *[net + 169] * 11]
 
 
 def spread(deviation: float) -> Spread:
-    """As if the cycles of every row spread so over links: a standard deviation of logarithms."""
+    """Return the same spread for all rows: a standard deviation of the logarithms of cycles."""
     logs = deviation * np.array([-1.0, 1.0] * 8) * np.sqrt(15 / 16)
     return Spread("made", 16, {("other", frozenset(), on): logs for on in (True, False)})
 
@@ -111,7 +111,7 @@ CALM = spread(0)
 
 
 def of_links(results: Sequence[Result]) -> Result:
-    """One result of what was measured on several links of a kernel."""
+    """Merge results of several links of a kernel into one result."""
     tables = [result.table for result in results[1:]]
     rows = []
     for row in results[0].rows:
@@ -122,14 +122,14 @@ def of_links(results: Sequence[Result]) -> Result:
 
 
 def with_provenance(result: Result, **changes: object) -> Result:
-    """Return the result with another `date`, `abi`, or `said` by the apps."""
+    """Return the result with other provenance. `said` replaces what the apps reported."""
     if "said" in changes:
         changes["apps"] = (Apps(("time",), changes.pop("said")),)  # type: ignore[arg-type]
     return replace(result, provenance=msgspec.structs.replace(result.provenance, **changes))
 
 
 def exit_code(done: Done) -> int:
-    """The code with which the tool would end; an error that no verb may raise is raised."""
+    """Return the exit code of the tool. Raise any exception that a verb must not raise."""
     if isinstance(done.exception, TockmarkError):
         return done.exception.code
     if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -146,6 +146,6 @@ def judged(
     allowed: Selection | None = None,
     force: bool = False,
 ) -> Judgement:
-    """Judge a result by another and by limits: the default ones unless others are given."""
+    """Judge `new` against `base` by limits (default: the limits of the product)."""
     compared = compare(base, new, "new", catalogue, NO_MARGINS, spread, force, strict=True)
     return judge_comparison(compared, limits or load_limits(None, catalogue), allowed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A page as the tests of sites read it: its ids, its links, what it loads, its text."""
+"""Parse the pages of a site for tests: ids, links, loaded files and text."""
 
 import re
 from html.parser import HTMLParser
@@ -10,7 +10,7 @@ LOADING = {"src", "srcset", "data", "poster", "action", "background", "formactio
 
 
 class Page(HTMLParser):
-    """What a page holds; `open` are the elements that it does not close."""
+    """A parsed page. `open` has the elements that are not closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -53,26 +53,28 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All of it in one line."""
+        """The whole text in one line."""
         return re.sub(r"[ \n]+", " ", " ".join(self.inside))
 
 
 def pages(folder: Path) -> dict[str, Page]:
-    """All pages of a site by their paths in it."""
+    """Return all pages of a site, by path relative to its folder."""
     files = sorted(folder.rglob("*.html"))
     return {p.relative_to(folder).as_posix(): Page(p.read_text(encoding="utf-8")) for p in files}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder."""
+    """Return the contents of all files of a folder, by relative path."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def check_links(folder: Path) -> int:
-    """Fail if a page has an id twice, leaves an element open, or points at anything but a page, an
-    id or a file of its site; how many links there are."""
-    read, many = pages(folder), 0
+    """Check all pages of a site, and return the number of links.
+
+    Fail if a page has a duplicate id, an unclosed element, or a link to anything outside its site.
+    """
+    read, count = pages(folder), 0
     for name, page in read.items():
         assert not page.open, name
         assert len(set(page.ids)) == len(page.ids), name
@@ -84,7 +86,7 @@ def check_links(folder: Path) -> int:
             assert not re.match(r"[a-z]+:|//", path), (name, target)
             to = (folder / name).parent / path if path else folder / name
             assert to.resolve().is_file(), (name, target)
-            there = to.resolve().relative_to(folder.resolve()).as_posix()
-            assert not id_ or id_ in read[there].ids, (name, target)
-            many += 1
-    return many
+            target_path = to.resolve().relative_to(folder.resolve()).as_posix()
+            assert not id_ or id_ in read[target_path].ids, (name, target)
+            count += 1
+    return count

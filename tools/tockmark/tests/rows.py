@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows of given samples, and changed copies of rows and results."""
+"""Build rows from samples, and make changed copies of rows and results."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,8 @@ def recounted(row: Row, **series: Series | None) -> Row:
 
 
 def of_another_kernel(result: Result) -> Result:
-    """Return the result with an unknown kernel. For the same kernel other counts are refused."""
+    """Return the result with an unknown kernel. The tool refuses different counts for the
+    same kernel."""
     layouts = tuple(
         structs.replace(layout, sha256="0" * 64) for layout in result.provenance.layouts
     )

@@ -38,7 +38,7 @@ sys.exit(int(ending))
 def options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
 ) -> run.RunOptions:
-    """The options of a run of a small catalogue on that simulator, for use as a fixture."""
+    """Return the options of a run of a small catalogue on that simulator. Use it as a fixture."""
     binary = tmp_path / "stand-in"
     binary.write_text(STAND_IN)
     binary.chmod(0o755)

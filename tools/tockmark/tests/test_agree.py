@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The agreement of a board with the simulator: what it counts, what it refuses, and the bounds."""
+"""`board agree` compares a board with the simulator: its counts, refusals and bounds."""
 
 import json
 from collections.abc import Callable
@@ -62,9 +62,9 @@ def test_equal_results_are_equal_in_every_sample() -> None:
         ("syscall.command", -11, False, Standing.OUTSIDE),
         ("syscall.command", 100, True, Standing.WITHIN),  # 10 %
         ("syscall.command", 101, True, Standing.OUTSIDE),
-        ("loop.empty", 4, False, Standing.WITHIN),  # no kernel: 4 cycles, however long it is
+        ("loop.empty", 4, False, Standing.WITHIN),  # no kernel: 4 cycles for any length
         ("loop.empty", 5, False, Standing.OUTSIDE),
-        ("loop.empty", 8, True, Standing.WITHIN),  # what a control may deviate: 5 % of 169
+        ("loop.empty", 8, True, Standing.WITHIN),  # the allowed deviation of a control: 5 % of 169
         ("loop.empty", 9, True, Standing.OUTSIDE),
         ("console.write size=1", 1000, False, Standing.UNSTATED),
     ],
@@ -111,12 +111,12 @@ def test_invalid_rows_are_not_compared() -> None:
 
 
 def faulty(result: Result) -> Result:
-    """Return the result with one row in which the parser saw a fault."""
+    """Return the result with one row that has a fault from the parser."""
     first, second, *rows = result.rows
     return replace(result, rows=(first, structs.replace(second, faults=("it is torn",)), *rows))
 
 
-def test_a_row_of_one_side_is_a_fault() -> None:
+def test_a_row_that_only_one_side_has_is_a_fault() -> None:
     some = {"syscall.command": 1000}
     for sim, board in ((NETS, some), (some, NETS)):
         agreement = agreed(run_of(sim), run_of(board, BOARD))
@@ -158,7 +158,7 @@ def test_results_that_differ_in_more_than_the_machine_are_refused(
     assert caught.value.code == UNUSABLE
 
 
-def test_another_link_is_indicative_only() -> None:
+def test_a_comparison_of_different_links_is_reported() -> None:
     relinked = run_of(NETS, BOARD, kernel=Kernel(KERNEL.name, KERNEL.file, "c" * 64))
     assert agreed(run_of(NETS), relinked).layouts == "the kernels are two different files"
     slots = [(Slot("time", start, 0, 1024, "d" * 64),) for start in (0, 1024)]
@@ -169,7 +169,7 @@ def test_another_link_is_indicative_only() -> None:
     assert "boot time" in str(agreed(sim, board).layouts)
 
 
-def test_every_machine_that_is_simulated_has_bounds() -> None:
+def test_every_simulated_machine_has_bounds() -> None:
     for machine in ("cw310", "nexysvideo"):
         stated = load_bounds(machine, KNOWN)
         for row in run_of(NETS, icache=(True, False)).rows:
@@ -178,7 +178,7 @@ def test_every_machine_that_is_simulated_has_bounds() -> None:
         load_bounds("moon", KNOWN)
 
 
-def test_the_verb_counts_shows_and_exits(tmp_path: Path) -> None:
+def test_the_verb_prints_counts_and_rows_and_sets_the_exit_code(tmp_path: Path) -> None:
     sim, board = tmp_path / "sim.json", tmp_path / "board.json"
     sim.write_text(file.text(run_of(NETS)))
     board.write_text(file.text(run_of({**NETS, "loop.empty": 6000}, BOARD)))

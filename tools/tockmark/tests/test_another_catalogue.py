@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A catalogue with a name: its relation to the default one, and reading results without it."""
+"""A named catalogue: what it takes from the default one, and results that are read without it."""
 
 from pathlib import Path
 

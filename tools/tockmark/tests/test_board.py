@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Board profiles: all of the project are valid, and an invalid one is reported in one line."""
+"""The project's board profiles are valid. An invalid profile is reported in one line."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_an_unknown_board_is_refused() -> None:
         boards.load("x/../cw310")
 
 
-def test_an_option_of_another_kind_is_refused() -> None:
+def test_an_option_of_another_type_of_target_is_refused() -> None:
     board = boards.load(boards.DEFAULT)
     assert board.configured({"port": None, "max-cycles": None}) == board
     with pytest.raises(TockmarkError, match="--port"):

@@ -89,9 +89,9 @@ def test_the_later_image_of_a_boot_counts() -> None:
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_an_app_without_its_begin_has_no_known_boot(lost: int) -> None:
-    """It gets the name of neither the boot before nor its app."""
+    """It gets neither the name of the previous boot nor that of its app."""
     second = booted("b", B, 6)
-    assert len(second) == 6  # two lines of begin, which counts once another line follows
+    assert len(second) == 6  # begin has two lines, and counts only if another line follows
     del second[lost]
     for app in ("x", "z"):
         content = measured([*booted("a", A, 5, app), *second])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Kernels of commits: each is built once, and its links on demand."""
+"""Each kernel of a commit is built once. Its links are built on demand."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_links_are_built_on_demand(user: User, builder: Builder) -> None:
     ("command", "why"),
     [
         (f"mkdir -p out; cp k0 {ELF}", "ignores TOCKMARK_LINK_ARGS"),
-        (COPY, "failed with code 1: cp: "),  # cp takes the argument for its own
+        (COPY, "failed with code 1: cp: "),  # cp reads the argument as its own
         (
             f"mkdir -p out; cp k0 {ELF}; : >${{TOCKMARK_LINK_ARGS#*=}}",
             "linked.tar is not lld",

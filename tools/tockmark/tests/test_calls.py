@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Calls in a trace: each begins and ends as control flow shows, and no cycle is lost."""
+"""Calls in a trace begin and end where control flow does, and no cycle is lost."""
 
 import random
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ STARTS = {F: "f", G: "g", H: "h", K: "k", APP: "app", TRAP: "trap"}
 
 
 class FakeProgram(Program):
-    """Code with known starts of functions, and with inlined functions: for each address, names and
-    sites, outermost first."""
+    """A program with known function starts. `inner` has the inlined functions at an address: names
+    and call sites, outermost first."""
 
     def __init__(self, inner: dict[int, tuple[tuple[str, int], ...]] | None = None) -> None:
         self._inner = inner or {}
@@ -46,8 +46,8 @@ def count_calls(steps: Iterable[Step], code: Program | None = None) -> dict[str,
 def calls_and_costs(
     functions: dict[str, Function],
 ) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
-    """Return the calls, the cut calls, and how many calls took how many cycles, exclusive and
-    inclusive."""
+    """Return per function: calls, cut calls, and the number of calls by exclusive and by inclusive
+    cycles."""
     return {
         name: (
             function.calls,
@@ -60,7 +60,7 @@ def calls_and_costs(
 
 
 def test_calls_are_counted_with_inclusive_costs() -> None:
-    """An inlined function counts as a callee, and calls the functions that are called in it."""
+    """An inlined function counts as a callee, and as the caller of the functions that it calls."""
     code, graph = FakeProgram({G: (("in", 1),), G + 4: (("in", 1),)}), Graph()
     steps = [at(F, JAL), at(G, JAL), at(H, RET), at(G + 4), at(G + 8, RET), at(F + 4, JAL)]
     steps += [at(H), at(H + 4)]  # the end cuts this call
@@ -94,7 +94,7 @@ def test_falling_through_to_the_next_function_is_a_call() -> None:
 
 @pytest.mark.parametrize("last", [NOP, JAL, RET])
 def test_an_interrupt_is_not_charged_to_the_interrupted_function(last: int) -> None:
-    """Also directly after a call or a return, before the first instruction there."""
+    """The same holds between a call or a return and the next instruction."""
     trap = [at(TRAP, JAL, handler=True), at(K, RET), at(TRAP + 4, MRET)]
     steps = {
         NOP: [at(F, JAL), at(G), *trap, at(G + 4, RET), at(F + 4)],
@@ -149,13 +149,13 @@ def test_calls_that_began_before_the_trace_are_cut() -> None:
     }
 
 
-# Inlined in f: o, with i in it; and an own instruction of f between two of o's.
+# o is inlined in f, and i in o. One instruction of f is between two instructions of o.
 OUTER, INNER = ("o", 1), ("i", 2)
 INSIDE = FakeProgram({0x1004: (OUTER,), 0x1008: (OUTER, INNER), 0x1010: (OUTER,)})
 
 
 def test_no_cycle_is_lost_in_random_traces() -> None:
-    """Meaningless steps do not crash it either."""
+    """Impossible steps do not crash the analysis."""
     for seed in range(200):
         rng = random.Random(seed)
         insns = (JAL, J, NOP, BEQ, RET, JR, JALR, MRET, ECALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Captured logs, and what the user states about their board, kernel and cache setting."""
+"""Captured logs, and options that name their board, kernel and cache setting."""
 
 import struct
 from collections.abc import Callable
@@ -116,7 +116,7 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
         (["--opt-level", "z"], None, LOG, "kernel"),
     ],
 )
-def test_a_statement_that_the_log_contradicts_is_an_error(
+def test_an_option_that_contradicts_the_log_is_an_error(
     options: list[str],
     name: str | None,
     log: list[str],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Changes of a linker are no differences; all other changes are, and have a name."""
+"""`differences` ignores the changes that a linker makes, and names every other change."""
 
 import subprocess
 from pathlib import Path
@@ -67,7 +67,7 @@ class Linker:
 
 
 @pytest.mark.parametrize("flags", ["-mcmodel=medlow", "-mcmodel=medany -fno-jump-tables"])
-def test_changes_of_the_linker_are_no_difference(flags: str, tmp_path: Path) -> None:
+def test_changes_that_the_linker_made_are_ignored(flags: str, tmp_path: Path) -> None:
     linker = Linker(tmp_path, *flags.split())
     links = [
         linker.link(order, f"-Wl,{relax}")

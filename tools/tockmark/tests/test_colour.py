@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Colours: on a terminal only, and the text is the same without them."""
+"""Only a terminal gets colours. The text is the same without them."""
 
 import os
 import re
@@ -46,11 +46,11 @@ def test_a_pipe_gets_the_same_text_without_colours(arguments: list[str]) -> None
     plain, coloured = piped(arguments), piped(arguments, FORCE_COLOR="1")
     assert "\x1b" not in plain
     assert CODES.sub("", coloured) == plain
-    if "agree" not in arguments:  # there all is equal
+    if "agree" not in arguments:  # all rows of this output are equal
         assert "\x1b[" in coloured
 
 
-def test_what_is_for_programs_has_no_colours() -> None:
+def test_json_has_no_colours() -> None:
     assert "\x1b" not in piped(["compare", OLD, NEW, "--json"], FORCE_COLOR="1")
 
 
@@ -67,5 +67,7 @@ def test_what_is_for_programs_has_no_colours() -> None:
         (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
 )
-def test_who_gets_colours(terminal: bool, environment: dict[str, str], wanted: bool) -> None:
+def test_only_a_terminal_gets_colours(
+    terminal: bool, environment: dict[str, str], wanted: bool
+) -> None:
     assert text.wants_colours(terminal, environment) is wanted

@@ -65,7 +65,7 @@ def pair(base: list[int], new: list[int], catalogue: Catalogue, board: Board) ->
     ("new", "verdict"),
     [
         (10_169, Verdict.SAME),
-        (10_171, Verdict.SAME),  # a stray count or two
+        (10_171, Verdict.SAME),  # one or two stray cycles
         (10_172, Verdict.SAME),
         (10_269, Verdict.SAME),
         (10_270, Verdict.WORSE),
@@ -76,7 +76,7 @@ def pair(base: list[int], new: list[int], catalogue: Catalogue, board: Board) ->
 def test_rows_without_spread_are_compared_exactly(
     new: int, verdict: Verdict, catalogue: Catalogue
 ) -> None:
-    """10,000 net cycles compared with others, within 1 %."""
+    """Compare 10,000 net cycles with other numbers, with a margin of 1 %."""
     pair_ = pair(steady(10_169), steady(new), catalogue, SIMULATED)
     row = row_verdict(pair_, "a.x")
     assert row.verdict is verdict
@@ -118,12 +118,12 @@ def test_swapping_changes_no_verdict(
     base: list[int], new: list[int], simulator: bool, catalogue: Catalogue
 ) -> None:
     board = SIMULATED if simulator else ON_BOARD
-    there, back = pair(base, new, catalogue, board), pair(new, base, catalogue, board)
+    forward, backward = pair(base, new, catalogue, board), pair(new, base, catalogue, board)
     mirror = {Verdict.WORSE: Verdict.BETTER, Verdict.BETTER: Verdict.WORSE}
     assert {
-        row: mirror.get(verdict, verdict) for row, verdict in verdicts(there).items()
-    } == verdicts(back)
-    for a, b in zip(there.pairs, back.pairs, strict=True):
+        row: mirror.get(verdict, verdict) for row, verdict in verdicts(forward).items()
+    } == verdicts(backward)
+    for a, b in zip(forward.pairs, backward.pairs, strict=True):
         if a.cycles.ratio is not None and b.cycles.ratio is not None:
             assert a.cycles.ratio * b.cycles.ratio == pytest.approx(1)
             assert a.cycles.low == pytest.approx(1 / (b.cycles.high or math.nan))
@@ -139,7 +139,7 @@ def test_a_result_is_equivalent_to_itself(
     assert not pair_.factors
 
 
-ROWS = {  # two kernel benchmarks, one of them a sweep; two that do not touch the kernel
+ROWS = {  # two benchmarks that touch the kernel (one is a sweep), and two that do not
     "syscall.command": 1000,
     "syscall.allow_ro size=0": 1000,
     "syscall.allow_ro size=64": 2000,
@@ -160,7 +160,7 @@ def of_suite(times: dict[str, int], **more: Any) -> Result:
 
 
 def test_the_geometric_mean_is_over_rows_that_touch_the_kernel() -> None:
-    """Each benchmark counts once, also a sweep and one with both cache settings."""
+    """Each benchmark counts once, even a sweep or a benchmark with both cache settings."""
     more_cycles = {
         "syscall.command": 8,
         "syscall.allow_ro size=64": 2,
@@ -168,19 +168,19 @@ def test_the_geometric_mean_is_over_rows_that_touch_the_kernel() -> None:
     }
     others = {"loop.empty": 100, "a.stranger": 100}
     base, new = (of_suite(times, icache=(True, False)) for times in ({}, more_cycles | others))
-    there, back = (
+    forward, backward = (
         compare(*both, "b", load(), Margins(), CALM) for both in ((base, new), (new, base))
     )
-    assert there.mean is not None
-    assert there.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
-    assert there.mean.benchmarks == 2  # memop is 0 by 0: no ratio
-    assert verdict_of(there.mean.change, there.margin) is Verdict.WORSE
-    assert back.mean is not None
-    assert there.mean.ratio * back.mean.ratio == pytest.approx(1)
-    assert verdicts(there)["syscall.memop icache=on"] is Verdict.SAME
-    text = shown(base, new, there)
+    assert forward.mean is not None
+    assert forward.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
+    assert forward.mean.benchmarks == 2  # memop takes 0 cycles on both sides: no ratio
+    assert verdict_of(forward.mean.change, forward.margin) is Verdict.WORSE
+    assert backward.mean is not None
+    assert forward.mean.ratio * backward.mean.ratio == pytest.approx(1)
+    assert verdicts(forward)["syscall.memop icache=on"] is Verdict.SAME
+    text = shown(base, new, forward)
     assert "over 2 benchmarks" in text
-    assert there.mean.ratio == pytest.approx(
+    assert forward.mean.ratio == pytest.approx(
         kernel_mean(base.column(True, "c"), new.column(True, "c"), load())
     )
 
@@ -204,7 +204,7 @@ def test_rows_of_different_parts_of_a_group_are_compared_only_with_the_cache_off
         assert not compare(same, same, "b", catalogue, Margins(), CALM).gone
 
 
-def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
+def test_rows_that_only_one_side_has_are_listed(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
     pair_ = compare(base, two, "b", catalogue, Margins(), CALM)
@@ -242,8 +242,8 @@ def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalo
     path.write_text('default = "3 %"\n[rows]\n"a.*" = "50%"\n"a.y" = "0 %"\n')
     base = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
     two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1172)})
-    there = [(row.id, row.params) for row in base.rows]
-    pair_ = compare(base, two, "b", catalogue, load_margins(str(path), catalogue, there), CALM)
+    base_rows = [(row.id, row.params) for row in base.rows]
+    pair_ = compare(base, two, "b", catalogue, load_margins(str(path), catalogue, base_rows), CALM)
     assert verdicts(pair_)["a.x icache=on"] is Verdict.SAME
     assert verdicts(pair_)["a.y icache=on"] is Verdict.WORSE
     assert pair_.margin == 0.03
@@ -286,7 +286,7 @@ def test_the_table_fits_and_shows_the_verdict(catalogue: Catalogue) -> None:
     assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "=", "1000", "0", "%", "="]
 
 
-def test_the_verb_compares_and_exits(
+def test_the_verb_compares_and_sets_the_exit_code(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verbs, "committed_spread", lambda base: CALM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a kernel holds in flash: functions and objects by their symbols, and no fill."""
+"""The pieces of a kernel are its functions and objects, and gaps between them, without fill."""
 
 import struct
 import subprocess
@@ -14,8 +14,8 @@ from tockmark.target.kernel import read_kernel
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]
 LINK = ["-Wl,--build-id=none", "-Wl,-T"]
-# As Tock's linker script: the flash is filled up to a multiple of 512, and the initial data lie
-# behind it. `align` is of the second function.
+# Like Tock's linker script: it fills flash up to a multiple of 512 and puts the initial data behind
+# that. `align` is the alignment of the function `second`.
 SCRIPT = """
 SECTIONS {
     . = 0x20000000;
@@ -68,7 +68,7 @@ def linked(folder: Path, more: str = "", align: int = 4) -> Path:
     return elf
 
 
-def test_a_piece_is_a_function_an_object_or_what_lies_between(tmp_path: Path) -> None:
+def test_a_piece_is_a_function_an_object_or_a_gap_between_them(tmp_path: Path) -> None:
     assert list(elf_sizes.pieces(read_elf(linked(tmp_path)))) == [
         Piece("", ".text", 4, True, False),
         Piece("_start", ".text", 8, True, False),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Controls: rows that measure nothing, and what follows where they do not come out 0."""
+"""Controls are rows that measure nothing. A control that is not near 0 is an error."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,10 +18,12 @@ READ = 1000
 
 
 def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int = 50) -> Result:
-    """A boot with a control that is off by so much in this layout, and in further ones."""
+    """Return a boot whose control is off by `off` in the first layout, by `further` in others."""
     values = {"time.read": READ, "call.void": READ + net, "null.sample": READ + off}
-    taken = {id_: {"cycles": [value] * 9, "instret": [100] * 9} for id_, value in values.items()}
-    app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
+    series_by_id = {
+        id_: {"cycles": [value] * 9, "instret": [100] * 9} for id_, value in values.items()
+    }
+    app = app_of("call", [stored(id_, series) for id_, series in series_by_id.items()])
     boot = MeasuredBoot("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
     counts = {
@@ -33,20 +35,20 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
 
 
 def in_layouts(row: Row, counts: Sequence[int]) -> Row:
-    """Return a row with these cycles in further layouts."""
+    """Add layouts with these cycles to a row."""
     further = [{"cycles": (count,) * 9, "instret": (100,) * 9} for count in counts]
     samples = (row.samples[0], *further)
     return structs.replace(row, samples=samples, readings=({},) * len(samples))
 
 
 @pytest.mark.parametrize(
-    ("icache", "off", "further", "says"),
+    ("icache", "off", "further", "error"),
     [
         (False, 1, (), None),
         (False, -1, (1, 1), None),
         (False, 2, (), "net cycles is 2, not 0 within 1"),
         (False, 0, (0, -3), "net cycles is -3, not 0 within 1"),
-        (True, 55, (), None),  # with one layout nothing bounds it
+        (True, 55, (), None),  # one layout alone has no limit
         (True, 20, (20, -20), None),
         (True, 50, (0, 0), None),
         (True, 51, (0, 0), "net cycles is 51, not 0 within 50"),
@@ -54,34 +56,34 @@ def in_layouts(row: Row, counts: Sequence[int]) -> Row:
     ],
 )
 def test_a_control_that_fails_is_named(
-    icache: bool, off: int, further: tuple[int, ...], says: str | None
+    icache: bool, off: int, further: tuple[int, ...], error: str | None
 ) -> None:
     cache = "" if icache else " (i-cache off)"
-    expected = (f"invalid row: call{cache}: null.sample: {says}",) if says else ()
+    expected = (f"invalid row: call{cache}: null.sample: {error}",) if error else ()
     assert made(icache, off=off, further=further).incomplete == expected
 
 
-def test_the_stated_error_is_the_largest_deviation() -> None:
+def test_the_control_error_is_the_largest_deviation() -> None:
     assert made(True, off=7, further=(-9, 3)).control_error(True, "c") == 9
-    assert made(True, off=7, further=(-51, 3)).control_error(True, "c") == 7  # that row is mended
+    assert made(True, off=7, further=(-51, 3)).control_error(True, "c") == 7  # -51 is corrected
     assert made(True).control_error(True, "c") == 0
     assert made(True).control_error(False, "c") is None
 
 
 @pytest.mark.parametrize(("icache", "allowed"), [(False, 1), (True, 50)])
-def test_a_net_may_be_as_far_below_zero_as_a_control(icache: bool, allowed: int) -> None:
+def test_a_net_may_be_below_zero_by_the_limit_of_a_control(icache: bool, allowed: int) -> None:
     assert made(icache, net=-allowed).incomplete == ()
     (why,) = made(icache, net=-allowed - 1).incomplete
     assert why.endswith(f"call.void: net cycles is {-allowed - 1}, below zero")
 
 
-def test_tables_leave_controls_out_and_a_selection_keeps_them() -> None:
+def test_tables_omit_controls_and_results_keep_them() -> None:
     result = made(False, off=5)
     assert [row.id for row in result.table.values()] == ["time.read", "call.void"]
     assert [row.id for row in result.rows] == ["time.read", "call.void", "null.sample"]
 
 
-def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
+def test_a_boot_needs_the_controls_for_every_counter_read_of_its_rows() -> None:
     boots = {boot.name: KNOWN.reference_ids(boot) for boot in KNOWN.boots()}
     assert boots["call"] == ["time.read", "null.sample"]
     assert boots["irq-busy"] == ["time.read", "null.sample", "null.mark"]
@@ -89,8 +91,8 @@ def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
     assert boots["time"] == boots["slices"]
 
 
-def test_rows_are_taken_by_a_control_that_is_off() -> None:
-    """In the layouts and the series where it is, and of its own boot."""
+def test_a_control_that_is_off_replaces_the_overhead() -> None:
+    """This affects only the rows of its boot, in the layouts and series in which it is off."""
     within, beyond = made(False, off=1), made(False, off=24, further=(0, 24), net=60)
     (row,) = (row for row in within.rows if row.id == "call.void")
     assert (row.net, row.series_from_control) == (50, [])

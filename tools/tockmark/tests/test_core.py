@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Another core: which kernels cannot run there, and that headings and comparisons name it."""
+"""Another core: kernels that cannot run on it are refused, and headings and comparisons name it."""
 
 from pathlib import Path
 

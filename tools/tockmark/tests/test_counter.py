@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What reads the counters: apps say it, a result keeps it, and figures of two kinds are not taken
-for one kind. CycleCount counts no instructions, and no row has any then.
+"""Apps print how they read the counters, and a result records it.
+
+Results with different ways of reading are not compared. CycleCount counts no instructions, so rows
+that it read have none.
 """
 
 from pathlib import Path
@@ -16,7 +18,7 @@ from tockmark.suite.catalogue import COUNTERS, Catalogue, CounterName
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import SIMULATED, exit_code, of_log, with_provenance
 
-SAID: dict[CounterName, str] = {
+BEGIN_VALUES: dict[CounterName, str] = {
     "perf": "perf=0x90010",
     "cyclecount": "cyclecount=0x90008",
     "csr": "csr=user",
@@ -24,7 +26,7 @@ SAID: dict[CounterName, str] = {
 
 
 def log(begin_values: str, instret: bool, app: str = "loop") -> list[str]:
-    """What an app prints of a row with passes."""
+    """Return what an app prints for a row with passes."""
     records = [f"begin proto=1 apps=1 {begin_values}"]
     for row, cycles in (("time.read inner=1", 300), (f"{app}.empty inner=1000", 12300)):
         records.append(f"bench {row} n=9 passes=1")
@@ -35,40 +37,40 @@ def log(begin_values: str, instret: bool, app: str = "loop") -> list[str]:
 
 
 def result(catalogue: Catalogue, counter: CounterName) -> Result:
-    result = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+    result = of_log(log(BEGIN_VALUES[counter], counter != "cyclecount"), catalogue)
     return with_provenance(result, board=SIMULATED, counter=counter)
 
 
 @pytest.mark.parametrize("counter", COUNTERS)
-def test_apps_say_what_they_read(counter: CounterName, catalogue: Catalogue) -> None:
-    result = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+def test_apps_print_how_they_read_the_counters(counter: CounterName, catalogue: Catalogue) -> None:
+    result = of_log(log(BEGIN_VALUES[counter], counter != "cyclecount"), catalogue)
     assert result.provenance.counter == counter
     assert not result.problems
     (row,) = (row for row in result.table.values() if row.id == "loop.empty")
-    assert row.net == 0  # slopes of equal samples
+    assert row.net == 0  # equal samples have the slope 0
     assert (row.instructions is None) == (counter == "cyclecount")
     assert row.missing_series == []
 
 
-def test_old_apps_say_nothing_and_read_perf(catalogue: Catalogue) -> None:
+def test_apps_that_print_no_counter_read_perf(catalogue: Catalogue) -> None:
     result = of_log(log("", True), catalogue)
     assert result.provenance.counter == "perf"
     assert "counter" not in file.text(result)
 
 
-def test_a_row_without_instructions_is_not_whole_where_they_are_counted(
+def test_missing_instructions_are_a_problem_if_they_are_counted(
     catalogue: Catalogue,
 ) -> None:
-    result = of_log(log(SAID["perf"], False), catalogue)
+    result = of_log(log(BEGIN_VALUES["perf"], False), catalogue)
     assert any("loop.empty" in problem for problem in result.problems)
 
 
-def test_apps_that_read_by_different_means_are_a_problem(catalogue: Catalogue) -> None:
-    lines = [*log(SAID["perf"], True), *log(SAID["cyclecount"], False, "call")]
+def test_apps_with_different_counters_are_a_problem(catalogue: Catalogue) -> None:
+    lines = [*log(BEGIN_VALUES["perf"], True), *log(BEGIN_VALUES["cyclecount"], False, "call")]
     assert "cyclecount" in of_log(lines, catalogue).problems[0]
 
 
-def test_the_file_keeps_it(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_the_file_records_the_counter(tmp_path: Path, catalogue: Catalogue) -> None:
     path = tmp_path / "r.json"
     path.write_text(file.text(result(catalogue, "cyclecount")))
     again = file.load(path)
@@ -76,7 +78,9 @@ def test_the_file_keeps_it(tmp_path: Path, catalogue: Catalogue) -> None:
     assert {row.counter for row in again.rows} == {"cyclecount"}
 
 
-def test_headings_name_it_and_instructions_are_a_dash(catalogue: Catalogue) -> None:
+def test_headings_name_the_counter_and_missing_instructions_are_a_dash(
+    catalogue: Catalogue,
+) -> None:
     shown = table.every_row(result(catalogue, "cyclecount"), catalogue)
     assert "instructions" in " ".join(shown.split())
     (line,) = (line for line in shown.splitlines() if line.startswith("time.read"))

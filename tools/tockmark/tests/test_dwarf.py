@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Debugging information: the functions at an address, and one-line errors for damaged files.
 
-TOCKMARK_FUZZ=100000 damages one so many times.
+TOCKMARK_FUZZ=100000 damages a file 100,000 times.
 """
 
 import os
@@ -35,7 +35,7 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def names(path: Path) -> set[tuple[str, ...]]:
-    """The functions at each instruction of _start."""
+    """Return the functions at each instruction of _start."""
     program = Program(path)
     start, size = program.symbol("_start")
     program.look_up(range(start, start + size, 2))
@@ -58,7 +58,7 @@ def test_without_debugging_information_the_symbol_is_used(elf: Path, tmp_path: P
 def test_damaged_debugging_information_is_read_or_ends_in_one_line(
     elf: Path, tmp_path: Path
 ) -> None:
-    """Random bytes of its sections are changed. No exception of pyelftools may escape."""
+    """Change random bytes of its sections. No exception of pyelftools may escape."""
     path = tmp_path / "k.elf"
     whole = elf.read_bytes()
     places = [

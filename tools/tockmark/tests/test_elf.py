@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Any file as a kernel's ELF is read, or refused in one line. No size in it is trusted.
+"""Any file is read as a kernel's ELF, or refused in one line. Sizes in it are not trusted.
 
 TOCKMARK_FUZZ sets how often a file is damaged.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The export forms: what other tools expect of them, and that no number is lost or made up."""
+"""The export formats follow the tools that read them, and no number is lost or invented."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
-# Bencher's published schema of its metrics, in our words.
+# Bencher's published schema of its metrics, rewritten as a JSON schema.
 BMF = {
     "type": "object",
     "additionalProperties": {
@@ -63,13 +63,13 @@ def test_csv_has_every_row_with_its_numbers(result: Result, catalogue: Catalogue
     assert (loop["cycles_net"], loop["cycles_net_per_op"]) == ("3001", "3.001")
     assert (loop["cycles_first"], loop["cycles_max"]) == ("4000", "3343")
     assert (loop["unit"], loop["inner"]) == ("iteration", "1000")
-    assert lines[0]["cycles_net_per_op"] == "340"  # a whole number stays one
+    assert lines[0]["cycles_net_per_op"] == "340"  # a whole number has no decimals
     assert (loop["us"], loop["mb_per_s"]) == ("0.3001", "")  # of one operation, at 10 MHz
     copied = next(line for line in lines if line["params"] == "size=64")
     assert (copied["us"], copied["mb_per_s"]) == ("9.6", "6.66667")
 
 
-def test_bmf_follows_its_form(result: Result, catalogue: Catalogue) -> None:
+def test_bmf_follows_its_schema(result: Result, catalogue: Catalogue) -> None:
     data = json.loads(export.export(result, catalogue, "bmf"))
     jsonschema.validate(data, BMF)
     assert data["mem.copy_asm size=32"]["cycles"] == {
@@ -82,7 +82,7 @@ def test_bmf_follows_its_form(result: Result, catalogue: Catalogue) -> None:
     assert (spread["lower_value"], spread["upper_value"]) == (3.0, 3.002)
 
 
-def test_github_follows_its_form(result: Result, catalogue: Catalogue) -> None:
+def test_github_follows_its_schema(result: Result, catalogue: Catalogue) -> None:
     data = json.loads(export.export(result, catalogue, "github"))
     jsonschema.validate(data, GITHUB)
     assert len({entry["name"] for entry in data}) == len(data) == len(result.table)
@@ -101,7 +101,9 @@ def test_lmbench_has_lines_and_blocks(result: Result, catalogue: Catalogue) -> N
 
 
 @pytest.mark.parametrize("form", ["bmf", "github", "lmbench"])
-def test_a_wrong_row_is_left_out_and_named(result: Result, catalogue: Catalogue, form: str) -> None:
+def test_an_invalid_row_is_omitted_and_named(
+    result: Result, catalogue: Catalogue, form: str
+) -> None:
     rows = (
         structs.replace(r, faults=("torn",)) if r.id == "loop.empty" else r for r in result.rows
     )

@@ -50,7 +50,7 @@ def test_the_undamaged_file_is_unchanged_after_loading(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", KINDS, ids=kinds)
-def test_damage_is_refused_with_its_name(damage: Damage, tmp_path: Path) -> None:
+def test_damage_is_refused_with_its_message(damage: Damage, tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match=damage.message) as caught:
         loaded(damage.do(TEXT), tmp_path)
     message = str(caught.value)
@@ -84,7 +84,7 @@ ANY = st.recursive(
 )
 
 
-LIKE: dict[type, st.SearchStrategy[Any]] = {  # what may well pass
+LIKE: dict[type, st.SearchStrategy[Any]] = {  # values that are often valid
     int: st.integers(-1, 100),
     str: st.sampled_from(["time.read", "194 169*11", "(1,2)*3", "syscall", "loop.empty"]),
     bool: st.sampled_from([True, False, None]),
@@ -155,7 +155,7 @@ def test_a_changed_file_is_refused_or_valid(text: str, tmp_path: Path) -> None:
         lambda: sweeps.sweeps(result, KNOWN),
     ]
     for judge in judges:
-        with contextlib.suppress(TockmarkError):  # such as: it has no good row
+        with contextlib.suppress(TockmarkError):  # for example, the result has no valid row
             judge()
 
 

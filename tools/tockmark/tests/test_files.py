@@ -26,7 +26,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("there", "written", "message"),
+    ("existing", "written", "message"),
     [
         ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history; a result does not replace it"),
         ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json; a result does not"),
@@ -39,14 +39,14 @@ def tree(folder: Path) -> dict[str, str]:
     ],
 )
 def test_a_file_of_another_type_is_not_replaced(
-    there: dict[str, str], written: dict[str, str], message: str, tmp_path: Path
+    existing: dict[str, str], written: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    for name, content in there.items():
+    for name, content in existing.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     with pytest.raises(TockmarkError, match=message):
         write_whole({tmp_path / name: content for name, content in written.items()})
-    assert tree(tmp_path) == there
+    assert tree(tmp_path) == existing
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_a_file_of_another_type_is_not_replaced(
     ],
 )
 def test_a_file_of_the_same_type_is_replaced(written: dict[str, str], tmp_path: Path) -> None:
-    there = {"a.json": RESULT + " ", "a.log": LOG + " ", "x.csv": "2", "empty.json": ""}
-    for name, content in there.items():
+    existing = {"a.json": RESULT + " ", "a.log": LOG + " ", "x.csv": "2", "empty.json": ""}
+    for name, content in existing.items():
         (tmp_path / name).write_text(content)
     check_writable([tmp_path / name for name in written])
     write_whole({tmp_path / name: content for name, content in written.items()})
-    assert tree(tmp_path) == there | written
+    assert tree(tmp_path) == existing | written
 
 
 @pytest.mark.parametrize("name", ["waits.json", "waits"])
@@ -91,7 +91,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
         assert process.stdout is not None
         left = Path(process.stdout.readline().strip())
         with temporary_folder(tmp_path) as own:
-            assert left.is_dir()  # its process lives
+            assert left.is_dir()  # its process still runs
             assert own.is_dir()
         process.kill()
     assert left.is_dir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark help TOPIC` shows pages of docs/; `--version` says the commit."""
+"""`tockmark help TOPIC` shows pages of docs/; `--version` prints the commit."""
 
 import pytest
 from typer.testing import CliRunner
@@ -33,7 +33,7 @@ def test_every_page_is_a_topic_with_its_title() -> None:
         ("../README", "`tockmark help` lists all."),
     ],
 )
-def test_unknown_topic_is_an_error_of_one_line(topic: str, advice: str) -> None:
+def test_an_unknown_topic_is_an_error_of_one_line(topic: str, advice: str) -> None:
     with pytest.raises(TockmarkError) as raised:
         CliRunner().invoke(app.app, ["help", topic], catch_exceptions=False)
     assert str(raised.value) == f"there is no topic '{topic}'. {advice}"
@@ -48,7 +48,7 @@ def test_unknown_topic_is_an_error_of_one_line(topic: str, advice: str) -> None:
         (f"{COMMIT}-dirty", f"tockmark {__version__}, commit {COMMIT}, with changes"),
     ],
 )
-def test_the_version_says_the_commit(
+def test_the_version_names_the_commit(
     commit: str | None, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "commit_of_checkout", lambda: commit)

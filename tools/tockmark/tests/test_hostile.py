@@ -44,7 +44,7 @@ def written(folder: Path, **changes: object) -> str:
     return str(path)
 
 
-def test_a_terminal_may_know_ascii_only(tmp_path: Path) -> None:
+def test_a_terminal_may_support_only_ascii(tmp_path: Path) -> None:
     done = tockmark("table", written(tmp_path, name=STRANGE), PYTHONIOENCODING="ascii")
     assert done.returncode != UNUSABLE
     assert b"?n? ? ?" in done.stdout

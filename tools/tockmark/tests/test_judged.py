@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What judge runs and reports, on committed results of several links of Tock 2.2 and of small
-changes of it: links of one source are silent, changes are found, and only rows in doubt are run
-again.
+"""Judge committed results of several links of Tock 2.2, and of small changes of it.
+
+Links of one source have no findings, changes are reported, and only rows in doubt run again.
 """
 
 import json
@@ -28,7 +28,7 @@ from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.of_samples import made, of_links, spread, steady
 from tockmark.tests.trials import FURTHER, WANTED, Held, links_of, trial
 
-FEWER = 3  # trials that are alike
+FEWER = 3  # trials per test, each with its own seed
 
 
 @cache
@@ -40,7 +40,9 @@ def judged(of: str) -> JudgeRun:
     ("of", "more", "links"),
     [("tock-2.2", (FURTHER,), 24), ("lay1", (), 4), ("lay2", (), 4)],
 )
-def test_a_change_of_layout_only_finds_nothing(of: str, more: tuple[Path, ...], links: int) -> None:
+def test_a_change_of_layout_alone_is_not_reported(
+    of: str, more: tuple[Path, ...], links: int
+) -> None:
     assert layouts(pool(of)) + sum(layouts(load(path)) for path in more) == links
     for seed in range(FEWER):
         run, _, _ = trial(seed, of, more=more)
@@ -48,7 +50,7 @@ def test_a_change_of_layout_only_finds_nothing(of: str, more: tuple[Path, ...], 
         assert run.judgement.moved == []
 
 
-def test_a_more_expensive_system_call_is_found_with_its_sign() -> None:
+def test_a_more_expensive_system_call_is_reported_with_its_sign() -> None:
     for seed in range(FEWER):
         run, _, _ = trial(seed, "cost")
         assert run.judgement.exit_code == 3
@@ -216,8 +218,8 @@ def test_a_small_unsure_change_has_row_estimate_and_range() -> None:
 def link(
     net: int, instructions: int, sha256: str, later: int | None = None, icache: bool = True
 ) -> Held:
-    """Return links of a kernel whose command takes `net` cycles, or `later` in all but the first
-    link, and `instructions` more than the 84 of a reading."""
+    """Return links of a kernel whose command takes `net` cycles, and `instructions` on top of the
+    84 of a counter read. In all links but the first, it takes `later` cycles."""
     links = []
     for number, cycles in enumerate([net] if later is None else [net] + [later] * 7):
         kernel = Kernel("one 1.0", "one.elf", f"{sha256}{number}" * 32)

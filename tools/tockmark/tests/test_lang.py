@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two languages of the apps in one result: their rows are separate, and names have the language."""
+"""A result with two languages keeps their rows separate, and row names have the language."""
 
 import json
 from pathlib import Path
@@ -13,19 +13,19 @@ from tockmark.suite.selection import select
 from tockmark.tests.of_samples import CC, made, of_both, steady
 
 ROWS = {"loop.empty": steady(1000), "a.x n=1": steady(50)}
-DEARER = {"loop.empty": steady(1200), "a.x n=1": steady(60)}
+RUST_ROWS = {"loop.empty": steady(1200), "a.x n=1": steady(60)}
 
 
 @pytest.fixture
 def both(catalogue: Catalogue) -> Result:
-    return of_both(catalogue, ROWS, DEARER)
+    return of_both(catalogue, ROWS, RUST_ROWS)
 
 
 def names(result: Result) -> list[str]:
     return [row.name for row in result.table.values()]
 
 
-def test_rows_of_both_languages_stand_apart(both: Result) -> None:
+def test_rows_of_both_languages_are_separate(both: Result) -> None:
     every = ["time.read", "loop.empty", "a.x n=1"]
     assert names(both) == [
         f"{row} icache={icache}{lang}"
@@ -36,17 +36,17 @@ def test_rows_of_both_languages_stand_apart(both: Result) -> None:
     assert both.langs == ["c", "rust"]
 
 
-def again(result: Result, folder: Path) -> Result:
+def reloaded(result: Result, folder: Path) -> Result:
     (folder / "r.json").write_text(file.text(result), encoding="utf-8")
     return file.load(folder / "r.json")
 
 
-def test_a_result_of_one_language_is_as_if_the_other_had_not_been(
+def test_a_result_of_one_language_has_nothing_of_the_other(
     both: Result, catalogue: Catalogue
 ) -> None:
     alone = {
         "c": made(catalogue, ROWS, icache=(True, False)),
-        "rust": of_both(catalogue, {}, DEARER).of_lang("rust"),
+        "rust": of_both(catalogue, {}, RUST_ROWS).of_lang("rust"),
     }
     for lang in LANGS:
         single = both.of_lang(lang)
@@ -58,10 +58,10 @@ def test_a_result_of_one_language_is_as_if_the_other_had_not_been(
     assert both.provenance.app_values("cc") == sorted(CC.values())
 
 
-def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
+def test_a_file_round_trips_and_names_only_languages_other_than_c(
     both: Result, catalogue: Catalogue, tmp_path: Path
 ) -> None:
-    assert again(both, tmp_path) == both
+    assert reloaded(both, tmp_path) == both
     document = json.loads(file.text(both))
     assert document["version"] == 5
     assert [row.get("lang") for row in document["rows"]] == [None] * 6 + ["rust"] * 6
@@ -71,7 +71,7 @@ def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
 
 
 @pytest.mark.parametrize(
-    ("term", "meant"),
+    ("term", "langs"),
     [
         ("*", ["c", "rust"]),
         ("* lang=rust", ["rust"]),
@@ -80,11 +80,13 @@ def test_a_file_comes_back_as_it_was_and_says_only_what_is_not_c(
         ("loop icache=off lang=?", ["c"]),
     ],
 )
-def test_the_language_is_a_parameter_too(term: str, meant: list[str], catalogue: Catalogue) -> None:
-    control = {"null.sample": steady(0)}  # which stay, whatever is asked for
-    both = of_both(catalogue, ROWS | control, DEARER | control)
+def test_a_selection_can_name_the_language(
+    term: str, langs: list[str], catalogue: Catalogue
+) -> None:
+    control = {"null.sample": steady(0)}  # every selection keeps controls
+    both = of_both(catalogue, ROWS | control, RUST_ROWS | control)
     wanted = select(catalogue, term)
-    assert [lang for lang in LANGS if wanted.matches("loop.empty", {}, False, lang)] == meant
+    assert [lang for lang in LANGS if wanted.matches("loop.empty", {}, False, lang)] == langs
     some = both.only(wanted)
-    assert some.langs == meant
-    assert some.provenance.app_values("lang") == meant
+    assert some.langs == langs
+    assert some.provenance.app_values("lang") == langs

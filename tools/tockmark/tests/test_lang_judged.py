@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judging results of two languages: each is compared with its own, unless the language is the very
-factor to compare.
+"""Judge results of two languages: each language is compared with itself, unless the comparison is
+between languages.
 """
 
 import json

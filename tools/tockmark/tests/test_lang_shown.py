@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Results of two languages where they are shown: beside each other, or one of them, never mixed."""
+"""Tables and pages show two languages side by side, or only one of them, and never mix them."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,7 @@ BASELINE = Kernel("tockmark-baseline 0.1.0 abi2", "k", "a" * 64)
 
 @pytest.fixture
 def both() -> Result:
-    """The command in both; memop in C alone, and sbrk in Rust alone."""
+    """Return a result with command in both languages, memop only in C, and sbrk only in Rust."""
     c = {COMMAND: steady(1000), MEMOP: steady(70)}
     rust = {COMMAND: steady(1300), "syscall.sbrk": steady(80)}
     return replace(of_both(KNOWN, c, rust, kernel=BASELINE), missing=())
@@ -76,7 +76,7 @@ def test_all_rows_have_tables_for_each_language(both: Result) -> None:
     assert f"apps    {CC['rust']}\n" in alone
 
 
-def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Path) -> None:
+def test_a_table_in_json_names_the_language(both: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(both))
     done = CliRunner().invoke(app, ["table", str(tmp_path / "r.json"), "--json"])
     rows = [row for row in json.loads(done.output) if row["id"] == COMMAND and row["icache"]]
@@ -88,12 +88,12 @@ def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Pa
     assert "events" in events
 
 
-def test_a_page_holds_each_language_against_the_same_of_the_baseline(both: Result) -> None:
+def test_a_page_compares_each_language_with_that_of_the_baseline(both: Result) -> None:
     named = Named("both", both)
-    beside = {
+    ratios_by_title = {
         (title.rpartition(", ")[2], ratio(base, row))
         for title, rows in pages.row_tables(named, KNOWN, Named("base", both.leading))
         for row, base in rows
         if row.id == COMMAND and row.icache
     }
-    assert beside == {("C", 1), ("Rust", None)}
+    assert ratios_by_title == {("C", 1), ("Rust", None)}

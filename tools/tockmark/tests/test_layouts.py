@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Results of several layouts: merge, split and show them."""
+"""Merge, split and show results of several layouts."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_a_net_is_the_median_over_the_layouts(three: Result) -> None:
     assert three.incomplete == ()
 
 
-def test_it_is_read_from_its_file_unchanged(three: Result, tmp_path: Path) -> None:
+def test_a_result_of_several_layouts_round_trips(three: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(three))
     assert file.load(tmp_path / "r.json") == three
     some = three.in_layouts([2, 0])
@@ -60,7 +60,7 @@ def test_it_is_read_from_its_file_unchanged(three: Result, tmp_path: Path) -> No
     assert file.load(tmp_path / "r.json") == some
 
 
-def test_some_of_its_layouts_make_a_result(three: Result) -> None:
+def test_some_layouts_of_a_result_are_a_result(three: Result) -> None:
     some = three.in_layouts([2, 0])
     cycles = row(some).cycles
     assert cycles is not None

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a verb loads: its own module with what that needs, and nothing that takes long and is not
-used.
-"""
+"""A verb loads its own module and what that needs, and no slow module that it does not use."""
 
 import subprocess
 import sys
@@ -46,7 +44,7 @@ def loaded(*words: str) -> list[str]:
         (12, ["--version"]),
     ],
 )
-def test_a_verb_loads_little(most: int, words: list[str]) -> None:
+def test_a_verb_loads_few_modules(most: int, words: list[str]) -> None:
     modules = loaded(*words)
     ours = [name for name in modules if name.split(".")[0] == "tockmark"]
     assert 5 < len(ours) <= most, ours

@@ -49,7 +49,7 @@ def grown(catalogue: Catalogue, old: int, new: int, **instret: int) -> Judgement
 
 
 def findings(judgement: Judgement) -> list[tuple[str, str]]:
-    """Return the rows that are beyond a limit, and why they are gone."""
+    """Return the rows that are beyond a limit, each with the reason if it is gone."""
     beyond = [
         row for row in judgement.rows if row.limit or (row.instructions and row.instructions.limit)
     ]
@@ -116,8 +116,8 @@ def test_limits_come_from_a_file(
 ) -> None:
     (tmp_path / "l.toml").write_text(LIMITS)
     base, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
-    there: list[tuple[str, Params]] = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
-    rules = load_limits(tmp_path / "l.toml", catalogue, there)
+    known_rows: list[tuple[str, Params]] = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
+    rules = load_limits(tmp_path / "l.toml", catalogue, known_rows)
     assert judged(base, two, catalogue, limits=rules).limit is limit
     with pytest.raises(TockmarkError, match=r"l.toml .*'a\.y'"):
         load_limits(tmp_path / "l.toml", catalogue)

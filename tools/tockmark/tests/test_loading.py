@@ -26,7 +26,7 @@ print(calls)
 
 
 def test_loading_a_result_makes_few_python_calls() -> None:
-    """In a process of its own, since samples that were decoded before are not decoded again."""
+    """Use a separate process, because samples that were decoded before are cached."""
     words = [sys.executable, "-c", COUNT, str(RESULTS / "opt" / "tock-2.2-z.json")]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert 0 < int(done.stdout) <= MOST_CALLS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The merged changes of Tock in docs/method.md and docs/measure-your-change.md: the pages quote the
-judgement of their committed results.
+"""docs/method.md and docs/measure-your-change.md quote the judgement of the committed results of
+merged changes of Tock.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def test_the_page_quotes_the_judgement(number: int, code: int) -> None:
 
 
 def test_the_example_is_the_output() -> None:
-    """The functions are from profiles, which results do not have."""
+    """Results do not name functions; those of the example come from profiles."""
     example = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
     lines = [line.removeprefix("    ") for line in example.partition("\n    …")[0].splitlines()]
     judgement = judged(4717).judgement

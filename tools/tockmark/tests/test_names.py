@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Names of functions: Rust's legacy and v0 mangling, and paths without types."""
+"""Names of functions: demangle Rust's legacy and v0 symbols, and remove types from paths."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Samples that vary, as a board's do: verdicts on drawn samples, on logs, and on results with too
-few samples. docs/method.md has the figures of more draws."""
+"""Samples that vary, like those of a board: verdicts on random samples, logs, and results with too
+few samples. docs/method.md has the figures of more random draws."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def on_board(catalogue: Catalogue, n: int, net: int = 3000) -> Result:
 
 
 def test_rows_with_too_few_samples_have_no_verdict(catalogue: Catalogue) -> None:
-    """The reason names the number that is enough."""
+    """The reason names the number of samples that is enough."""
     for n, few in ((8, True), (9, False)):
         base, new = on_board(catalogue, n), on_board(catalogue, n, 6000)
         judgement = judged(base, new, catalogue, CALM_LINKS)
@@ -68,7 +68,7 @@ def test_intervals_widen_with_the_number_of_rows_that_vary(catalogue: Catalogue)
     assert widths[0] < widths[1]
 
 
-def test_a_simulated_result_can_be_compared_with_a_boards(catalogue: Catalogue) -> None:
+def test_a_simulated_result_can_be_compared_with_that_of_a_board(catalogue: Catalogue) -> None:
     """The board's samples vary. Limits need --force."""
     sim = made(catalogue, {"a.x": equal(3000)}, board=SIMULATED)
     for net, code in ((3000, OK), (3300, REGRESSION)):

@@ -29,7 +29,7 @@ def test_a_manifest_adds_facts_to_those_of_the_kernel(tmp_path: Path) -> None:
     kernel = with_origin(KERNEL, manifest=manifest(tmp_path, WHOLE))
     assert (kernel.name, kernel.commit, kernel.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
     assert kernel.flags == "lto=true relocation-model=static"
-    assert kernel.rustc == KERNEL.rustc  # more detailed than the manifest's
+    assert kernel.rustc == KERNEL.rustc  # more detailed than in the manifest
 
 
 @pytest.mark.parametrize(

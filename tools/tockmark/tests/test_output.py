@@ -26,7 +26,7 @@ LOG = "".join(f"{line}\n" for line in encoded("time", RECORDS["time"]))
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> list[object]:
-    """Run `tockmark run` on a stand-in for the simulator; the list of requested runs."""
+    """Run `tockmark run` on a stand-in for the simulator, and return the list of requested runs."""
     asked: list[object] = []
     options = stand_in.options(tmp_path, monkeypatch, catalogue)
     whole, name = run.run, stand_in.NAME
@@ -48,7 +48,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
 
 
 @pytest.mark.parametrize(
-    ("there", "output", "message"),
+    ("existing", "output", "message"),
     [
         ({}, "x.log", "x.log"),
         ({"x.json": HISTORY}, "x.json", "history"),
@@ -57,16 +57,16 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     ],
 )
 def test_an_unwritable_output_is_refused_before_the_run(
-    there: dict[str, str], output: str, message: str, ran: list[object], tmp_path: Path
+    existing: dict[str, str], output: str, message: str, ran: list[object], tmp_path: Path
 ) -> None:
-    for name, content in there.items():
+    for name, content in existing.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / output)])
     assert exit_code(done) == UNUSABLE
     assert message in str(done.exception)
     assert ran == []
-    assert {name: (tmp_path / name).read_text() for name in there} == there
+    assert {name: (tmp_path / name).read_text() for name in existing} == existing
 
 
 def test_a_log_is_next_to_its_result_and_both_are_replaced(

@@ -70,9 +70,9 @@ def test_sections_with_equal_names_are_matched_by_content_first() -> None:
 
 
 @dataclass
-class Stand:
-    """A linker that places sections one after the other. A call to a near section takes 4 bytes
-    less, and a section is aligned at its end."""
+class FakeLinker:
+    """A linker that puts sections one after the other. A call to a near section takes 4 bytes less,
+    and padding aligns each section."""
 
     parts: list[InputSection]
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -102,13 +102,13 @@ class Stand:
         return Elf(bytes(size), ORIGIN, (), (Output("", "SHT_NULL", 0, 0, 0, 0), text), symbols)
 
 
-def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
+def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> FakeLinker:
     parts = [
         section(f"{MARK}{letter}{name}", f".text.{name}", rng.randbytes(size))
         for name, size in sizes.items()
     ]
     names = [part.mark for part in parts]
-    return Stand(parts, {caller: rng.choice(names) for caller in names[::2]})
+    return FakeLinker(parts, {caller: rng.choice(names) for caller in names[::2]})
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_shared_sections_begin_at_the_same_address(
         assert (list(base) == list(first)) is (number == 0)
         for name in base.keys() & head.keys():
             residues.setdefault(name, set()).add((base[name] - first[name]) % 8)
-    # The first section in the order has no room before it.
+    # There is no room before the first section.
     assert sum(positions == {0, 2, 4, 6} for positions in residues.values()) >= len(residues) - 4
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pictures: that they hold the result's numbers, say their units and where they come from, can
-be read without colour, and are the same bytes for the same result. And the verb `list`.
-"""
+"""Pictures show the result's numbers, their units and their provenance. Also the verb `list`."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from tockmark.site import plot
 from tockmark.suite import catalogue
 from tockmark.tests import made
 
-ALONE = sorted({*figures.FIGURES} - {"layouts"})  # what a result of one layout can make
+ALONE = sorted({*figures.FIGURES} - {"layouts"})  # the pictures of a result with one layout
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def values(data: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list[Named]) -> None:
+def test_a_picture_shows_its_units_and_provenance(name: str, named: list[Named]) -> None:
     sheet = figures.draw(named, [name])[name]
     svg = plot.rendered(sheet.figure, "svg").decode()
     for text in named:
@@ -51,12 +49,12 @@ def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list
             labelled[1] = sheet.panels[0].get_ylabel()
         if name == "sweeps":
             labelled[1] = sheet.grid[0][0].get_ylabel()
-        if name in ("before-after", "kernels"):  # the names of the rows stand there
+        if name in ("before-after", "kernels"):  # this axis has the names of rows
             labelled[1] = axes.get_yticklabels()[0].get_text()
         assert all(labelled)
 
 
-def test_a_line_holds_the_numbers_of_the_result(new: Result) -> None:
+def test_a_line_has_the_numbers_of_the_result(new: Result) -> None:
     (axes,) = figures.draw([Named("new", new)], ["procedure-calls"])["procedure-calls"].panels
     on, off = axes.get_lines()
     assert values(on.get_xdata()) == list(range(1, 11))
@@ -67,7 +65,7 @@ def test_a_line_holds_the_numbers_of_the_result(new: Result) -> None:
         assert values(line.get_ydata()) == nets
 
 
-def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None:
+def test_the_verb_writes_one_file_per_picture(tmp_path: Path, new: Result) -> None:
     stored = tmp_path / "new.json"
     stored.write_text(file.text(new), encoding="utf-8")
     runner = CliRunner()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""External programs end with the tool, whenever it is killed, and within their bounds."""
+"""External programs end with the tool, even if it is killed, and keep within their bounds."""
 
 import os
 import random
@@ -16,7 +16,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import STDOUT, Bounds
 from tockmark.base.watcher import GRACE
 
-SOON = GRACE + 20.0  # seconds, on a machine that does other things, too
+SOON = GRACE + 20.0  # seconds, enough on a busy machine
 MARK = "TOCKMARK_TEST_MARK"  # in the environment of all programs of a test
 STEPS = 12  # random lines at which a tool is killed while it starts programs
 
@@ -48,7 +48,7 @@ print(int(sys.argv[1]) - left)
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Every process that has the mark in its environment, by its number, and its command line."""
+    """Return the command line of every process with the mark in its environment, by process id."""
     processes_ = {}
     for folder in Path("/proc").iterdir():
         try:
@@ -60,7 +60,7 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def left_of(mark: str) -> dict[int, str]:
-    """Return its processes that still run after some time; there should be none."""
+    """Return the marked processes that still run after some time. There should be none."""
     until = time.monotonic() + SOON
     while (remaining := marked(mark)) and time.monotonic() < until:
         time.sleep(0.02)
@@ -84,7 +84,7 @@ def test_no_process_is_left_at_any_step_of_a_kill(tmp_path: Path) -> None:
         with tool(TOOL, f"step {step}", str(step), scratch=tmp_path) as killed:
             assert killed.wait() == -signal.SIGKILL, step
         assert left_of(f"step {step}") == {}, step
-    assert list(tmp_path.iterdir()) == []  # nor a folder for scratch
+    assert list(tmp_path.iterdir()) == []  # and no scratch folder
 
 
 def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_family_ends_while_the_tool_continues(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one of its children that left its session, and process group."""
+    """This includes a child that left the session and the process group."""
     monkeypatch.setenv(MARK, "family")
     script = "sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' & echo up; wait"
     child = processes.start(["sh", "-c", script], family=True)
     assert next(iter(child.lines())) == "up"
-    assert child.end() == -signal.SIGTERM  # it was asked, and did not have to be killed
+    assert child.end() == -signal.SIGTERM  # SIGTERM was enough
     assert marked("family") == {}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Profiles of a small synthetic run: from trace lines to charges, stacks and a flame graph."""
+"""Profile a small synthetic run: trace lines become charges, stacks and a flame graph."""
 
 import itertools
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_sampler_windows_are_found() -> None:
     assert parse(windows[0][-1]).value == CYCLES
 
 
-def test_a_trace_that_does_not_add_up_is_refused() -> None:
+def test_a_trace_with_inconsistent_cycles_is_refused() -> None:
     torn = lines()
     del torn[9]
     with pytest.raises(TockmarkError, match="does not add up"):
@@ -91,13 +91,13 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
     assert sum(charges.values()) == CYCLES
     assert {key: n for key, n in charges.items() if key[1] != sample.EXECUTE} == {
         (4, "branch"): 1,  # the mret waits for this jump
-        (5, "trap/CSR"): 2,  # its own flush and refill
+        (5, "trap/CSR"): 2,  # flush and refill of this instruction
         (7, "branch"): 1,  # the minimum cost of the call,
         (8, "fetch"): 2,  # and two more to fetch the body
-        (9, "load/store"): 3,  # the next instruction waited for it
+        (9, "load/store"): 3,  # the next instruction waits for it
         (10, "mul/div"): 36,
         (11, "branch"): 1,
-        (14, "trap/CSR"): 2,  # the trap's flush and refill: the handler's
+        (14, "trap/CSR"): 2,  # flush and refill of the trap, charged to the handler
         (14, "fetch"): 1,
         (14, "branch"): 1,
     }

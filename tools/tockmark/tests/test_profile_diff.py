@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Differences of two profiles of one row, and of the symbols of two kernels."""
+"""Differences between two profiles of one row, and between the symbols of two kernels."""
 
 import json
 import subprocess

@@ -33,7 +33,7 @@ def records_of(lines: list[str]) -> list[Record]:
 
 
 def test_crc_is_ccitt_false() -> None:
-    assert crc16(b"123456789") == 0x29B1  # the check value of that CRC's published parameters
+    assert crc16(b"123456789") == 0x29B1  # the published check value of this CRC
 
 
 def test_a_line_has_the_documented_format() -> None:
@@ -100,7 +100,7 @@ def test_a_message_without_newline_does_not_hide_a_line() -> None:
 
 @given(st.data())
 def test_damage_never_gives_another_record(data: st.DataObject) -> None:
-    """Change, cut, lose, repeat or move a line: every decoded record was really sent."""
+    """Change, cut, lose, repeat or move a line: every decoded record was sent."""
     lines = encoded("mem", RECORDS["mem"])
     sent = {(r.kind, r.words, r.pairs) for r in records_of(lines)}
     at = data.draw(st.integers(0, len(lines) - 1))

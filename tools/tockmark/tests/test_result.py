@@ -40,14 +40,14 @@ def test_a_whole_run_is_complete(log: list[str], catalogue: Catalogue, tmp_path:
     assert all(row.sound for row in result.rows)
 
 
-def test_net_is_without_the_overhead_of_the_same_app(log: list[str], catalogue: Catalogue) -> None:
+def test_the_overhead_of_the_same_app_is_subtracted(log: list[str], catalogue: Catalogue) -> None:
     loop = row(result_of(log, catalogue), "loop.empty")
     assert loop.cycles is not None
     assert (loop.cycles.median, loop.cycles.overhead, loop.net) == (3342, 341, 3001)
     assert loop.per_op == 3.001
     assert (loop.instructions, loop.instret and loop.instret.per_op) == (2003, 2.003)
     assert loop.cycles.samples == (4000, *[3341, 3343] * 5)
-    assert loop.us is None  # a bare log has no clock
+    assert loop.us is None  # a log alone has no clock
 
 
 def test_all_counter_reads_of_a_sample_are_subtracted() -> None:
@@ -57,7 +57,7 @@ def test_all_counter_reads_of_a_sample_are_subtracted() -> None:
     assert Series((99, 40, 40, 40), inner=5, reads=1, reading=reading).per_op == 7
 
 
-def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: Catalogue) -> None:
+def test_a_negative_net_is_an_error_and_no_figure_uses_it(catalogue: Catalogue) -> None:
     result = made(catalogue, {"loop.empty": steady(-10), "a.x": steady(50)})
     loop, other = row(result, "loop.empty"), row(result, "a.x")
     assert (loop.net, loop.sound) == (-10, False)  # still shown
@@ -90,7 +90,7 @@ def test_rows_of_both_cache_settings_are_separate(catalogue: Catalogue) -> None:
     assert result.icaches == [True, False]
     only = result.only(Selection(catalogue, ("a.x icache=on",)))
     assert [row.name for row in only.rows] == ["a.x n=1 icache=on"]
-    assert only.rows[0].net == 5  # its overhead survives without the overhead row
+    assert only.rows[0].net == 5  # the row keeps its overhead without the overhead row
 
 
 def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From records to rows: a number counts only if its row is certain."""
+"""Records become rows. A number counts only if its row is certain."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ def test_a_whole_log(log: list[str]) -> None:
 
 @given(st.sets(st.integers(0, 30)), st.integers(0, 60))
 def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
-    """Whatever lines are lost, every series that is kept belongs to its row."""
+    """After any loss of lines, every remaining series belongs to its row."""
     lines = [line for app, records in RECORDS.items() for line in encoded(app, records)]
     truth = numbers(measured(lines))
     kept = [line for i, line in enumerate(lines) if i not in lost][:cut]
@@ -109,7 +109,7 @@ def test_a_lost_boot_mark_affects_no_other_boot(damage: str) -> None:
     """Rows after a lost mark belong to an unknown boot."""
     begin = "begin proto=1 apps=1"
     benches = [begin, "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
-    for second in ("a", "b"):  # the same app again, and another app
+    for second in ("a", "b"):  # the same app again, or another app
         mark = BootMark("a-1", True, "a").encode()
         lines = [mark, *encoded("a", benches), damage, *encoded(second, benches)]
         result = measured(lines)

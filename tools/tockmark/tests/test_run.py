@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_the_rows_so_far(options: run.RunOptions, tmp_path: Path) -
     assert any("mem.copy_asm" in reason for reason in reasons)
     assert len(result.rows) == 5
     mem = next(boot for boot in result.provenance.boots if boot.boot == "mem")
-    assert mem.cycles == {"on": 0}  # not the last report, which is older than the last sample
+    assert mem.cycles == {"on": 0}  # the last report is older than the last sample
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_the_default_path_is_new_and_shows_a_partial_run(
 
 
 class Stopped(datetime):
-    """A clock that stands still."""
+    """A clock that always shows the same time."""
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> "Stopped":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Run the suite on a board: boot by boot, without rows that it cannot measure, and resumed."""
+"""Run the suite on a board, boot by boot, omit rows that it cannot measure, and resume a run."""
 
 import dataclasses
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Selection: the rows that a term selects, and the error for a term without rows."""
+"""A term selects rows. A term without rows is an error."""
 
 import pytest
 
@@ -20,7 +20,7 @@ ICACHES = (True, False, None)
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "rows"),
     [
         (None, ALL),
         ("*", ALL),
@@ -47,10 +47,10 @@ ICACHES = (True, False, None)
         ("my.own:of=s*", (STRANGER,)),
     ],
 )
-def test_what_a_term_means(text: str | None, meant: tuple[object, ...]) -> None:
+def test_a_term_selects_rows(text: str | None, rows: tuple[object, ...]) -> None:
     wanted = select(KNOWN, text, [STRANGER])
     for icache in ICACHES:
-        assert tuple(row for row in ALL if wanted.matches(*row, icache)) == meant
+        assert tuple(row for row in ALL if wanted.matches(*row, icache)) == rows
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_a_term_means(text: str | None, meant: tuple[object, ...]) -> None:
         ("loop.empty icache=on,* icache=off", [True, False]),
     ],
 )
-def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) -> None:
+def test_a_term_can_name_the_cache_setting(text: str, settings: list[bool | None]) -> None:
     wanted = select(KNOWN, text)
     assert [icache for icache in ICACHES if wanted.matches(*LOOP, icache)] == settings
 
@@ -99,7 +99,7 @@ def test_a_term_without_rows_is_refused(text: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_rows_of_the_catalogue_that_are_meant() -> None:
+def test_a_selection_lists_the_rows_of_the_catalogue() -> None:
     assert select(KNOWN, "call.args:n=3,syscall.command").rows() == [COMMAND, ARGS_3]
     assert select(KNOWN, "call.args:n=3,syscall.command icache=off").ids() == [
         "syscall.command",
@@ -110,8 +110,8 @@ def test_the_rows_of_the_catalogue_that_are_meant() -> None:
     assert select(KNOWN, "*")
 
 
-def test_a_whole_boot_is_the_same_boot() -> None:
-    """So that its image and its cached simulations are the same as in a complete run."""
+def test_a_boot_with_all_its_rows_selected_is_unchanged() -> None:
+    """Its image and its cached simulations are the same as in a complete run."""
     whole = {boot.name: boot for boot in KNOWN.boots()}
     assert select(KNOWN, "loop,time.read").boots("c") == [whole["time"], whole["loop"]]
     assert select(KNOWN, None).boots("c") == list(whole.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boots behind a serial port: their lines, their ends, and the causes of silence."""
+"""Boots on a serial port: their lines, their ends, and the causes of silence."""
 
 import re
 from itertools import count
@@ -101,7 +101,7 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
 def test_a_boot_ends_although_its_board_never_falls_silent(
     lines: list[str], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong rate, another kernel, and repeated resets."""
+    """The causes are a wrong rate, another kernel, and repeated resets."""
     clock = count()
     monkeypatch.setattr(Port, "read", lambda port: (lines, 9))
     monkeypatch.setattr(Clock, "monotonic", lambda self: next(clock))
@@ -158,7 +158,7 @@ def test_no_line_of_another_boot_is_logged(data: st.DataObject) -> None:
     for lines, piece in pieces:
         for line in piece:
             out = watch.take(line)
-            if before == own[0]:  # equal begins: the next line names the boot
+            if before == own[0]:  # if the begin lines are equal, the next line names the boot
                 current = lines if line == lines[1] else None
             before = line
             if current is other and lines is other:

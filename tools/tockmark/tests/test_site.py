@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A site: static pages that need nothing else, and hold what the results hold."""
+"""A site has static pages that need no other files and show the data of the results."""
 
 import json
 import re
@@ -40,27 +40,27 @@ def of_kernel(result: Result, name: str, machine: str = "cw310", level: str = "z
 
 
 def stored(path: Path, result: Result) -> str:
-    """A result as a file."""
+    """Write a result to a file and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(file.text(result), encoding="utf-8")
     return str(path)
 
 
 def called(*words: str | Path) -> Done:
-    """The verb, called."""
+    """Run the verb `site`."""
     return CliRunner().invoke(app, ["site", *map(str, words)], catch_exceptions=True)
 
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without pictures, which take most of the time."""
+    """Omit the pictures, which take most of the time."""
     monkeypatch.setattr(pictures, "_inline", lambda sheets, of="": [])
     monkeypatch.setattr(pictures, "draw", lambda named, only=None: {})
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of two results, pictures and all."""
+    """Return the site of two results, with pictures."""
     folder = tmp_path_factory.mktemp("two")
     files = [
         stored(folder / f"{name}.json", result.only(DRAWN))
@@ -71,7 +71,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_the_pages_need_nothing_else(drawn: Path) -> None:
+def test_the_pages_load_only_files_of_the_site(drawn: Path) -> None:
     assert check_links(drawn) > 500
     for page in pages(drawn).values():
         own = {"data:,", "site.css", "search-index.js", "search.js"}
@@ -104,7 +104,7 @@ def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
+def test_text_of_a_result_is_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>\"'&../../x"
     hostile = of_kernel(NEW, evil)
     strange = structs.replace(hostile.rows[-1], id=f"x.{evil}", params={evil: evil})
@@ -116,7 +116,7 @@ def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
     )
     path = tmp_path / "<b onclick=x>.json"
     done = called(stored(path, hostile), stored(tmp_path / "b.json", NEW), "-o", tmp_path / "out")
-    assert done.exit_code == 1, done.output  # it has a problem
+    assert done.exit_code == 1, done.output  # the result has a problem
     check_links(tmp_path / "out")
     for name, data in contents(tmp_path / "out").items():
         assert re.fullmatch(r"[a-z0-9./-]+", name), name
@@ -129,7 +129,7 @@ def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_baseline_is_that_of_the_same_machine_and_interface(
+def test_a_kernel_is_compared_with_the_baseline_of_its_machine_and_interface(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ours = of_kernel(made.result(KNOWN, 0.5), "tockmark-baseline 0 abi2")
@@ -146,7 +146,7 @@ def test_the_baseline_is_that_of_the_same_machine_and_interface(
     text = page(mine, "made-up-kernel")
     assert "× baseline" in text
     line = text[text.index("syscall.command</th>") :]
-    assert "<td>2</td></tr>" in line[: line.index("\n")]  # 150 by 75
+    assert "<td>2</td></tr>" in line[: line.index("\n")]  # 150 / 75
     assert "It is not Tock" not in text
     text = page(path, "tockmark-baseline-0-abi2")
     assert "It is not Tock" in text
@@ -154,7 +154,7 @@ def test_the_baseline_is_that_of_the_same_machine_and_interface(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_results_that_cannot_be_compared_say_why(tmp_path: Path) -> None:
+def test_a_site_names_why_results_cannot_be_compared(tmp_path: Path) -> None:
     other = stored(tmp_path / "other.json", of_kernel(NEW, "other", "nexysvideo"))
     mine = stored(tmp_path / "mine.json", NEW)
     assert called(mine, other, "-o", tmp_path / "out").exit_code == 0

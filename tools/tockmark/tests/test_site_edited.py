@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The project's own site, with the editor's choices. It has few pages, bold figures are certain,
-and kernels have names instead of letters. The same holds for other results, without choices."""
+and kernels have names instead of letters. The same holds for other results,
+without choices."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ class Bold(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, str, str]] = []
+        self.figures: list[tuple[str, str, str]] = []
         self.pair, self.of, self.inside = "", "", 0
         self.feed(text)
 
@@ -59,7 +60,7 @@ class Bold(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.inside:
-            self.found.append((self.pair, self.of, data))
+            self.figures.append((self.pair, self.of, data))
 
 
 def compared(base: Named, new: Named, links_paired: bool) -> Comparison:
@@ -85,7 +86,7 @@ def ends(text: str) -> list[float]:
 
 def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
     site, files = made
-    bold = Bold(files["index.html"]).found
+    bold = Bold(files["index.html"]).figures
     assert len(bold) > 10
     judged = {pair.page: compared(pair.base, pair.new, pair.paired) for pair in site.pairs}
     of_page = {pair.page: pair for pair in site.pairs}

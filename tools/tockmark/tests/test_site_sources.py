@@ -66,7 +66,7 @@ def test_a_site_replaces_only_a_site_and_completely(tmp_path: Path) -> None:
     out = tmp_path / "out"
     a, b = stored(tmp_path / "a.json", NEW), stored(tmp_path / "b.json", of_kernel(NEW, "b"))
     assert called(a, b, "-o", out).exit_code == 0
-    assert called(a, "-o", out).exit_code == 0  # the other site's further files are removed
+    assert called(a, "-o", out).exit_code == 0  # the other files of the old site are removed
     assert not (out / "compare").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json", "out"]
     before = contents(out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Slopes over passes: what one more costs, whatever a sample has besides."""
+"""A slope over passes is the cost of one more pass, without the constant costs of a sample."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,10 +20,10 @@ def repeated(count: int) -> tuple[int, ...]:
 
 
 @given(st.integers(1, 64), small, small, small, small, small)
-def test_all_that_is_in_both_lengths_drops_out(
+def test_costs_that_both_lengths_have_cancel(
     passes: int, body: int, loop: int, once: int, other: int, cold: int
 ) -> None:
-    """Readings, the first pass, what another kernel costs; and the loop, by the empty body's."""
+    """These are counter reads and the first pass. The slope of an empty body removes the loop."""
     short, long = 1 + passes, 1 + 2 * passes
     own = Slope(
         repeated(once + cold + short * (body + loop)),
@@ -39,11 +39,11 @@ def test_all_that_is_in_both_lengths_drops_out(
 
 def made(passes: bool = True, factor: int = 1) -> Result:
     def row(id_: str, cycles: int, step: int, inner: int = 1) -> StoredRow:
-        taken = {"cycles": [cycles] * 9, "instret": [9] * 9}
+        series = {"cycles": [cycles] * 9, "instret": [9] * 9}
         for length, calls in (("short", 5), ("long", 9)) if passes else ():
-            taken[f"{length}_cycles"] = [250 + step * calls] * 9
-            taken[f"{length}_instret"] = [9] * 9
-        return stored(id_, taken, inner=inner, passes=4 if passes else 0)
+            series[f"{length}_cycles"] = [250 + step * calls] * 9
+            series[f"{length}_instret"] = [9] * 9
+        return stored(id_, series, inner=inner, passes=4 if passes else 0)
 
     rows = [row("time.read", 200, 10), row("call.void", 301, 10 + 80 * factor, 16)]
     boot = MeasuredBoot("call", True, "call", {"call": app_of("call", rows)})
@@ -54,8 +54,8 @@ def body(result: Result) -> Row:
     return result.rows[1]
 
 
-def test_like_is_compared_with_like() -> None:
-    """The slope of 80 cycles is 2 by one of 40; by a result without slopes a pass of 101 is 1."""
+def test_slopes_are_compared_only_with_slopes() -> None:
+    """If a side has no slopes, the nets of single passes are compared, which are equal here."""
     assert ratio(body(made()), body(made(factor=2))) == 2
     assert ratio(body(made()), body(made(passes=False))) == 1
     assert ratio(body(made(passes=False)), body(made(factor=2))) == 1

@@ -13,7 +13,7 @@ from tockmark.target import sources
 
 @pytest.fixture
 def product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stamped kernel that was just built from a source and a further folder."""
+    """Return a stamped kernel that was just built from two source folders."""
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     for call in (sources.check, sources.digest):
         call.cache_clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Statistics: known series give known numbers, and numpy gives the same ones."""
+"""The statistics of known series have the expected values, and numpy computes the same values."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tockmark.result.stats import median, repeating_tail, steady_median, summari
 samples_of = st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=200)
 
 
-def test_the_cold_sample_stays_out() -> None:
+def test_the_cold_sample_is_excluded() -> None:
     stats = summarise([900, 10, 12, 10, 12])
     assert (stats.n, stats.first, stats.min, stats.max) == (5, 900, 10, 12)
     assert (stats.median, stats.mean, stats.sd, stats.period, stats.settled) == (11, 11, 1, 2, 1)
@@ -26,7 +26,7 @@ def test_only_whole_periods_count() -> None:
 
 
 @given(samples_of)
-def test_what_repeats_does_not_wander(samples: list[int]) -> None:
+def test_a_periodic_series_does_not_wander(samples: list[int]) -> None:
     stats = summarise(samples)
     assert not (stats.wanders and stats.period)
 
@@ -38,15 +38,15 @@ def test_what_repeats_does_not_wander(samples: list[int]) -> None:
         ([900, 7, 8, 7, 8], "p2"),
         ([900, *[7, 8, 9, 9] * 2], "p4"),
         ([900, 1, 2, 3] + [7] * 20, "~4"),
-        ([900, *[2241] * 20, *[2242] * 11], "w"),  # a plateau, and another
+        ([900, *[2241] * 20, *[2242] * 11], "w"),  # two plateaus
         ([900, *range(20), *[7] * 11], "w"),  # settles late
         ([900, *[1, 2, 3, 2, 5] * 3, *[11, 12, 13, 12, 15] * 3], "w"),
-        ([900, *[1, 2, 3, 2, 5, 9] * 5], "~"),  # noise, and no drift
+        ([900, *[1, 2, 3, 2, 5, 9] * 5], "~"),  # noise without drift
         ([900, *[7] * 10, 8], "~"),
         ([5], "1"),
     ],
 )
-def test_how_steady_a_series_is(samples: list[int], word: str) -> None:
+def test_steadiness_of_series(samples: list[int], word: str) -> None:
     assert summarise(samples).steadiness == word
 
 
@@ -72,7 +72,7 @@ def test_periods(values: list[int], expected: tuple[int | None, int | None]) -> 
 
 
 @given(samples_of)
-def test_the_numbers_are_those_of_numpy(samples: list[int]) -> None:
+def test_the_statistics_agree_with_numpy(samples: list[int]) -> None:
     stats, values = summarise(samples), samples[1:]
     start, period = repeating_tail(tuple(values))
     if start is not None and period is not None:

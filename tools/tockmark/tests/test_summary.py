@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The first screen: it fits, names the kernels, and its figures are those of the rows."""
+"""The first screen fits, names the kernels, and shows the figures of the rows."""
 
 from dataclasses import replace
 from math import exp, log
@@ -33,13 +33,13 @@ def cells(text: str, words: str) -> list[str]:
 
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("many", [1, 2, 3, 5])
-def test_it_fits_and_its_columns_stand_below_each_other(
+def test_it_fits_and_its_columns_are_aligned(
     named: list[tuple[str, Result]], width: int, many: int
 ) -> None:
     lines = table.first_screen((named * 2)[:many], KNOWN, width).splitlines()
     assert max(map(len, lines)) <= width
     if many <= 3:
-        assert len(lines) <= 51  # a screen
+        assert len(lines) <= 51  # lines of a screen
     rows = [line for line in lines if line.startswith("  ") and line.strip()[0].islower()]
     points = [[at for at, c in enumerate(line) if c == "."] for line in rows]
     assert any(len(layout_points) > 1 for layout_points in points)
@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         id_, params = single_row(KNOWN, term)
         figures = cells(text, words)
         rows = [result.table[id_, frozenset(params.items()), True, "c"] for _, result in named]
-        rows = [rows[1], rows[2], rows[0]]  # our own stands last
+        rows = [rows[1], rows[2], rows[0]]  # our own kernel is last
         assert len(figures) == 7
         for row, at in zip(rows, (0, 2, 5), strict=True):
             assert row.per_op is not None
@@ -64,7 +64,7 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         assert float(figures[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
 
 
-def test_the_heading_tells_kernels_apart_and_how_they_were_built(
+def test_the_heading_distinguishes_kernels_and_shows_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:
     text = " ".join(table.first_screen(named, KNOWN, 100).split())
@@ -88,11 +88,11 @@ def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     assert table.short_names([("a" * 30, named[0][1])] * 2, 24) == ["A", "B"]
 
 
-def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
+def test_the_mean_is_over_kernel_rows_and_a_sweep_counts_once() -> None:
     base, new = made.result(KNOWN), made.result(KNOWN, 2)
-    on, dearer = base.column(True, "c"), new.column(True, "c")
+    on, slower = base.column(True, "c"), new.column(True, "c")
     assert kernel_mean(on, on, KNOWN) == pytest.approx(1)
-    mean = kernel_mean(on, dearer, KNOWN)
+    mean = kernel_mean(on, slower, KNOWN)
     by_id: dict[str, list[float]] = {}
     for row in base.table.values():
         if row.icache and not row.is_overhead and KNOWN.benchmarks[row.id].touches == "kernel":
@@ -104,4 +104,4 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     expected = exp(sum(sum(v) / len(v) for v in by_id.values()) / len(by_id))
     assert mean == pytest.approx(expected)
     apps = select(KNOWN, "app")
-    assert kernel_mean(base.only(apps).column(True, "c"), dearer, KNOWN) is None
+    assert kernel_mean(base.only(apps).column(True, "c"), slower, KNOWN) is None

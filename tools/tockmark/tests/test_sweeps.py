@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Sweeps: slopes, intercepts and bends of given lines."""
+"""Sweeps: the slopes, intercepts and bends of known lines."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
     return made(catalogue, rows)
 
 
-def test_a_line_is_checked_at_the_size_that_is_left_out(catalogue: Catalogue) -> None:
+def test_a_line_is_checked_at_the_held_out_size(catalogue: Catalogue) -> None:
     (sweep,) = sweeps.sweeps(
         result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
     )
@@ -59,7 +59,7 @@ def test_the_verb_fits_lines(tmp_path: Path, catalogue: Catalogue) -> None:
 
 
 def test_sweeps_over_bytes_are_fitted_from_one_kib_up() -> None:
-    """Below that, the ends of a copy count: here as if a byte cost nothing."""
+    """Below that, the ends of a copy dominate. Here, bytes below 1 KiB cost nothing."""
     nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
     rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
     (sweep,) = sweeps.sweeps(made(load(), rows), load())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tables: the numbers of a small made result, where a reader looks for them."""
+"""Tables show the numbers of a small result in the expected columns."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
 
 
 def below(record: str) -> str:
-    """Return the record, or for one row, cycles that make its net -40."""
+    """Return the record. For one row, return cycles that make its net -40."""
     return "data cycles 600 301*9" if record == "data cycles 600 437*9" else record
 
 
@@ -99,7 +99,7 @@ def test_every_committed_result_fits(path: Path) -> None:
         assert max(map(len, shown.splitlines())) <= 100
 
 
-def test_every_writer_of_a_table_escapes_by_itself() -> None:
+def test_every_function_that_writes_a_table_escapes_text() -> None:
     made = text.Table(
         [text.TableColumn("row", 6, 0, left=True, names=True), text.TableColumn("n\nB", 3)]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""TBF headers in flash, and other bytes."""
+"""Read TBF headers in flash, and arbitrary bytes."""
 
 import io
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A timeline of a few instructions: slices of processes, system calls, interrupts."""
+"""The timeline of a few instructions has slices of processes, system calls and interrupts."""
 
 from collections.abc import Iterable
 

@@ -119,4 +119,4 @@ def test_unusable_repositories_are_refused_in_one_line(user: User, tmp_path: Pat
     assert user.state() == before
 
 
-# The line from one commit to another
+# The commits between two commits

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A result of a target that counts no cycles: they are dropped, instructions stand, and nothing
-judges it.
+"""The cycles of a target without valid timing are dropped, its instructions are kept, and no verb
+judges them.
 """
 
 import pytest
@@ -20,9 +20,9 @@ CYCLES, INSTRUCTIONS = 7777, 123
 def made(timing: Timing) -> Result:
     rows = []
     for id_ in ("time.read", "syscall.command", "console.write"):
-        taken = {"cycles": [CYCLES] * 9, "instret": [INSTRUCTIONS] * 9}
+        series = {"cycles": [CYCLES] * 9, "instret": [INSTRUCTIONS] * 9}
         params: dict[str, int | str] = {"size": 1} if id_ == "console.write" else {}
-        rows.append(stored(id_, taken, params, events_runs=" ".join(["5*2"] * 10)))
+        rows.append(stored(id_, series, params, events_runs=" ".join(["5*2"] * 10)))
     app = app_of("console", rows, lang="c", abi="2")
     boots = Measured([MeasuredBoot("console", False, "console", {"console": app})])
     context = Context(board=Board("made-up", "made-up", 24_000_000, timing))
@@ -50,7 +50,9 @@ def test_only_instructions_are_kept(untimed: Result) -> None:
         assert not row.errors
 
 
-def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, catalogue: Catalogue) -> None:
+def test_every_output_says_not_timing_valid_and_has_no_cycles(
+    untimed: Result, catalogue: Catalogue
+) -> None:
     shown = [
         table.every_row(untimed, catalogue),
         table.first_screen([("made up", untimed)], catalogue),
@@ -67,6 +69,8 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, catalogue: C
 
 
 @pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])
-def test_other_tools_get_nothing(untimed: Result, catalogue: Catalogue, form: str) -> None:
+def test_exports_to_other_tools_are_refused(
+    untimed: Result, catalogue: Catalogue, form: str
+) -> None:
     with pytest.raises(TockmarkError, match="not timing-valid"):
         export.export(untimed, catalogue, form)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The rule: which differences layout explains, and which it does not."""
+"""The rule that separates effects of layout from other differences."""
 
 import math
 
@@ -19,7 +19,7 @@ from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import judged, made, of_links, steady
 
 ONE_PERCENT = Deviation(0.01, 15)
-MANY = 10**6  # degrees of freedom: practically exact
+MANY = 10**6  # degrees of freedom, enough to know the deviation almost exactly
 
 
 @pytest.mark.parametrize(("z", "free"), [(3.5, 7), (3.5, 15), (3.5, 100), (2, 4)])
@@ -59,7 +59,7 @@ def test_the_shown_spread_counts_if_it_is_wider() -> None:
     ],
 )
 def test_instructions_need_no_links(new: tuple[int, ...], expected: Verdict) -> None:
-    """One or two instructions never count, however short the row is."""
+    """One or two instructions never count, even in a short row."""
     margin = 0.025
     assert verdict_of(change_of_count(Value((100,)), Value(new)), margin) is expected
 
@@ -76,15 +76,18 @@ def test_swapping_changes_no_verdict(
     first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, error: int
 ) -> None:
     a, b = Value(first, len(first), error), Value(second, len(second), error)
-    there, back = change_of_cycles(a, b, Deviation(s, 15)), change_of_cycles(b, a, Deviation(s, 15))
-    assert MIRROR[verdict_of(there, margin)] is verdict_of(back, margin)
+    forward, backward = (
+        change_of_cycles(a, b, Deviation(s, 15)),
+        change_of_cycles(b, a, Deviation(s, 15)),
+    )
+    assert MIRROR[verdict_of(forward, margin)] is verdict_of(backward, margin)
     assert verdict_of(change_of_cycles(a, a, None), margin) is Verdict.SAME
     counts = change_of_count(a, b), change_of_count(b, a)
     assert MIRROR[verdict_of(counts[0], margin)] is verdict_of(counts[1], margin)
 
 
 @given(nets, nets, st.floats(0, 0.2), st.floats(0.001, 0.5), st.floats(1, 3))
-def test_a_wider_margin_adds_no_finding(
+def test_a_wider_margin_adds_no_change(
     first: tuple[int, ...], second: tuple[int, ...], s: float, margin: float, wider: float
 ) -> None:
     change_ = change_of_cycles(
@@ -126,7 +129,7 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
     assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 
-def test_more_instructions_are_no_finding_if_cycles_certainly_fell(catalogue: Catalogue) -> None:
+def test_more_instructions_are_not_reported_if_cycles_certainly_fell(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(1000)}, instret={"a.x": 100})
     for net, limit in ((1000, Limit.HARD), (950, Limit.NONE), (1010, Limit.HARD)):
         new = made(catalogue, {"a.x": steady(net)}, instret={"a.x": 133})
@@ -136,7 +139,7 @@ def test_more_instructions_are_no_finding_if_cycles_certainly_fell(catalogue: Ca
 
 
 def test_false_alarms_are_as_rare_as_calibrated() -> None:
-    """Links have normal logarithms; new links give about as many alarms as the known ones."""
+    """Links have normal logarithms. New links give about as many alarms as those of the spread."""
     draw = np.random.default_rng(7)
     rows: dict[AnyKey, Floats] = {
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The stages of an alarm from marks, the stretches from a trace, and errors when a stage's point is
-missing.
+"""Compute the stages of an alarm from marks, and the stretches from a trace. A missing point of a
+stage is an error.
 """
 
 import re
@@ -77,8 +77,7 @@ def test_stages_always_add_up_to_the_whole(seen: list[tuple[str, int]]) -> None:
 
 
 def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
-    """A boot's log with alarms at 100 cycles per tick; the stages follow each other after ten
-    cycles."""
+    """Return a boot's log with alarms, at 100 cycles per tick. Each stage takes ten cycles."""
     encoder, lines = Encoder("sleeper"), list[str]()
     dues = [10 * n for n in range(1, 3 + count)]
     for due in dues:
@@ -140,7 +139,7 @@ CSRC_A0, CSRS_A0, CSRW_A0 = 0x30053073, 0x30052073, 0x30051073
 
 
 def trace(*steps: tuple[int, str, int, int] | tuple[int, str, int, int, str]) -> list[str]:
-    """Lines of a trace: cycle, mode, address, instruction, and optional effects."""
+    """Return lines of a trace: cycle, mode, address, instruction, and optional effects."""
     return [
         f"{cycle:10d} {cycle:10d} {mode} {pc:08x} {insn:8x} {1:3d} {'-':8} {''.join(effects)}"
         for cycle, mode, pc, insn, *effects in steps
@@ -189,7 +188,7 @@ def test_a_process_has_the_core_until_another_runs() -> None:
 
 
 def load_waits(worst: int, name: str = "nothing", count: int = 9) -> LoadWaits:
-    """The waits under a load whose stage `served` takes all but 100 cycles."""
+    """Return the waits under a load. The stage `served` takes all but 100 cycles of the worst."""
     stages = {
         "taken": WaitSpread(90, 95, 100, count),
         "served": WaitSpread(10, 20, worst - 100, count),
@@ -198,7 +197,7 @@ def load_waits(worst: int, name: str = "nothing", count: int = 9) -> LoadWaits:
 
 
 def stored(worst: int = 500, **changes: Any) -> StoredLatency:
-    """A measurement with one load."""
+    """Return a measurement with one load."""
     parts = (StackPart(("main", "serve"), worst),)
     latency = StoredLatency(
         "tockmark-latency",
@@ -229,7 +228,7 @@ def test_a_latency_file_round_trips(tmp_path: Path) -> None:
 
 
 def regressions(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
-    """The waits that are a regression."""
+    """Return the waits that are a regression."""
     return [row for row in report.wait_verdicts(base, new) if row.limit]
 
 

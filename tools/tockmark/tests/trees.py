@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tockmark.trees.patch import load_families
 
-# Boards with Earl Grey: the newest family by its board, earlier ones also by their versions.
+# Boards with Earl Grey: the newest family has the name of its board, earlier ones also a version.
 EARL_GREY = [family for family in load_families() if family.perf]
 NEWEST = {Path(family.board).name: family for family in EARL_GREY}
 KNOWN = {
@@ -77,7 +77,7 @@ OTHER_NAMES = {
 
 
 def make_other(tree: Path, name: str) -> Path:
-    """A tree with the anchors of a board in `OTHERS`, without Earl Grey."""
+    """Make a tree with the anchors of a board in `OTHERS`, without Earl Grey."""
     family = OTHERS[name]
     type_, named, rest = OTHER_NAMES[name]
     main = OTHER_MAIN.replace("NAMED", named).replace("NAME", type_).replace("REST", rest)
@@ -88,7 +88,7 @@ def make_other(tree: Path, name: str) -> Path:
 
 
 def make(tree: Path, board: str) -> Path:
-    """A minimal tree with the anchors of a board in `KNOWN`."""
+    """Make a minimal tree with the anchors of a board in `KNOWN`."""
     family = KNOWN[board]
     board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Judgements of stored links, split at random: links of one source compared with each other, and
-small changes of it compared with the source."""
+"""Judge stored links, split at random: compare links of one source with each other, and small
+changes of the source with the source."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tockmark.suite.selection import Selection, select
 from tockmark.tests.links import FOLDER, KNOWN, LIMITS, SIDE, layouts, pool
 
 SOURCE = "tock-2.2"
-FURTHER = FOLDER / "further.json"  # 8 more links of the source
+FURTHER = FOLDER / "further.json"  # eight more links of the source
 WANTED = select(KNOWN, "kernel")  # only the first link has rows of the apps
 
 Link = tuple[Result, int]  # a layout of a result, by its number
@@ -53,5 +53,5 @@ def trial(
 
 
 def links_of(result: Result) -> list[Link]:
-    """Return the links of a result, one by one."""
+    """Return the links of a result."""
     return [(result, number) for number in range(layouts(result))]

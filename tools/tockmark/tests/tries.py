@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Record what the fuzz tests tried, and the outcomes, as properties in the JUnit file of pytest.
+"""Record the inputs and outcomes of the fuzz tests as properties in the JUnit file of pytest.
 `make robustness` reads them there.
 """
 

@@ -62,7 +62,7 @@ class Wire:
 
 
 class Clock:
-    """A clock that stands still until the wire is silent, and then gains an hour per reading."""
+    """A clock for timeouts. Each reading adds an hour once the wire is silent."""
 
     def __init__(self, is_silent: Callable[[], bool]) -> None:
         self.is_silent = is_silent
