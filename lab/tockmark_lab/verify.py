@@ -4,8 +4,8 @@
 First it searches the result for contradictions. Then it simulates boots of the result again (all,
 or some that a seed draws), never from the cache. Their samples, cycles and addresses of apps must
 equal those in the result. This does not prove the boots that were not drawn; the output shows the
-chance of missing an altered one. Another kernel, other apps, or a simulator that is neither the
-result's nor proved equivalent (`same-simulator`) is an error that names the difference.
+chance of missing an altered one. If the kernel or the apps differ, or the simulator is neither
+the result's own nor proved equivalent (`same-simulator`), verify stops and names the difference.
 """
 
 import hashlib

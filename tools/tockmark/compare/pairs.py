@@ -175,7 +175,7 @@ def _hashed(name: str | None, sha256: str | None) -> str:
 
 T = TypeVar("T")
 Side = tuple[Result, Row]  # a row, and the result that has it
-NO_MARGINS = Margins()  # the defaults count
+DEFAULT_MARGINS = Margins()
 
 
 def tables(

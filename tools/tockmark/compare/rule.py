@@ -265,8 +265,8 @@ def change_of_cycles(
     The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
     logarithms. Rows without data have a default `sigma` (spread.py). If it is None, only σ₁ counts,
     or the interval is infinite if the sides have too few links for σ₁. `z` is z(L), and
-    `error_probability` is p. `instructions_differ`: equal nets may be chance, so the interval is no
-    point."""
+    `error_probability` is p. `instructions_differ`: equal nets may be a coincidence, so the interval
+    is not a single point."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
     sides = _side_deviation(base, new)
@@ -338,8 +338,8 @@ def _sampling_errors(base: Value, new: Value, error_probability: float) -> tuple
     """Return e⁻ and e⁺, the sampling error of d below and above: both sides combined in quadrature
     at p, or as a sum at the lower confidence p′, whichever is wider.
 
-    Where levels are far apart, each median may be one step off, and its interval ends at that step.
-    Quadrature would then be less than two steps, so the sum at p′ must be covered also."""
+    If samples jump between distant levels, each median can be one step off. Together they are two
+    steps off, more than quadrature gives, so the interval must also cover the sum at p′."""
     errors = []
     for p in (error_probability, 2 * NORMAL.cdf(NORMAL.inv_cdf(error_probability / 2) / STEPS)):
         before, after = base.sampling_error(p), new.sampling_error(p)

@@ -6,9 +6,10 @@ the layout. Rows in doubt (`RowVerdict.in_doubt`: the estimate is beyond a limit
 interval) are measured in two links per side, then in four, and so on up to a maximum. With paired
 links, rows that one pair alone shows as changed with the cache on are measured again as well.
 
-A failed build or a panic ends the judgement. Damaged logs only make rows missing. Boots are stored
-by simulator, image and options, so a repeated judgement simulates only what is missing. The first
-links also measure how long alarms wait, with each cache setting.
+A failed build or a panic ends the judgement. A damaged log makes rows missing, and a row that only
+the base has is a regression. Boots are cached by simulator, image and options, so a repeated
+judgement simulates only what is missing. With --waits, link 1 of each side also measures how long
+alarms wait, with each cache setting.
 """
 
 import sys
@@ -21,7 +22,7 @@ from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
-from tockmark.compare.pairs import NO_MARGINS, Comparison, compare
+from tockmark.compare.pairs import DEFAULT_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, committed_spread, paired_spread
 from tockmark.compare.verdict import MOVED, Judgement, RowVerdict, judge_comparison
 from tockmark.latency.chain import check_points
@@ -100,7 +101,7 @@ def measure_and_judge(
         if paired:
             row_spread = paired_spread(row_spread, wanted.catalogue)
         comparison = compare(
-            old, new, names[1], wanted.catalogue, NO_MARGINS, row_spread, strict=True
+            old, new, names[1], wanted.catalogue, DEFAULT_MARGINS, row_spread, strict=True
         )
         if not comparison.judged:
             raise TockmarkError(

@@ -7,7 +7,7 @@ from functools import cache
 
 from tockmark.base.paths import RESULTS
 from tockmark.compare.limits import load_limits
-from tockmark.compare.pairs import NO_MARGINS, compare
+from tockmark.compare.pairs import DEFAULT_MARGINS, compare
 from tockmark.compare.spread import Spread, spread_over_links
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, judge_comparison
 from tockmark.result import file
@@ -57,7 +57,7 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
 
 def judged(base: Result, new: Result, spread: Spread) -> Judgement:
     """Judge by the default limits. The shifted links have fewer rows."""
-    compared = compare(base, new, "new", KNOWN, NO_MARGINS, spread, strict=True)
+    compared = compare(base, new, "new", KNOWN, DEFAULT_MARGINS, spread, strict=True)
     return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 
 

@@ -10,7 +10,7 @@ from typer.testing import Result as Done
 
 from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limits, load_limits
-from tockmark.compare.pairs import NO_MARGINS, compare
+from tockmark.compare.pairs import DEFAULT_MARGINS, compare
 from tockmark.compare.spread import Spread
 from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.result.build import Context, build
@@ -147,5 +147,5 @@ def judged(
     force: bool = False,
 ) -> Judgement:
     """Judge `new` against `base` by limits (default: the limits of the product)."""
-    compared = compare(base, new, "new", catalogue, NO_MARGINS, spread, force, strict=True)
+    compared = compare(base, new, "new", catalogue, DEFAULT_MARGINS, spread, force, strict=True)
     return judge_comparison(compared, limits or load_limits(None, catalogue), allowed)

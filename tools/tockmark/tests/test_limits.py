@@ -18,7 +18,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.cli import compare as verbs
 from tockmark.cli.app import app
 from tockmark.compare.limits import Limit, load_limits
-from tockmark.compare.pairs import NO_MARGINS, Factor, compare
+from tockmark.compare.pairs import DEFAULT_MARGINS, Factor, compare
 from tockmark.compare.verdict import Judgement, Verdict, judge_comparison
 from tockmark.result import file
 from tockmark.show import comparison
@@ -293,7 +293,7 @@ def test_names_are_escaped_in_markdown(catalogue: Catalogue) -> None:
         replace(side, rows=tuple(structs.replace(r, id=names.get(r.id, r.id)) for r in side.rows))
         for side in (base, new)
     )
-    compared = compare(base, new, f"{hostile}`", catalogue, NO_MARGINS, CALM, strict=True)
+    compared = compare(base, new, f"{hostile}`", catalogue, DEFAULT_MARGINS, CALM, strict=True)
     compared.factors.append(Factor("kernel", hostile, "`x`|#1"))
     judgement = judge_comparison(compared, load_limits(None, catalogue))
     judgement = replace(judgement, warnings=(hostile,), notes=(hostile,))

@@ -7,7 +7,7 @@ last line of its log.
 
 Successful builds are cached in build/commits/, one folder each with its log. The key is the commit,
 the command, the path of the ELF, the patch and the linker arguments. The toolchain is not in the
-key, so --fresh is needed after a change of it. The user's configuration folder has the command of
+key: give --fresh after you change it. The user's configuration folder has the command of
 each checkout; --build replaces it.
 """
 
