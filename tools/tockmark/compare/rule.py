@@ -265,8 +265,8 @@ def change_of_cycles(
     The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
     logarithms. Rows without data have a default `sigma` (spread.py). If it is None, only σ₁ counts,
     or the interval is infinite if the sides have too few links for σ₁. `z` is z(L), and
-    `error_probability` is p. `instructions_differ`: equal nets may be a coincidence, so the interval
-    is not a single point."""
+    `error_probability` is p. `instructions_differ`: equal nets may be a coincidence, so the
+    interval is not a single point."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
     sides = _side_deviation(base, new)
