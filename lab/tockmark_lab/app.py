@@ -22,6 +22,14 @@ PROGRAM = VerbProgram(
         }
         | {"study-log": "verbs"},
     },
+    option_headings={
+        "What to measure": (
+            "--kernel --only --icache --build --elf --commit --every --follow --beyond"
+            " --seeds --seed --calls --attackers --mixes --step --stack --alarm"
+        ),
+        "Where to run": "--board --machine --jobs",
+        "Output": "--output --json --file",
+    },
 )
 app = PROGRAM.command_line()
 

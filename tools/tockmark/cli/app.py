@@ -36,6 +36,17 @@ PROGRAM = VerbProgram(
             dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
         ),
     },
+    option_headings={
+        "What to measure": (
+            "--kernel --base --head --row --limit --only --icache --lang --layouts"
+            " --links --waits --limits --cycles --alarms --chain --loads --build --elf"
+        ),
+        "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
+        "Output": (
+            "--output --beside --all --json --markdown --profiles --show --against"
+            " --functions --whole --callgrind --diff --perfetto --around --from --to"
+        ),
+    },
 )
 app = PROGRAM.command_line()
 

@@ -53,20 +53,7 @@ MORE = "Groups"  # the heading of the groups in the help
 _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 MANY = 10  # options of a verb, above which its help groups them
-HEADINGS = {  # the options under each heading; options that are not here are under ADVANCED
-    "What to measure": (
-        "--kernel --base --head --row --limit --only --icache --lang --layouts --links --waits"
-        " --limits --cycles --alarms --chain --loads --build --elf --commit --every --rows"
-        " --follow --beyond --seeds --seed --calls --attackers --mixes --step"
-        " --stack --alarm"
-    ),
-    "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
-    "Output": (
-        "--output --beside --all --json --markdown --profiles --show --against --functions --whole"
-        " --callgrind --diff --perfetto --around --from --to --file"
-    ),
-}
-ADVANCED = "Advanced"
+ADVANCED = "Advanced"  # the heading of options without another one
 TRIVIAL = ("at least 0", "at least 1")  # bounds that the help does not show
 TYPES = {  # Typer's names for the values of options
     "<list[Path]>": "PATH",
@@ -138,6 +125,7 @@ class VerbProgram:
     help: str
     headings: Mapping[str, Mapping[str, str]]
     groups: Mapping[str, Group] = field(default_factory=dict)
+    option_headings: Mapping[str, str] = field(default_factory=dict)  # with the options of each
 
     @cached_property
     def top(self) -> dict[str, str]:
@@ -170,7 +158,9 @@ class VerbProgram:
     def command(self, verb: str) -> "Command":
         """Load the verb's module and return the verb as a command of Typer."""
         callback = _callback(self.function_of(verb))
-        command_class = type("Verb", (_Verb,), {"about": self.about(verb)})
+        command_class = type(
+            "Verb", (_Verb,), {"about": self.about(verb), "headings": self.option_headings}
+        )
         info = typer.models.CommandInfo(verb, cls=command_class, callback=callback)
         return typer.main.get_command_from_info(
             info, pretty_exceptions_short=True, rich_markup_mode=None
@@ -274,6 +264,7 @@ class _Verb(TyperCommand):
     """A verb whose help shows its options in groups, its examples and its exit codes."""
 
     about: ClassVar[About]
+    headings: ClassVar[Mapping[str, str]]
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         bare = self.about.bare_values
@@ -284,9 +275,11 @@ class _Verb(TyperCommand):
         return super().parse_args(ctx, full_args)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        headings = {option: head for head, names in HEADINGS.items() for option in names.split()}
+        headings = {
+            option: head for head, names in self.headings.items() for option in names.split()
+        }
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        sections |= {heading: [] for heading in [*HEADINGS, ADVANCED]}
+        sections |= {heading: [] for heading in [*self.headings, ADVANCED]}
         parameters = self.get_params(ctx)
         many = sum(param.param_type_name == "option" for param in parameters) > MANY
         for param in parameters:
