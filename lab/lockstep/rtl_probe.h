@@ -1,63 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The Verilated core with the fast core's interface, and with its state.
+// The core in RTL, with its state.
 #pragma once
 
-#include "Vcore.h"
-#include "bus.h"
-#include "verilated.h"
+#include "rtl_core.h"
 
 namespace lockstep {
 
 using earlgrey::PortIn;
 using earlgrey::PortOut;
 
-class RtlProbe {
+class RtlProbe : public earlgrey::RtlCore {
 public:
-    explicit RtlProbe(uint32_t boot_address) : top_(&context_) {
-        top_.boot_addr_i = boot_address;
-        top_.rst_ni = 0;
-        top_.eval();
-        for (int i = 0; i < 4; ++i)
-            clock(true);
-        top_.rst_ni = 1;
-        clock(true); // after reset the core appears asleep until its first edge
-    }
-    ~RtlProbe() { top_.final(); }
-
-    void cycle(const PortIn in[earlgrey::kHosts], bool timer_irq, bool external_irq) {
-        top_.instr_gnt_i = in[earlgrey::kInstr].gnt;
-        top_.instr_rvalid_i = in[earlgrey::kInstr].rvalid;
-        top_.instr_rdata_i = in[earlgrey::kInstr].answer.data;
-        top_.instr_err_i = in[earlgrey::kInstr].answer.err;
-        top_.data_gnt_i = in[earlgrey::kData].gnt;
-        top_.data_rvalid_i = in[earlgrey::kData].rvalid;
-        top_.data_rdata_i = in[earlgrey::kData].answer.data;
-        top_.data_err_i = in[earlgrey::kData].answer.err;
-        top_.irq_timer_i = timer_irq;
-        top_.irq_external_i = external_irq;
-        if (!top_.scramble_req_o)
-            key_wait_ = earlgrey::machine::kScrambleKey;
-        top_.scramble_key_valid_i = top_.scramble_req_o && key_wait_ == 0;
-        if (key_wait_)
-            --key_wait_;
-        clock(!asleep());
-        out_[earlgrey::kInstr].req = top_.instr_req_o;
-        out_[earlgrey::kInstr].request = {top_.instr_addr_o, 0, 0xf, false, earlgrey::kInstr};
-        out_[earlgrey::kData].req = top_.data_req_o;
-        out_[earlgrey::kData].request = {top_.data_addr_o, top_.data_wdata_o, top_.data_be_o,
-                                         top_.data_we_o != 0, earlgrey::kData};
-    }
-    const PortOut *requests() const { return out_; }
-
-    bool asleep() const { return top_.core_sleep_o; }
-    bool double_fault() const { return top_.double_fault_o; }
-    uint32_t pc() const { return top_.pc_o; }
-    bool refused() const { return top_.refused_o; }
-    uint32_t exception_pc() const { return top_.exception_pc_o; }
-    uint32_t exception_addr() const { return top_.exception_addr_o; }
-    uint32_t last_data_addr() const { return top_.last_data_addr_o; }
-    uint32_t minstret() const { return top_.minstret_o; }
-    uint32_t trap_vector() const { return top_.trap_vector_o; }
+    using RtlCore::RtlCore;
 
     // The state of this cycle. The fast core has the same values before its call for this cycle,
     // for it writes a result when the instruction leaves decode.
@@ -107,21 +61,6 @@ public:
 
     // What happens in this cycle.
     const Vcore &signals() const { return top_; }
-
-private:
-    void clock(bool core) {
-        top_.clk_i = 1;
-        top_.clk_core_i = core;
-        top_.eval();
-        top_.clk_i = 0;
-        top_.clk_core_i = 0;
-        top_.eval();
-    }
-
-    VerilatedContext context_;
-    Vcore top_;
-    PortOut out_[earlgrey::kHosts];
-    unsigned key_wait_ = 0;
 };
 
 } // namespace lockstep
