@@ -61,6 +61,8 @@ public:
     void make() {
         for (at_ = 0; at_ < kSize - 4;)
             block();
+        at_ = kData - 4;
+        jump(0, kHandlers + kHandlerCount * kHandlerSize); // not into the data
         for (uint32_t vectors = 0; vectors < kData; vectors += 0x400)
             if (vectors < kHandlers || vectors >= kHandlers + kHandlerCount * kHandlerSize)
                 if (vectors == 0 || rng_.percent(70))
@@ -78,7 +80,7 @@ public:
 
     void renew(uint32_t address) {
         const uint32_t start = address % kSize & ~3u, end = start + 32 + rng_.below(64);
-        if (start < kHandlers + kHandlerCount * kHandlerSize && end > kHandlers)
+        if (start < 0x30 || (start < kHandlers + kHandlerCount * kHandlerSize && end > kHandlers))
             return;
         for (at_ = start; at_ < end;)
             block();
@@ -186,14 +188,17 @@ private:
         }
     }
     uint32_t any_pmp_address() {
-        switch (rng_.below(8)) {
+        switch (rng_.below(16)) {
         case 0:
-            return ~0u;
+            return rng_.pick({~0u, 0u, 0x7fffffffu, 0x1fffffffu});
         case 1:
             return rng_.next();
-        case 2: // a large power of two around the memory
+        case 2:
+        case 3: // a large power of two around the memory
             return base_ >> 2 | ((1u << rng_.pick({10u, 13u, 20u, 27u})) - 1);
-        case 3: // a small one
+        case 4:
+        case 5:
+        case 6: // a small one
             return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
         default:
             return (edge() >> 2) + rng_.below(3) - 1;
@@ -204,7 +209,9 @@ private:
         for (unsigned i = 0; i < 4; ++i) {
             uint32_t config = rng_.below(8) | rng_.pick({0u, 1u, 2u, 3u, 3u, 1u}) << 3;
             if (rng_.percent(60))
-                config |= 7;
+                config |= 3;
+            if (rng_.percent(88)) // else little runs in user mode
+                config |= 4;
             if (rng_.one_in(strict_ ? 2 : 50))
                 config |= 0x80;
             word |= config << 8 * i;
@@ -233,7 +240,7 @@ private:
     // Whether to take the pattern now: some in each program are enough.
     bool welcome(const Pattern &pattern) {
         if (pattern.traps)
-            return rng_.one_in(flavour_ == Flavour::kCsr ? 3 : 6);
+            return rng_.one_in(flavour_ == Flavour::kCache ? 6 : 2);
         switch (pattern.operands) {
         case Operands::kJalr:
             return rng_.one_in(3);
@@ -328,7 +335,7 @@ private:
     }
 
     void one_block() {
-        switch (rng_.below(40)) {
+        switch (const unsigned kind = rng_.below(40); kind) {
         case 0:
             li(rng_.pick({2u, 8u, 9u}), rng_.percent(70) ? any_data() : edge() + rng_.below(8) - 4);
             break;
@@ -373,7 +380,12 @@ private:
             csrr(scratch(), any_of(kCounters));
             break;
         default:
-            any_instruction();
+            if (flavour_ == Flavour::kUser && kind < 16)
+                access_near_edge();
+            else if (flavour_ == Flavour::kUser && kind < 18)
+                return_somewhere();
+            else
+                any_instruction();
         }
     }
 
@@ -492,28 +504,37 @@ private:
         }
     }
 
-    // A line that is fetched again before it was written to the cache, with a store to it between:
-    // it can then be in both ways with different contents.
+    // A line that is fetched again before it was written to the cache, with a store to it between. If
+    // its set was full, it can then be in both ways with different contents. Each turn of the outer
+    // loop runs another alias of the code, whose lines fill the same sets.
     void change_line_in_flight() {
         pad_ = false;
-        li(8, 0); // patched: the address of the line
-        const uint32_t patch = at_ - 8;
+        const uint32_t patch = at_;
+        at_ += 8; // x8 := the line
         li(10, fill(patterns()[rng_.below(40)]));
-        addi(29, 0, 1 + rng_.below(4));
+        addi(29, 0, 3 + rng_.below(13));
         const uint32_t top = at_;
-        if (rng_.percent(30))
+        if (rng_.percent(10))
             put(0x100f);
         addi(15, 0, 1 + rng_.below(4));
+        for (unsigned i = rng_.below(3); i > 0; --i)
+            put(fill(patterns()[rng_.below(40)]));
         while (at_ % 8 != 4)
-            put16(0x0001);
+            put(0x0001);
         const uint32_t line = at_ + 4;
         sw(10, 8, 4);
-        put16(0x17fd); // c.addi x15, -1
-        put16(0xfffd); // c.bnez x15, -2
+        put(0x17fd); // c.addi x15, -1
+        put(0xfffd); // c.bnez x15, -2
         put(fill(patterns()[rng_.below(40)]));
         addi(10, 10, 128);
-        count_down(29, 7);
-        branch(1, 29, 0, top);
+        count_down(29, 15);
+        const uint32_t leave = at_;
+        at_ += 4;
+        i_type(0x13, 1, 14, 29, 28); // slli
+        li(13, base_ + top);
+        put(0x33 | 14 << 7 | 13 << 15 | 14 << 20);
+        i_type(0x67, 0, 0, 14, 0);
+        patch_branch(leave, 0, 29);
         const uint32_t end = at_;
         at_ = patch;
         li(8, base_ + line);
@@ -567,10 +588,9 @@ private:
     // --- handlers and start ---
 
     void place_vectors(uint32_t vectors) {
-        for (const uint32_t offset : {0u, 0x1cu, 0x2cu}) {
-            at_ = vectors + offset;
+        at_ = vectors;
+        while (at_ < vectors + 0x30) // the last is of the external interrupt
             jump(0, kHandlers + rng_.below(kHandlerCount) * kHandlerSize);
-        }
     }
 
     // Stores what happened, then goes on in one of many ways.
@@ -596,20 +616,18 @@ private:
             csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(4) : 0x3b0 + rng_.below(16), load_pmp());
         if (flavour_ == Flavour::kCache && rng_.one_in(3))
             switch_cache();
-        branch(5, 30, 0, at_ + 40); // an exception goes on below
+        const uint32_t fork = at_;
+        at_ += 4; // an exception goes on below
         // An interrupt: three of four return where they came from.
         csrr(31, 0xb00);
         i_type(0x13, 7, 31, 31, rng_.pick({12, 24, 6}));
-        branch(1, 31, 0, at_ + 16);
-        li(31, any_code());
+        const uint32_t back = at_;
+        at_ += 4;
+        far_away();
         csrw(0x341, 31);
-        if (rng_.percent(80)) {
-            addi(0, 0, 0);
-        } else { // mask an interrupt
-            csr(rng_.pick({7u, 6u}), 0, 0x304, 8);
-        }
+        patch_branch(back, 1, 31);
         put(0x30200073);
-        addi(0, 0, 0);
+        patch_branch(fork, 5, 30);
         // An exception goes on in one of three ways, by the cycle in which it happens.
         csrr(30, 0xb00);
         i_type(0x13, 7, 30, 30, 3 << rng_.below(3));
@@ -620,11 +638,11 @@ private:
         change_mode();
         put(0x30200073);
         patch_branch(choice, 1, 30);
-        // Far away.
-        i_type(0x13, 7, 30, 30, 1 << rng_.below(4));
+        csrr(30, 0xb00);
+        i_type(0x13, 7, 30, 30, 1 << rng_.below(2));
         const uint32_t second = at_;
         at_ += 4;
-        li(31, any_code());
+        far_away();
         csrw(0x341, 31);
         change_mode();
         if (rng_.one_in(3))
@@ -639,6 +657,19 @@ private:
         if (rng_.one_in(6))
             any_instruction();
         put(0x30200073);
+    }
+
+    // Another place of the code each time, in x31.
+    void far_away() {
+        csrr(31, 0xb00);
+        csrr(30, 0xb02);
+        put(0x33 | 31 << 7 | 31 << 15 | 30 << 20); // add
+        li(30, rng_.next() | 1);
+        put(0x02000033 | 31 << 7 | 31 << 15 | 30 << 20);       // mul
+        i_type(0x13, 5, 31, 31, 17);                            // srli
+        put(31u << 7 | 1 << 12 | 31u << 15 | 1u << 20 | 0x13);  // slli
+        put(base_ | 30 << 7 | 0x37);                            // lui
+        put(0x33 | 31 << 7 | 31 << 15 | 30 << 20);
     }
 
     // Writes the branch at `place` to here.
