@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed` without a build of simple_system: the image, and how speeds are read and shown.
-Also tests guard_logic.py."""
+"""`make simspeed` without a build of simple_system: the image, and how speeds are read and shown."""
 
 import importlib.util
 import subprocess
@@ -62,75 +61,3 @@ def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
     _, ours, theirs = shown.splitlines()
     assert ours.split() == ["ours", "1.100", "1.000", "to", "1.200", "1.00"]
     assert theirs.split() == ["theirs", "0.220", "0.200", "to", "0.900", "5.00"]
-
-
-def quickened(block: str) -> str:
-    """Return the output of guard_logic.py for a clock's logic, without blanks and its header."""
-    long = "vlSelfRef.pad = 0U;\n" * 1500  # blocks must be long
-    source = (
-        '#include "Vcore__pch.h"\n'
-        "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {\n"
-        "    CData/*0:0*/ part;\n    part = 0;\n"
-        f"    if ((2ULL & vlSelfRef.__VnbaTriggered[0U])) {{\n{block}\n{long}    }}\n}}\n"
-    )
-    command = [sys.executable, str(SIM / "quicken" / "guard_logic.py")]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
-    return "".join(done.stdout.partition("eval_nba")[2].split())
-
-
-RESULT = "vlSelfRef.ex_block_i__DOT__alu_result"
-
-
-def test_logic_is_skipped_while_its_inputs_are_unchanged() -> None:
-    output = quickened(f"part = (vlSelfRef.a & vlSelfRef.b);\n{RESULT} = (part | vlSelfRef.c);")
-    test = "inputs_0.changed(seldom_number,vlSelfRef.a,vlSelfRef.b,vlSelfRef.c)"
-    assert f"if(VL_UNLIKELY({test})){{part=(vlSelfRef.a&vlSelfRef.b);{RESULT}=" in output
-    assert "staticCData/*0:0*/part;" in output
-    assert "part=0;" not in output
-
-
-def test_logic_used_in_other_places_or_with_changing_inputs_is_not_guarded() -> None:
-    read = quickened(f"part = vlSelfRef.a;\nvlSelfRef.x = part;\n{RESULT} = part;")
-    assert "inputs_0.changed(seldom_number,part)" in read
-    assert read.index("part=vlSelfRef.a;") < read.index("inputs_0")
-    written = quickened(f"part = vlSelfRef.a;\nvlSelfRef.a = 1U;\n{RESULT} = part;")
-    assert written.index("part=vlSelfRef.a;") < written.index("vlSelfRef.a=1U;")
-    latch = quickened(f"if (vlSelfRef.a) {{\n{RESULT} = 1U;\n}}\nvlSelfRef.x = {RESULT};")
-    assert "changed(" not in latch  # without the if, it keeps its value
-
-
-def test_logic_moves_to_the_use_of_its_value() -> None:
-    branch = f"if (vlSelfRef.b) {{\n{RESULT} = part;\n}} else {{\n{RESULT} = 0U;\n}}"
-    output = quickened(f"part = vlSelfRef.a;\n{branch}")
-    assert f"if(vlSelfRef.b){{part=vlSelfRef.a;{RESULT}=part;}}else{{{RESULT}=0U;}}" in output
-
-
-def test_logic_of_rarely_written_registers_waits_for_a_write() -> None:
-    register = "vlSelfRef.u_pmp_addr_csr__DOT__rdata_q"
-    long = " & ".join([register] * 150)
-    written = f"if (vlSelfRef.we) {{\n{register} = vlSelfRef.d;\n}}"
-    output = quickened(f"{written}\nvlSelfRef.x = ({long});\nvlSelfRef.y = ({long} & vlSelfRef.d);")
-    assert output.count("if(VL_UNLIKELY(seldom_changed)){vlSelfRef.x=") == 1
-    assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in output
-
-
-def test_registers_are_compared_only_after_a_write() -> None:
-    register = "vlSelfRef.u_pmp_cfg_csr__DOT__rdata_q"
-    other = register.replace("cfg", "addr")
-    row = (
-        "if (vlSelfRef.rst_ni) {\n"
-        f"if (((IData)(vlSelfRef.a) & (0U == vlSelfRef.n))) {{\n{register} = 1U;\n}}\n"
-        f"if (((IData)(vlSelfRef.b) & (1U == vlSelfRef.n))) {{\n{other} = 2U;\n}}\n}}\n"
-    )
-    output = quickened(row)
-    assert "if(VL_UNLIKELY((IData)(vlSelfRef.a)|(IData)(vlSelfRef.b))){if(((IData)(" in output
-    assert output.count("{seldom_written=true;vlSelfRef.u_pmp_") == 2
-    assert "if(VL_UNLIKELY(seldom_written)){seldom_written=false;seldom_changed=" in output
-    either = quickened(row.replace("(0U == vlSelfRef.n)", "vlSelfRef.n | vlSelfRef.c"))
-    assert "|(IData)(vlSelfRef.b)" not in either  # the function may be called without vlSelfRef.a
-
-
-def test_source_without_such_a_function_is_unchanged() -> None:
-    command = [sys.executable, str(SIM / "quicken" / "guard_logic.py")]
-    done = subprocess.run(command, input="int x;\n", capture_output=True, text=True, check=True)
-    assert done.stdout == "int x;\n"

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The simulated machine's interface to the main loop: here, Ibex's RTL in a model of its chip. The
+// The simulated machine's interface to the main loop: here, a core in a model of its chip. The
 // whole chip in RTL is an alternative (../../../lab/chip/model/system.h); SYSTEM_H selects one.
 #pragma once
 
 #include "bus.h"
-#include "core.h"
+#ifdef ENGINE_RTL
+#include "rtl_core.h"
+#else
+#include "../core/fast_core.h"
+#endif
 #include <optional>
 
 namespace earlgrey {
+
+#ifdef ENGINE_RTL
+using Core = RtlCore;
+#else
+using Core = FastCore;
+#endif
 
 class System {
 public:
@@ -19,11 +29,8 @@ public:
     Core &core() { return core_; }
 
     // One cycle: first the core, then, with the core's new outputs, everything else.
-    void step_core() {
-        core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
-        core_.requests(out_);
-    }
-    void step_bus(Cycle now) { bus_.step(now, out_); }
+    void step_core() { core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq()); }
+    void step_bus(Cycle now) { bus_.step(now, core_.requests()); }
 
     bool timer_irq() const { return bus_.timer_irq(); }
     bool external_irq() const { return bus_.external_irq(); }
@@ -39,7 +46,6 @@ public:
 private:
     Bus bus_;
     Core core_;
-    PortOut out_[kHosts];
 };
 
 } // namespace earlgrey

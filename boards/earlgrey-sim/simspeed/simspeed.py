@@ -5,7 +5,7 @@
 
 Ours runs kernel code, with the cache on: FLASH holds the baseline kernel and the app `syscall`.
 simple_system comes from the installed Ibex package and runs work.S from its one-cycle memory. The
-same Verilator builds it with two sets of options (as its README does, and as we build ours), each
+same Verilator builds it with two sets of options (as its README does, and as we build the RTL), each
 with two cores (the README's `small`, and the one that Earl Grey has). Runs take turns; medians.
 """
 
@@ -79,8 +79,8 @@ def call(*command: str | Path) -> str:
 
 
 def our_flags() -> Flags:
-    """The options of our own build, from its Makefile."""
-    made = call("make", "-s", "-C", HERE.parent, f"VENV={sys.prefix}", "print-flags")
+    """The options with which our own RTL is built, from its Makefile."""
+    made = call("make", "-s", "-C", HERE.parent, "ENGINE=rtl", f"VENV={sys.prefix}", "print-flags")
     verilator, cxx = made.splitlines()
     quiet = ["+ibex_tracer_enable=0"]
     return Flags("our flags", verilator.split(), cxx.split(), quiet, 2_000_000)

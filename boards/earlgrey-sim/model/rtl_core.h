@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The Verilated core, stepped by cycles.
+// The core in RTL, translated by Verilator and stepped by cycles.
 #pragma once
 
 #include "Vcore.h"
-#include "Vcore___024root.h"
 #include "bus.h"
 #include "verilated.h"
 
-void Vcore___024root___eval(Vcore___024root *); // Verilator defines but does not declare it
-
 namespace earlgrey {
 
-class Core {
+class RtlCore {
 public:
-    explicit Core(uint32_t boot_address) : top_(&context_) {
+    explicit RtlCore(uint32_t boot_address) {
 #ifdef VARIANT_WAVES
         context_.traceEverOn(true);
 #endif
@@ -25,7 +22,7 @@ public:
         top_.rst_ni = 1;
         clock(true); // after reset the core appears asleep until its first edge
     }
-    ~Core() { top_.final(); }
+    ~RtlCore() { top_.final(); }
 
     // Sets the core's inputs and begins a cycle. While the core sleeps, only the registers in front
     // of it are clocked, so that an interrupt can wake it.
@@ -42,15 +39,10 @@ public:
         top_.irq_external_i = external_irq;
         give_key();
         clock(!asleep());
+        read_requests();
     }
 
-    void requests(PortOut out[kHosts]) const {
-        out[kInstr].req = top_.instr_req_o;
-        out[kInstr].request = {top_.instr_addr_o, 0, 0xf, false, kInstr};
-        out[kData].req = top_.data_req_o;
-        out[kData].request = {top_.data_addr_o, top_.data_wdata_o, top_.data_be_o,
-                              top_.data_we_o != 0, kData};
-    }
+    const PortOut *requests() const { return out_; }
 
     bool asleep() const { return top_.core_sleep_o; }
     bool double_fault() const { return top_.double_fault_o; }
@@ -67,18 +59,21 @@ public:
 #endif
 
 private:
-    // Makes a rising edge. No logic uses the falling edge, so it is not evaluated: Verilator's
-    // previous values of the clocks, by which it detects edges, are reset to low.
     void clock(bool core) {
-        top_.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;
-        top_.rootp->__Vtrigprevexpr___TOP__clk_core_i__0 = 0;
+        top_.clk_i = 0;
+        top_.clk_core_i = 0;
+        top_.eval();
         top_.clk_i = 1;
         top_.clk_core_i = core;
-#ifdef VARIANT_WAVES
         top_.eval();
-#else
-        Vcore___024root___eval(top_.rootp); // the same as eval() here, without its locks
-#endif
+    }
+
+    void read_requests() {
+        out_[kInstr].req = top_.instr_req_o;
+        out_[kInstr].request = {top_.instr_addr_o, 0, 0xf, false, kInstr};
+        out_[kData].req = top_.data_req_o;
+        out_[kData].request = {top_.data_addr_o, top_.data_wdata_o, top_.data_be_o,
+                               top_.data_we_o != 0, kData};
     }
 
     // The i-cache requests a new scrambling key when it is invalidated, and waits for it.
@@ -90,9 +85,12 @@ private:
             --key_wait_;
     }
 
-    VerilatedContext context_;
-    Vcore top_;
+    PortOut out_[kHosts];
     unsigned key_wait_ = 0;
+
+protected: // the lockstep in the lab has a top module with more outputs
+    VerilatedContext context_;
+    Vcore top_{&context_};
 };
 
 } // namespace earlgrey
