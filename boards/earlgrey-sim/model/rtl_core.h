@@ -10,7 +10,7 @@ namespace earlgrey {
 
 class RtlCore {
 public:
-    explicit RtlCore(uint32_t boot_address) : top_(&context_) {
+    explicit RtlCore(uint32_t boot_address) {
 #ifdef VARIANT_WAVES
         context_.traceEverOn(true);
 #endif
@@ -85,10 +85,12 @@ private:
             --key_wait_;
     }
 
-    VerilatedContext context_;
-    Vcore top_;
     PortOut out_[kHosts];
     unsigned key_wait_ = 0;
+
+protected: // the lockstep in the lab has a top module with more outputs
+    VerilatedContext context_;
+    Vcore top_{&context_};
 };
 
 } // namespace earlgrey

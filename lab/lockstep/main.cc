@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Runs the fast core and the RTL in lockstep: random programs, or a boot image on the machine's bus.
+// Exit codes: 0 equal, 1 a difference, 2 a wrong option or file, 3 the programs were too weak.
+#include "machine_run.h"
+#include "pair.h"
+#include "program.h"
+#include "random_bus.h"
+#include "statistics.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace lockstep {
+namespace {
+
+constexpr const char *kHelp =
+    "usage: lockstep [--seed N] [--cycles N] [--flavour csr|user|cache] [--every N]\n"
+    "       lockstep --program N --flavour NAME     one program, all compared in each cycle\n"
+    "       lockstep --boot FILE[@ADDRESS] ... [--cycles N] [--cpuctrl N] [--every N]\n"
+    "  --seed N       the first program's number (default: 1)\n"
+    "  --cycles N     stop after about N cycles (default: 10,000,000; boots: 2,000,000,000)\n"
+    "  --every N      compare registers and CSRs every N cycles (default: 16)\n"
+    "  --statistics   print what the programs did, and fail if they left anything out\n";
+
+struct Arguments {
+    uint64_t seed = 1, cycles = 0;
+    unsigned every = 16;
+    bool statistics = false, single = false;
+    int flavour = -1;
+    BootOptions boot;
+};
+
+// Returns whether the program ended without a difference.
+bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &statistics,
+                 uint64_t &cycles) {
+    const Program program = make_program(seed, flavour);
+    RandomBus bus(seed ^ 0x5eed, program.words, program.refused_region);
+    Pair pair(program.boot_address, every);
+    uint64_t traps = statistics.traps(), retired = statistics.retired();
+    unsigned stuck = 0, asleep = 0;
+    for (unsigned cycle = 0; cycle < program.cycles; ++cycle) {
+        const bool equal = pair.cycle(bus.in, bus.timer, bus.external);
+        statistics.cycle(pair.rtl(), bus.timer, bus.external);
+        ++cycles;
+        if (!equal) {
+            if (every > 1) { // again, to find the first cycle
+                Statistics again;
+                return run_program(seed, flavour, 1, again, cycles);
+            }
+            std::printf("lockstep: --program %llu --flavour %s\n",
+                        static_cast<unsigned long long>(seed),
+                        kFlavours[static_cast<unsigned>(flavour)]);
+            pair.print_difference(stdout);
+            return false;
+        }
+        bus.step(pair.rtl().requests());
+        // Leave a program that goes nowhere: it only traps, or sleeps for ever.
+        asleep = pair.rtl().asleep() ? asleep + 1 : 0;
+        if (asleep > 4000)
+            break;
+        if (cycle % 512 == 511) {
+            const bool trapping = statistics.traps() - traps > 40 ||
+                                  statistics.retired() - retired < 4;
+            stuck = trapping && !asleep ? stuck + 1 : 0;
+            if (stuck > 5)
+                break;
+            traps = statistics.traps(), retired = statistics.retired();
+        }
+    }
+    statistics.end_program();
+    return true;
+}
+
+int run_random(const Arguments &arguments) {
+    Statistics statistics;
+    const auto start = std::chrono::steady_clock::now();
+    const uint64_t limit = arguments.cycles ? arguments.cycles : 10'000'000;
+    uint64_t cycles = 0;
+    for (uint64_t seed = arguments.seed; cycles < limit; ++seed) {
+        const unsigned flavour =
+            arguments.flavour >= 0 ? static_cast<unsigned>(arguments.flavour)
+                                   : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
+        if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles))
+            return 1;
+        if (arguments.single)
+            break;
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("lockstep: equal over %llu cycles (%.2f M cycles a second), seeds from %llu\n",
+                static_cast<unsigned long long>(cycles), cycles / seconds / 1e6,
+                static_cast<unsigned long long>(arguments.seed));
+    if (arguments.statistics) {
+        statistics.print(stdout);
+        if (!statistics.complete(stdout))
+            return 3;
+    }
+    return 0;
+}
+
+int usage(const char *problem) {
+    std::fprintf(stderr, "lockstep: %s\n%s", problem, kHelp);
+    return 2;
+}
+
+int run(int argc, char **argv) {
+    Arguments arguments;
+    for (int i = 1; i < argc; ++i) {
+        const char *option = argv[i];
+        const auto is = [&](const char *name) { return std::strcmp(option, name) == 0; };
+        if (is("--help")) {
+            std::fputs(kHelp, stdout);
+            return 0;
+        }
+        if (is("--statistics")) {
+            arguments.statistics = true;
+            continue;
+        }
+        if (++i == argc)
+            return usage("an option lacks its value");
+        const char *value = argv[i];
+        const uint64_t number = std::strtoull(value, nullptr, 0);
+        if (is("--seed"))
+            arguments.seed = number;
+        else if (is("--cycles"))
+            arguments.cycles = number;
+        else if (is("--every"))
+            arguments.every = number ? static_cast<unsigned>(number) : 1;
+        else if (is("--program"))
+            arguments.seed = number, arguments.every = 1, arguments.single = true;
+        else if (is("--boot"))
+            arguments.boot.files.push_back(value);
+        else if (is("--cpuctrl"))
+            arguments.boot.cpuctrl = static_cast<uint32_t>(number);
+        else if (is("--flavour")) {
+            for (unsigned flavour = 0; flavour < static_cast<unsigned>(Flavour::kCount); ++flavour)
+                if (std::strcmp(value, kFlavours[flavour]) == 0)
+                    arguments.flavour = static_cast<int>(flavour);
+            if (arguments.flavour < 0)
+                return usage("unknown flavour");
+        } else
+            return usage("unknown option");
+    }
+    if (arguments.boot.files.empty())
+        return run_random(arguments);
+    if (arguments.cycles)
+        arguments.boot.max_cycles = arguments.cycles;
+    return run_boot(arguments.boot, arguments.every);
+}
+
+} // namespace
+} // namespace lockstep
+
+int main(int argc, char **argv) { return lockstep::run(argc, argv); }
