@@ -15,17 +15,6 @@
 
 namespace earlgrey {
 
-// The core's outputs at a port in a cycle, and its inputs in the next.
-struct PortOut {
-    bool req = false;
-    Request request;
-};
-struct PortIn {
-    bool gnt = true;
-    bool rvalid = false;
-    Answer answer;
-};
-
 class Bus {
 public:
     explicit Bus(Settings settings);

@@ -27,6 +27,17 @@ struct Answer {
     Host host = kInstr;
 };
 
+// The core's outputs at a port in a cycle, and its inputs in the next.
+struct PortOut {
+    bool req = false;
+    Request request;
+};
+struct PortIn {
+    bool gnt = true;
+    bool rvalid = false;
+    Answer answer;
+};
+
 // A queue of at most N entries; reading its size is faster than changing it.
 template <typename T, unsigned N> class Fifo {
 public:
