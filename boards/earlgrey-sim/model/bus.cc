@@ -2,11 +2,11 @@
 // The crossbar's cycle and its address decoder.
 #include "bus.h"
 
+#include <algorithm>
+
 namespace earlgrey {
 
 namespace {
-constexpr size_t kBlockCount = std::size(machine::kRegisterBlocks);
-
 bool inside(uint32_t addr, const machine::Window &window) {
     return addr - window.base < window.size;
 }
@@ -24,54 +24,24 @@ const machine::Window *window_of(uint32_t addr) {
 
 Bus::Bus(Settings settings)
     : settings_(std::move(settings)), sram_device_(memories.sram), rom_device_(memories.rom),
-      flash_device_(memories.flash),
-      peripherals_([this](Cycle now, const Request &r) { return register_access(now, r); }),
-      nothing_(machine::kNothingAnswer,
-               [](Cycle, const Request &r) {
-                   return Answer{0, true, r.host};
-               }),
-      uart_(settings_.uart_cycles_per_byte, settings_.uart_sink) {
-    for (size_t i = 0; i < kBlockCount; ++i)
-        blocks_.emplace_back(machine::kRegisterAnswer, [this](Cycle now, const Request &r) {
-            return register_access(now, r);
-        });
+      flash_device_(memories.flash), uart_(settings_.uart_cycles_per_byte, settings_.uart_sink) {
     sram_device_.executable = settings_.sram_exec == SramExec::kOn;
 }
 
-uint8_t Bus::decode(uint32_t addr) const {
-    if (memories.flash.holds(addr))
+Bus::Devices Bus::decode(uint32_t addr) {
+    if (addr - machine::kFlashBase < machine::kFlashSize)
         return kFlash;
-    if (memories.sram.holds(addr))
+    if (addr - machine::kSramBase < machine::kSramSize)
         return kSram;
-    if (memories.rom.holds(addr))
+    if (addr - machine::kRomBase < machine::kRomSize)
         return kRom;
     for (const auto &window : machine::kPeripherals)
         if (inside(addr, window))
             return kPeri;
-    for (size_t i = 0; i < kBlockCount; ++i)
+    for (size_t i = 0; i < kBlocks; ++i)
         if (inside(addr, machine::kRegisterBlocks[i]))
-            return static_cast<uint8_t>(kRegisters + i);
+            return kRegisters << i;
     return kNothing;
-}
-
-// Steps one device for a cycle and stores the result for the ports.
-template <typename Device> void Bus::serve(Device &device, uint8_t target, Cycle now) {
-    Offers offers;
-    for (unsigned host = 0; host < kHosts; ++host) {
-        Port &port = ports_[host];
-        const bool other_device = port.outstanding && port.outstanding_at != target;
-        if (!port.requests.empty() && port.target == target && !other_device)
-            offers.of[host] = &port.requests.front();
-    }
-    if (!offers.any() && device.idle())
-        return;
-    const Step step = device.step(now, offers);
-    if (step.answered) {
-        steps_[step.answer.host].answered = true;
-        steps_[step.answer.host].answer = step.answer;
-    }
-    if (step.accepted)
-        steps_[step.accepted->host].accepted = step.accepted;
 }
 
 // At both ports, grants every request at once and answers it in the next cycle.
@@ -95,53 +65,68 @@ Answer Bus::access(Cycle now, const Request &request) {
     return register_access(now, request);
 }
 
-void Bus::step(Cycle now, const PortOut out[kHosts]) {
-    if constexpr (machine::kFlat)
-        return step_flat(now, out);
-    steps_[kInstr] = steps_[kData] = Step{};
-    serve(flash_device_, kFlash, now);
-    serve(sram_device_, kSram, now);
-    serve(rom_device_, kRom, now);
-    serve(peripherals_, kPeri, now);
-    serve(nothing_, kNothing, now);
-    uint8_t served = kNothing;
-    for (const Port &port : ports_) {
-        const uint8_t at = port.outstanding ? port.outstanding_at : port.target;
-        if (at >= kRegisters && at != served) {
-            serve(blocks_[at - kRegisters], at, now);
-            served = at;
-        }
+// Steps one device for a cycle and passes on its results to the ports.
+template <typename Device, typename... Access>
+void Bus::serve(Device &device, Devices bit, Cycle now, const Access &...access) {
+    Offers offers;
+    for (unsigned host = 0; host < kHosts; ++host)
+        if (ports_[host].offers_to == bit)
+            offers.of[host] = &ports_[host].requests.front().request;
+    const Step step = device.step(now, offers, access...);
+    busy_ = device.idle() ? busy_ & ~bit : busy_ | bit;
+    if (step.answered) {
+        const Host host = step.answer.host;
+        in[host].rvalid = true;
+        in[host].answer = step.answer;
+        --ports_[host].outstanding;
     }
+    if (step.accepted) {
+        Port &port = ports_[step.accepted->host];
+        port.requests.pop();
+        ++port.outstanding;
+        port.outstanding_at = bit;
+    }
+}
 
+void Bus::serve_registers(Devices devices, Cycle now) {
+    const auto access = [this](Cycle at, const Request &r) { return register_access(at, r); };
+    const auto refuse = [](Cycle, const Request &r) { return Answer{0, true, r.host}; };
+    if (devices & kPeri)
+        serve(peripherals_, kPeri, now, access);
+    if (devices & kNothing)
+        serve(nothing_, kNothing, now, refuse);
+    for (size_t i = 0; i < kBlocks; ++i)
+        if (devices & kRegisters << i)
+            serve(blocks_[i], kRegisters << i, now, access);
+}
+
+void Bus::step_busy(Cycle now, const PortOut out[kHosts]) {
+    const Devices devices = work_;
+    if (devices & kFlash)
+        serve(flash_device_, kFlash, now);
+    if (devices & kSram)
+        serve(sram_device_, kSram, now);
+    if (devices & kRom)
+        serve(rom_device_, kRom, now);
+    if (devices & ~(kFlash | kSram | kRom))
+        serve_registers(devices, now);
+
+    work_ = busy_;
     for (unsigned host = 0; host < kHosts; ++host) {
         Port &port = ports_[host];
-        const bool granted = !port.requests.full();
-        const uint8_t target = port.target;
-        if (!port.answers.empty())
-            port.answers.pop(); // the core saw it in this cycle
-        if (steps_[host].answered) {
-            port.answers.push(steps_[host].answer);
-            --port.outstanding;
-        }
-        if (steps_[host].accepted) {
-            port.requests.pop();
-            ++port.outstanding;
-            port.outstanding_at = target;
-        }
-        if (out[host].req && granted)
-            port.requests.push(out[host].request);
-        port.target = port.requests.empty() ? kNothing : decode(port.requests.front().addr);
-
+        if (out[host].req && in[host].gnt)
+            port.requests.push({out[host].request, decode(out[host].request.addr)});
         in[host].gnt = !port.requests.full();
-        in[host].rvalid = !port.answers.empty();
-        if (in[host].rvalid)
-            in[host].answer = port.answers.front();
+        port.offer();
+        work_ |= port.offers_to;
     }
 }
 
 bool Bus::idle() const {
-    for (const Port &port : ports_)
-        if (port.outstanding || !port.requests.empty() || !port.answers.empty())
+    if constexpr (machine::kFlat)
+        return true;
+    for (unsigned host = 0; host < kHosts; ++host)
+        if (ports_[host].outstanding || !ports_[host].requests.empty() || in[host].rvalid)
             return false;
     return true;
 }
@@ -153,6 +138,7 @@ Answer Bus::register_access(Cycle now, const Request &request) {
         device_write(now, request.addr, request.wdata, *window);
     else
         answer.data = device_read(now, request.addr, *window);
+    next_event_ = std::min(uart_.next_event(), timer_.next_event());
     return answer;
 }
 
@@ -212,16 +198,19 @@ SramControl *Bus::sram_control(const machine::Window &window) {
 }
 
 void Bus::drive_interrupts() {
-    plic_.drive(machine::kUart0FirstIrq, machine::kUartIrqs, uart_.lines());
-    plic_.drive(machine::kRvTimerIrq, 1, timer_.line());
+    uart_lines_ = uart_.lines();
+    timer_irq_ = timer_.line();
+    plic_.drive(machine::kUart0FirstIrq, machine::kUartIrqs, uart_lines_);
+    plic_.drive(machine::kRvTimerIrq, 1, timer_irq_);
+    external_irq_ = plic_.line();
 }
-
-Cycle Bus::next_event() const { return std::min(uart_.next_event(), timer_.next_event()); }
 
 void Bus::advance_devices(Cycle now) {
     uart_.advance(now);
     timer_.advance(now);
-    drive_interrupts();
+    next_event_ = std::min(uart_.next_event(), timer_.next_event());
+    if (uart_.lines() != uart_lines_ || timer_.line() != timer_irq_)
+        drive_interrupts();
 }
 
 } // namespace earlgrey

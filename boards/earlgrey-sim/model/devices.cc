@@ -3,6 +3,7 @@
 #include "devices.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace earlgrey {
 
@@ -206,32 +207,26 @@ void RvTimer::write(Cycle now, uint32_t offset, uint32_t value) {
 
 // --- rv_plic ----------------------------------------------------------------------------------
 
-namespace {
-constexpr uint32_t kPlicWords = (Plic::kSources + 31) / 32;
-
-template <typename Bits> uint32_t word_of(const Bits &bits, uint32_t number) {
-    uint32_t word = 0;
-    for (unsigned i = 0; i < 32 && number * 32 + i < bits.size(); ++i)
-        word |= uint32_t{bits[number * 32 + i]} << i;
-    return word;
-}
-} // namespace
-
 void Plic::rank() {
     best_ = 0;
     uint32_t above = threshold_;
-    for (unsigned i = 1; i < kSources; ++i)
-        if (pending_[i] && enabled_[i] && priority_[i] > above) {
-            best_ = i;
-            above = priority_[i];
+    for (unsigned word = 0; word < kWords; ++word) {
+        uint32_t left = pending_.words[word] & enabled_.words[word];
+        for (; left; left &= left - 1) {
+            const unsigned source = word * 32 + static_cast<unsigned>(std::countr_zero(left));
+            if (source && priority_[source] > above) {
+                best_ = source;
+                above = priority_[source];
+            }
         }
+    }
 }
 
 void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
     for (unsigned i = 0; i < count; ++i) {
-        level_[first + i] = lines >> i & 1;
+        level_.set(first + i, lines >> i & 1);
         if (level_[first + i] && !claimed_[first + i])
-            pending_[first + i] = true;
+            pending_.set(first + i, true);
     }
     rank();
 }
@@ -239,16 +234,16 @@ void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
 uint32_t Plic::read(uint32_t offset) {
     if (offset - kPlicPriority < kSources * 4)
         return priority_[(offset - kPlicPriority) / 4];
-    if (offset >= kPlicPending && offset < kPlicPending + kPlicWords * 4)
-        return word_of(pending_, (offset - kPlicPending) / 4);
-    if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4)
-        return word_of(enabled_, (offset - kPlicEnable) / 4);
+    if (offset >= kPlicPending && offset < kPlicPending + kWords * 4)
+        return pending_.words[(offset - kPlicPending) / 4];
+    if (offset >= kPlicEnable && offset < kPlicEnable + kWords * 4)
+        return enabled_.words[(offset - kPlicEnable) / 4];
     if (offset == kPlicThreshold)
         return threshold_;
     if (offset == kPlicClaim) {
         const unsigned source = best_;
-        pending_[source] = false;
-        claimed_[source] = source != 0;
+        pending_.set(source, false);
+        claimed_.set(source, source != 0);
         rank();
         return source;
     }
@@ -258,15 +253,15 @@ uint32_t Plic::read(uint32_t offset) {
 void Plic::write(uint32_t offset, uint32_t value) {
     if (offset - kPlicPriority < kSources * 4) {
         priority_[(offset - kPlicPriority) / 4] = value & 3;
-    } else if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4) {
-        const uint32_t first = (offset - kPlicEnable) / 4 * 32;
-        for (unsigned i = 0; i < 32 && first + i < kSources; ++i)
-            enabled_[first + i] = value >> i & 1;
+    } else if (offset >= kPlicEnable && offset < kPlicEnable + kWords * 4) {
+        const uint32_t word = (offset - kPlicEnable) / 4;
+        const uint32_t unused = kSources - word * 32 < 32 ? ~0u << kSources % 32 : 0;
+        enabled_.words[word] = value & ~unused;
     } else if (offset == kPlicThreshold) {
         threshold_ = value & 3;
     } else if (offset == kPlicClaim && value < kSources) {
-        claimed_[value] = false;
-        pending_[value] = level_[value];
+        claimed_.set(value, false);
+        pending_.set(value, level_[value]);
     }
     rank();
 }

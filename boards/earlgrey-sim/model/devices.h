@@ -95,12 +95,23 @@ public:
     bool line() const { return best_ != 0; }
 
 private:
+    static constexpr unsigned kWords = (kSources + 31) / 32;
+    // One bit per source.
+    struct Bits {
+        std::array<uint32_t, kWords> words{};
+        bool operator[](unsigned source) const { return words[source / 32] >> source % 32 & 1; }
+        void set(unsigned source, bool value) {
+            const uint32_t bit = 1u << source % 32;
+            words[source / 32] = value ? words[source / 32] | bit : words[source / 32] & ~bit;
+        }
+    };
+
     void rank();
 
     unsigned best_ = 0; // the source that a claim would return
 
     std::array<uint8_t, kSources> priority_{};
-    std::array<bool, kSources> level_{}, pending_{}, claimed_{}, enabled_{};
+    Bits level_, pending_, claimed_, enabled_;
     uint32_t threshold_ = 0;
 };
 

@@ -5,7 +5,6 @@
 
 #include "machine.h"
 #include "types.h"
-#include <functional>
 #include <vector>
 
 namespace earlgrey {
@@ -26,9 +25,14 @@ public:
         return word;
     }
     void write(uint32_t addr, uint32_t word, uint8_t be) {
+        uint8_t *bytes = &bytes_[addr - base_];
+        if (be == 0xf) {
+            __builtin_memcpy(bytes, &word, 4);
+            return;
+        }
         for (unsigned lane = 0; lane < 4; ++lane)
             if (be >> lane & 1)
-                bytes_[addr - base_ + lane] = static_cast<uint8_t>(word >> 8 * lane);
+                bytes[lane] = static_cast<uint8_t>(word >> 8 * lane);
     }
 
 private:
@@ -46,7 +50,7 @@ struct Memories {
 // Requests inside a device, each with the cycle of its answer.
 class Pending {
 public:
-    bool room() const { return inside_.size() < machine::kOutstanding; }
+    bool room() const { return !inside_.full(); }
     bool empty() const { return inside_.empty(); }
     void add(const Answer &answer, Cycle due) { inside_.push({answer, due}); }
     // Takes the answer that is due, if there is one and it `may_leave`.
@@ -164,27 +168,23 @@ private:
     Fifo<Answer, 1> leaving_;
 };
 
-// A device whose registers answer `delay` cycles after acceptance.
-class RegisterBlock {
+// A device whose registers answer `delay` cycles after acceptance. `access` returns the answer.
+template <unsigned delay> class RegisterBlock {
 public:
-    using Access = std::function<Answer(Cycle, const Request &)>;
-    RegisterBlock(unsigned delay, Access access) : delay_(delay), access_(std::move(access)) {}
     bool idle() const { return pending_.empty(); }
 
-    Step step(Cycle now, const Offers &offers) {
+    template <typename Access> Step step(Cycle now, const Offers &offers, const Access &access) {
         Step out;
         const bool ready = pending_.room();
         out.answered = pending_.take(now, true, out.answer);
         if (const Request *request = arbiter_.pick(offers, ready)) {
             out.accepted = request;
-            pending_.add(access_(now, *request), now + delay_);
+            pending_.add(access(now, *request), now + delay);
         }
         return out;
     }
 
 private:
-    unsigned delay_;
-    Access access_;
     Arbiter arbiter_;
     Pending pending_;
 };
@@ -192,16 +192,15 @@ private:
 // xbar_peri: everything behind the crossing into the peripheral clock.
 class PeripheralBus {
 public:
-    explicit PeripheralBus(RegisterBlock::Access access) : access_(std::move(access)) {}
     bool idle() const { return inside_.empty(); }
 
-    Step step(Cycle now, const Offers &offers) {
+    template <typename Access> Step step(Cycle now, const Offers &offers, const Access &access) {
         Step out;
         const bool ready = !inside_.full();
         for (unsigned i = 0; i < inside_.size(); ++i) {
             Entry &entry = inside_.at(i);
             if (now == entry.captured + machine::kPeripheralAccess)
-                entry.answer = access_(now, entry.request);
+                entry.answer = access(now, entry.request);
         }
         if (!inside_.empty() && now >= inside_.front().captured + machine::kPeripheralAnswer) {
             out.answered = true;
@@ -226,7 +225,6 @@ private:
         Answer answer;
         Cycle captured = 0;
     };
-    RegisterBlock::Access access_;
     Arbiter arbiter_;
     Fifo<Entry, machine::kOutstanding> inside_;
     Cycle captured_ = kNever;

@@ -38,33 +38,29 @@ struct PortIn {
     Answer answer;
 };
 
-// A queue of at most N entries; reading its size is faster than changing it.
+// A queue of at most N entries. Its front has a fixed place, so reading it is fast.
 template <typename T, unsigned N> class Fifo {
 public:
     bool empty() const { return count_ == 0; }
     bool full() const { return count_ == N; }
     unsigned size() const { return count_; }
-    T &front() { return slots_[head_]; }
-    T &at(unsigned i) { return slots_[(head_ + i) % N]; }
-    void push(const T &value) {
-        slots_[(head_ + count_) % N] = value;
-        ++count_;
-    }
+    T &front() { return slots_[0]; }
+    T &at(unsigned i) { return slots_[i]; }
+    void push(const T &value) { slots_[count_++] = value; }
     void pop() {
-        head_ = (head_ + 1) % N;
         --count_;
+        for (unsigned i = 0; i < count_; ++i)
+            slots_[i] = slots_[i + 1];
     }
 
 private:
     std::array<T, N> slots_{};
-    unsigned head_ = 0;
     unsigned count_ = 0;
 };
 
 // The requests of the hosts to one device in a cycle; null if a host has none.
 struct Offers {
     std::array<const Request *, kHosts> of{};
-    bool any() const { return of[kInstr] || of[kData]; }
 };
 
 // The actions of a device in a cycle.
