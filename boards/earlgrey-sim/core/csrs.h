@@ -45,6 +45,7 @@ enum Csr : uint32_t {
 };
 
 enum Cause : uint32_t {
+    kNoException = 0,
     kFetchFault = 1,
     kIllegalInstruction = 2,
     kBreakpoint = 3,

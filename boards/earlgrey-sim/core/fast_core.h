@@ -18,7 +18,8 @@ template <Config config> class Core {
 public:
     // Leaves reset as the RTL does in rtl_core.h: two cycles without a grant.
     explicit Core(uint32_t boot_address) : boot_address_(boot_address) {
-        const PortIn nothing[kHosts] = {{.gnt = false}, {.gnt = false}};
+        PortIn nothing[kHosts];
+        nothing[kInstr].gnt = nothing[kData].gnt = false;
         cycle(nothing, false, false);
         cycle(nothing, false, false);
     }
@@ -50,8 +51,8 @@ public:
 
     // The state after the last cycle, for a comparison with the RTL.
     uint32_t reg(unsigned number) const { return registers_[number]; }
-    uint32_t csr(uint32_t address) const { return csrs_.read(address, retired_any_, retired_compressed_); }
-    Privilege privilege() const { return csrs_.privilege; }
+    uint32_t csr(uint32_t address) const { return csrs_.read(address, false, false); }
+    uint32_t privilege() const { return static_cast<uint32_t>(csrs_.privilege); }
 
 private:
     enum State : uint32_t { kReset, kBootSet, kFirstFetch, kDecode, kFlush, kInterruptTaken, kWaitSleep, kSleep };
@@ -147,7 +148,7 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     const bool pending = csrs_.mip & csrs_.mie;
     asleep_ = !busy_ && !pending;
     before_.data_address = load_store_.last_address();
-    before_.minstret = csr(kMinstret);
+    before_.minstret = csrs_.read(kMinstret, retired_any_, retired_compressed_);
     if (asleep_)
         return;
 
@@ -359,7 +360,7 @@ auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&gra
     }
 }
 
-// The exception that an instruction raises before it executes; 0: none.
+// The exception that an instruction raises before it executes.
 template <Config config> uint32_t Core<config>::exception_of(const Instruction &i) const {
     const bool machine = csrs_.privilege == Privilege::kMachine;
     if (id_.refused)
@@ -372,13 +373,13 @@ template <Config config> uint32_t Core<config>::exception_of(const Instruction &
     case Kind::kEbreak:
         return kBreakpoint;
     case Kind::kCsr:
-        return csrs_.allows(i.immediate, i.csr_op) ? 0 : kIllegalInstruction;
+        return csrs_.allows(i.immediate, i.csr_op) ? kNoException : kIllegalInstruction;
     case Kind::kMret:
-        return machine ? 0 : kIllegalInstruction;
+        return machine ? kNoException : kIllegalInstruction;
     case Kind::kWfi:
-        return machine || !csrs_.timeout_wait ? 0 : kIllegalInstruction;
+        return machine || !csrs_.timeout_wait ? kNoException : kIllegalInstruction;
     default:
-        return 0;
+        return kNoException;
     }
 }
 
