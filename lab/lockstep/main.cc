@@ -31,15 +31,32 @@ struct Arguments {
     BootOptions boot;
 };
 
+// Random code soon loops. So there is new code where the core is or will be, and an interrupt when it
+// sleeps.
+void keep_going(const RtlProbe &rtl, Program &program, RandomBus &bus, Statistics &statistics,
+                Rng &rng) {
+    if (rtl.asleep() && rng.one_in(2))
+        bus.wake();
+    if (rng.one_in(2)) {
+        const uint32_t place = rtl.pc() + rng.below(64) - 16;
+        program.renew(place);
+        statistics.renewed(place);
+    }
+}
+
 // Returns whether the program ended without a difference.
 bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &statistics,
-                 uint64_t &cycles) {
-    const Program program = make_program(seed, flavour);
-    RandomBus bus(seed ^ 0x5eed, program.words, program.refused_region);
+                 uint64_t &cycles, bool show = false) {
+    Program program(seed, flavour);
+    Rng rng(seed ^ 0xc4a05);
+    RandomBus bus(seed ^ 0x5eed, program);
     Pair pair(program.boot_address, every);
-    uint64_t traps = statistics.traps(), retired = statistics.retired();
-    unsigned stuck = 0, asleep = 0;
-    for (unsigned cycle = 0; cycle < program.cycles; ++cycle) {
+    const unsigned length = 4000 + rng.below(24000);
+    const unsigned patience = flavour == Flavour::kCache ? 2000 : 600;
+    statistics.begin_program();
+    uint64_t places = statistics.places();
+    unsigned new_at = 0;
+    for (unsigned cycle = 0; cycle < length; ++cycle) {
         const bool equal = pair.cycle(bus.in, bus.timer, bus.external);
         statistics.cycle(pair.rtl(), bus.timer, bus.external);
         ++cycles;
@@ -55,20 +72,16 @@ bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &sta
             return false;
         }
         bus.step(pair.rtl().requests());
-        // Leave a program that goes nowhere: it only traps, or sleeps for ever.
-        asleep = pair.rtl().asleep() ? asleep + 1 : 0;
-        if (asleep > 4000)
+        if (cycle % 64 == 63)
+            keep_going(pair.rtl(), program, bus, statistics, rng);
+        // Leave a program that only loops, traps or sleeps in spite of new code.
+        if (statistics.places() != places)
+            places = statistics.places(), new_at = cycle;
+        if (cycle - new_at > patience)
             break;
-        if (cycle % 512 == 511) {
-            const bool trapping = statistics.traps() - traps > 40 ||
-                                  statistics.retired() - retired < 4;
-            stuck = trapping && !asleep ? stuck + 1 : 0;
-            if (stuck > 5)
-                break;
-            traps = statistics.traps(), retired = statistics.retired();
-        }
     }
-    statistics.end_program();
+    if (show)
+        pair.print_history(stdout);
     return true;
 }
 
@@ -81,7 +94,8 @@ int run_random(const Arguments &arguments) {
         const unsigned flavour =
             arguments.flavour >= 0 ? static_cast<unsigned>(arguments.flavour)
                                    : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
-        if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles))
+        if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles,
+                         arguments.single))
             return 1;
         if (arguments.single)
             break;
