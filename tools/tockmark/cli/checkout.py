@@ -321,7 +321,8 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.MAX_PAIRS} if links can be paired, else {engine.MAX_LINKS}).",
+            f" {engine.MAX_PAIRS} if links can be paired, {engine.PAIRS} of them for every row;"
+            f" else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,

@@ -89,7 +89,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 # Cycles per byte at 460,800 baud. With fewer, the driver might be late with the next byte.
 PACE = 521
 SILENCE = 5_000_000  # cycles without a byte, after which no line is expected
-ALARMS = 100  # per load: with all loads some 25 million cycles on the baseline
+ALARMS = 1000  # per load: with all loads some 250 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load's name in a boot's name
 A_BOOT = 200  # alarms per boot; the simulator could not print the marks of more
