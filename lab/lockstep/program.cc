@@ -308,6 +308,8 @@ private:
     bool csr_welcome(uint32_t address) {
         if (address == 0x747)
             return rng_.one_in(20);
+        if (address == 0x3a3 || address == 0x3bf) // the region that lets user mode run
+            return rng_.one_in(20);
         if (address == 0x305)
             return rng_.one_in(3);
         if (address >= 0x3a0 && address < 0x3c0)
@@ -366,7 +368,7 @@ private:
             break;
         case 9:
             if (flavour_ == Flavour::kUser)
-                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(4) : 0x3b0 + rng_.below(16), load_pmp());
+                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
             else
                 csrr(scratch(), any_of(kCounters));
             break;
@@ -595,25 +597,25 @@ private:
 
     // Stores what happened, then goes on in one of many ways.
     void handler(unsigned number) {
+        if (number >= 2)
+            return short_handler();
         const int32_t log = -256 + static_cast<int32_t>(number) * 32;
         if (rng_.one_in(3))
             csr(1, 30, 0x340, 30);
-        const bool stores = number < 2 || rng_.one_in(4);
         csrr(30, 0x342);
-        if (stores) {
-            sw(30, 0, log);
-            csrr(31, 0x343);
-            sw(31, 0, log + 4);
-            csrr(31, 0x300);
-            sw(31, 0, log + 8);
-        }
+        sw(30, 0, log);
+        csrr(31, 0x343);
+        sw(31, 0, log + 4);
+        csrr(31, 0x300);
+        sw(31, 0, log + 8);
         csrr(31, 0x341);
-        if (stores)
-            sw(31, 0, log + 12);
+        sw(31, 0, log + 12);
         if (rng_.one_in(3))
             csrr(10 + rng_.below(6), any_of(kCounters));
         if (flavour_ == Flavour::kUser && rng_.one_in(3)) // let what failed pass for once
-            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(4) : 0x3b0 + rng_.below(16), load_pmp());
+            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
+        if (rng_.one_in(2)) // let user mode run again
+            allow_all();
         if (flavour_ == Flavour::kCache && rng_.one_in(3))
             switch_cache();
         const uint32_t fork = at_;
@@ -672,6 +674,30 @@ private:
         put(0x33 | 31 << 7 | 31 << 15 | 30 << 20);
     }
 
+    // Goes on behind the exception in the mode that it came from, in most cycles.
+    void short_handler() {
+        csrr(30, 0x342);
+        const uint32_t fork = at_;
+        at_ += 4;
+        if (rng_.one_in(4))
+            csr(rng_.pick({6u, 6u, 7u}), 0, 0x7c0, 1);
+        put(0x30200073);
+        patch_branch(fork, 5, 30);
+        csrr(30, 0xb00);
+        csrr(31, 0x341);
+        i_type(0x13, 7, 30, 30, rng_.pick({3, 7, 15, 28}));
+        addi(31, 31, rng_.pick({2, 4, 4, 4, 6, 20}));
+        const uint32_t usual = at_;
+        at_ += 4;
+        far_away();
+        change_mode();
+        patch_branch(usual, 1, 30);
+        csrw(0x341, 31);
+        if (rng_.one_in(3))
+            any_instruction();
+        put(0x30200073);
+    }
+
     // Writes the branch at `place` to here.
     void patch_branch(uint32_t place, uint32_t funct3, unsigned rs1) {
         const uint32_t target = at_;
@@ -683,17 +709,17 @@ private:
     // Sets or clears the mode, MPRV and MPIE with which mret goes on.
     void change_mode() {
         if (rng_.percent(50)) {
-            li(31, 0x1800);
+            li(30, 0x1800);
             const bool user = rng_.percent(flavour_ == Flavour::kUser ? 80 : 40);
-            csr(user ? 3 : 2, 0, 0x300, 31);
+            csr(user ? 3 : 2, 0, 0x300, 30);
         }
         if (rng_.percent(30)) { // MPRV for the next accesses in machine mode
-            li(31, 0x20000);
-            csr(rng_.pick({2u, 2u, 3u}), 0, 0x300, 31);
+            li(30, 0x20000);
+            csr(rng_.pick({2u, 2u, 3u}), 0, 0x300, 30);
         }
         if (rng_.one_in(2)) {
-            li(31, 0x80);
-            csr(2, 0, 0x300, 31);
+            li(30, 0x80);
+            csr(2, 0, 0x300, 30);
         }
     }
 
@@ -710,10 +736,7 @@ private:
         if (flavour_ == Flavour::kUser || rng_.percent(40)) {
             start_pmp();
         } else { // user mode may do all
-            li(11, ~0u);
-            csrw(0x3bf, 11);
-            li(11, 0x1f000000);
-            csrw(0x3a3, 11);
+            allow_all();
         }
         if (flavour_ == Flavour::kCache ? !rng_.one_in(10) : rng_.percent(60))
             csr(5, 0, 0x7c0, 1);
@@ -732,6 +755,14 @@ private:
             jump(0, ring_entry_);
         else
             jump(0, 0x1800 + rng_.below(0x100) * 4);
+    }
+
+    // Lets the last region allow all to user mode.
+    void allow_all() {
+        li(31, ~0u);
+        csrw(0x3bf, 31);
+        li(31, strict_ ? 0x1e000000 : 0x1f000000);
+        csrw(0x3a3, 31);
     }
 
     // Regions at the edges, mostly with one behind them that allows all, and sometimes the rules of
@@ -759,7 +790,7 @@ private:
             uint32_t config = i ? any_pmp_config() : first_four;
             if (i == 0 && strict_) // region 1: machine mode reads and executes
                 config = (config & 0xff000000) | 0x1f9d00 | (rng_.percent(60) ? 0 : config & 0xff);
-            if (i == 3 && rng_.percent(75))
+            if (i == 3 && rng_.percent(90))
                 config = (config & 0xffffff) | (strict_ ? 0x1e000000u : 0x1f000000u);
             li(11, config);
             csrw(0x3a0 + i, 11);

@@ -2,8 +2,8 @@
 """Run an app that waits (apps/latency) under each load, and find the stages of its alarms or of its
 sent lines.
 
-Each load has boots in which marks time all alarms. Then the start of the first boot runs again, on
-the simulator with the retirement port, to find the longest stretches in which something waits:
+Each load has boots in which marks time all alarms. Then the start of the first boot runs again,
+with a trace of every instruction, to find the longest stretches in which something waits:
 interrupts are off, the kernel does not check for pending interrupts, a deferred call waits, or one
 process keeps the core. A sleep (`wfi`) ends a stretch, since any interrupt ends the sleep, even
 with interrupts off. The worst alarm is also traced, from its due time to its upcall. The cycles of
