@@ -117,7 +117,9 @@ public:
             if (number == kRetired)
                 value += last_retired & enabled_[kRetired];
             if (number == kRetiredCompressed)
-                value = static_cast<uint32_t>(value + (last_compressed & enabled_[number]));
+                value += last_compressed & enabled_[number];
+            if (number > kRetired) // the event counters have 32 bits
+                value = static_cast<uint32_t>(value);
             return static_cast<uint32_t>(address & 0x80 ? value >> 32 : value);
         }
         if (address >= kPmpcfg0 && address < kPmpcfg0 + 4)
@@ -174,8 +176,6 @@ public:
                 return;
             const uint64_t high = before >> 32, low = static_cast<uint32_t>(before);
             counters_[number] = address & 0x80 ? uint64_t{value} << 32 | low : high << 32 | value;
-            if (number > kRetired)
-                counters_[number] = static_cast<uint32_t>(counters_[number]);
             return;
         }
         if (address >= kPmpcfg0 && address < kPmpcfg0 + 4)
