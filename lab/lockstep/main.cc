@@ -59,6 +59,8 @@ bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &sta
         ++cycles;
         if (!equal) {
             if (every > 1) { // again, to find the first cycle
+                std::printf("lockstep: a difference after %llu cycles\n",
+                            static_cast<unsigned long long>(cycles));
                 Statistics again;
                 return run_program(seed, flavour, 1, again, cycles);
             }
