@@ -4,7 +4,9 @@
 #pragma once
 
 #include "bus.h"
-#ifdef ENGINE_RTL
+#if defined ENGINE_LOCKSTEP
+#include "boot_core.h" // in ../../../lab/lockstep
+#elif defined ENGINE_RTL
 #include "rtl_core.h"
 #else
 #include "../core/tracer.h"
@@ -13,7 +15,8 @@
 
 namespace earlgrey {
 
-#ifdef ENGINE_RTL
+#if defined ENGINE_LOCKSTEP
+#elif defined ENGINE_RTL
 using Core = RtlCore;
 #else
 using Core = FastCore;
