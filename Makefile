@@ -13,23 +13,25 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.target.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
+.PHONY: help setup setup-rtl build sim sim-rtl rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, and print the costs'
 	@echo 'make test    set up, build, and run the product'\''s tests and all linters'
 	@echo 'make check   run only formatters, linters, type checks and unit tests (about five minutes)'
 	@echo 'make setup   install Debian packages, .venv and .tools'
+	@echo 'make setup-rtl  install Verilator and the RTL of Ibex, for simulators of RTL'
 	@echo 'make setup-qemu  install QEMU and Arm compilers, build kernels and apps for tockmark run --board qemu'
 	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind for some tests'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
-	@echo 'make sim CORE=maxperf-pmp  build a simulator with another core: an Ibex configuration or your folder'
+	@echo 'make sim-rtl  build the simulator of the core'\''s RTL, for tockmark run --engine rtl; also sim-nexysvideo'
+	@echo 'make sim CORE=maxperf-pmp  build a simulator with another core in RTL: an Ibex configuration or your folder'
 	@echo 'make kernel OPT=z  build the baseline kernel with opt-level z (or s, 1, 2) in build/cargo-z'
 	@echo 'make kernel-eight  build it for eight apps in build/cargo-eight; also kernel-v1-eight'
 	@echo 'make kernel-pmp-8  build it for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  build it with CycleCount instead of Perf; also -open-counters, -without-perf'
 	@echo 'make kernel-layouts K=8  link it in 8 layouts (default: 4) in build/kernel-layouts'
-	@echo 'make profile build the simulator and kernel for tockmark profile'
+	@echo 'make profile build kernels with line tables for tockmark profile'
 	@echo 'make tables  update the tables and pictures in README and docs/ from committed results'
 	@echo 'make wheel   build an installable wheel of the tool in build/wheel'
 	@echo 'make clean   remove all products except build/results/'
@@ -39,6 +41,10 @@ help:
 
 setup:
 	@tools/setup.sh
+
+# Verilator and Ibex, which only simulators of RTL need.
+setup-rtl: setup
+	@tools/setup.sh rtl
 
 # For `--board qemu` and boards with a Cortex-M (docs/boards-and-simulator.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps-cortex-m4
@@ -51,9 +57,9 @@ setup-browser: setup
 
 build: sim rom-2022 kernel kernel-v1 apps
 
-# One simulator per machine: `make sim`, `make sim-nexysvideo`, …
-# CORE=maxperf-pmp (or another configuration of Ibex, or the folder of your own core) builds the cw310
-# with this core, in a separate folder.
+# One simulator per machine: `make sim`, `make sim-nexysvideo`, … Those of cw310 and flat are in C++, the
+# others in RTL. CORE=maxperf-pmp (or another configuration of Ibex, or the folder of your own core) builds
+# the cw310 with this core in RTL, in a separate folder.
 ifeq ($(CORE),)
 sim: sim-cw310
 else
@@ -62,14 +68,18 @@ $(error CORE applies only to the simulator. Run: make sim CORE=maxperf-pmp)
 endif
 sim: sim-cw310-$(notdir $(CORE:%/=%))
 endif
-sim-cw310-%: setup
+sim-cw310-%: setup-rtl
 	$(call begin,build/sim/cw310-$*/earlgrey-sim,the simulator of the core $* (a minute on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim OUT=../../build/sim/cw310-$* \
 	    CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$*)
 	$(stamp) sim build/sim/cw310-$*/earlgrey-sim
-sim-%: setup
-	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
+sim-cw310 sim-flat: sim-%: setup
+	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $*)
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$*
+	$(stamp) sim build/sim/$*/earlgrey-sim
+sim-%: setup-rtl
+	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* in RTL (a minute on two cores))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$*
 	$(stamp) sim build/sim/$*/earlgrey-sim
 
 # The boot ROM without ePMP setup, for the board earlgrey-sim-2022.
@@ -79,14 +89,20 @@ rom-2022: setup
 	    -T boards/earlgrey-sim/rom/rom.ld -o build/sim/rom-2022.elf boards/earlgrey-sim/rom/rom.S
 	@riscv64-unknown-elf-objcopy -O binary build/sim/rom-2022.elf build/sim/rom-2022.bin
 
-# Simulators that also trace every retired instruction, or waves. MACHINE=nexysvideo selects the machine.
-sim-retire sim-waves: sim-%: setup
-	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator with a trace (a minute))
+# The RTL of cw310 (or of MACHINE=flat), with which the one in C++ is compared; and simulators of RTL that
+# also trace every retired instruction, or waves. MACHINE=nexysvideo selects the machine.
+IN_RTL = build/sim/$(or $(MACHINE),cw310)$(if $(filter nexysvideo earlgrey_2021 cw310_secure,$(MACHINE)),,-rtl)
+sim-rtl: setup-rtl
+	$(call begin,$(IN_RTL)/earlgrey-sim,the simulator of the RTL (a minute))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) ENGINE=rtl
+	$(stamp) sim $(IN_RTL)/earlgrey-sim
+sim-retire sim-waves: sim-%: setup-rtl
+	$(call begin,$(IN_RTL)-$*/earlgrey-sim,the simulator with a trace (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
-	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
+	$(stamp) sim $(IN_RTL)-$*/earlgrey-sim
 
-# For `tockmark profile`: the simulator with a trace, and kernels with line tables.
-profile: build sim-retire
+# For `tockmark profile`: kernels with line tables.
+profile: build
 	@cargo kernel-lines $(QUIET)
 	@cargo kernel-lines --features abi-v1 --target-dir build/cargo-v1 $(QUIET)
 	$(stamp) kernel build/cargo/$(TARGET)/profiling/tockmark-kernel build/cargo-v1/$(TARGET)/profiling/tockmark-kernel

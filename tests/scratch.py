@@ -39,10 +39,9 @@ def copy_to(root: Path) -> None:
 
 
 def clone_to(root: Path) -> None:
-    """Make a reader's clone after `make build profile` in an empty folder: no changes, a Python
+    """Make a reader's clone after `make profile` in an empty folder: no changes, a Python
     environment that seems to be its own, simulators, apps, and its own kernels. Builds in the clone
     do not change this checkout."""
-    make("sim-retire")
     if not (paths.ROOT / "build" / "cargo" / IMAGES / "profiling" / "tockmark-kernel").exists():
         make("profile")
     copy_to(root)

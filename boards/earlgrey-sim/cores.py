@@ -41,7 +41,7 @@ CHANGE = re.compile(
     r"-(?:(?P<how>no|with)-(?P<parameter>[A-Za-z]+)|(?P<set>(?P<kind>RV32[MB])(?:None|Slow|Fast"
     r"|SingleCycle|Balanced|OTEarlGrey|Full)))(?=-|$)"
 )
-VARIANTS = ("retire", "waves")  # suffixes of simulator folders
+VARIANTS = ("rtl", "rtl-retire", "rtl-waves")  # suffixes of simulator folders
 NAME = re.compile("[a-z][a-z0-9-]{0,31}")  # names of users' cores
 NEEDED = ("bitmanip", "pmp_regions", "icache")  # required keys of users' cores
 

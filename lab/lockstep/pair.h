@@ -49,6 +49,7 @@ public:
     const RtlProbe &rtl() const { return rtl_; }
     uint64_t cycles() const { return cycles_; }
 
+    void print_history(std::FILE *file) const { history_.print(file); }
     // Prints what differs, the last cycles, and both states.
     void print_difference(std::FILE *file) const {
         std::fprintf(file, "lockstep: first difference in cycle %llu%s\n",

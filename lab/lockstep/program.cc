@@ -11,7 +11,6 @@
 #include "program.h"
 
 #include "instructions.h"
-#include "random_bus.h"
 
 namespace lockstep {
 namespace {
@@ -25,17 +24,24 @@ constexpr uint16_t kCsrs[] = {
     0x300, 0x301, 0x304, 0x305, 0x306, 0x30a, 0x310, 0x31a, 0x320, 0x323, 0x324, 0x32c, 0x32d,
     0x33f, 0x340, 0x341, 0x342, 0x343, 0x344, 0x3a0, 0x3a1, 0x3a2, 0x3a3, 0x3b0, 0x3b1, 0x3b2,
     0x3b3, 0x3b4, 0x3b5, 0x3b6, 0x3b7, 0x3b8, 0x3b9, 0x3ba, 0x3bb, 0x3bc, 0x3bd, 0x3be, 0x3bf,
-    0x5a8, 0x747, 0x757, 0x7a0, 0x7a1, 0x7a2, 0x7a3, 0x7a8, 0x7aa, 0x7b0, 0x7b1, 0x7b2, 0x7b3,
-    0x7c0, 0x7c1, 0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09, 0xb0a, 0xb0b,
+    0x5a8, 0x747, 0x757, 0x7a0, 0x7a1, 0x7a2, 0x7a3, 0x7a8, 0x7aa, 0x7c0, 0x7c1, 0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09, 0xb0a, 0xb0b,
     0xb0c, 0xb0d, 0xb1f, 0xb80, 0xb82, 0xb83, 0xb84, 0xb87, 0xb8a, 0xb8c, 0xb8d, 0xb9f, 0xf11,
-    0xf12, 0xf13, 0xf14, 0xf15, 0xc00, 0xc02, 0x100, 0x000, 0x3a4, 0x3c0, 0xb01};
+    0xf12, 0xf13, 0xf14, 0xf15};
+// Of a debugger, of user mode, and others.
+constexpr uint16_t kAbsentCsrs[] = {0x7b0, 0x7b1, 0x7b2, 0x7b3, 0xc00, 0xc02, 0x100,
+                                    0x000, 0x3a4, 0x3c0, 0xb01, 0x30b};
 constexpr uint16_t kCounters[] = {0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09,
                                   0xb0a, 0xb0b, 0xb0c, 0xb80, 0xb82};
 
-class Generator {
+} // namespace
+
+class Program::Generator {
 public:
-    Generator(uint64_t seed, Flavour flavour) : rng_(seed), flavour_(flavour) {
-        words_.resize(RandomBus::kSize / 4);
+    Generator(Program &program, uint64_t seed, Flavour flavour)
+        : rng_(seed), flavour_(flavour), words_(program.words) {
+        words_.resize(kSize / 4);
+        starts_.resize(kSize / 2);
+        promised_.resize(kSize / 2);
         base_ = rng_.pick({0x00000000u, 0x10000000u, 0x20000000u, 0x7fff0000u, 0x80000000u,
                            0xffff0000u});
         do
@@ -49,9 +55,14 @@ public:
                 edge &= ~7u;
     }
 
-    Program make() {
-        for (at_ = 0; at_ < RandomBus::kSize - 4;)
+    uint32_t base() const { return base_; }
+    uint32_t refused_region() const { return refused_region_; }
+
+    void make() {
+        for (at_ = 0; at_ < kSize - 4;)
             block();
+        at_ = kData - 4;
+        jump(0, kHandlers + kHandlerCount * kHandlerSize); // not into the data
         for (uint32_t vectors = 0; vectors < kData; vectors += 0x400)
             if (vectors < kHandlers || vectors >= kHandlers + kHandlerCount * kHandlerSize)
                 if (vectors == 0 || rng_.percent(70))
@@ -65,21 +76,45 @@ public:
                 ring();
         at_ = 0x80;
         start();
-        return {std::move(words_), base_, refused_region_, flavour_, 4000 + rng_.below(24000)};
+    }
+
+    void renew(uint32_t address) {
+        const uint32_t start = address % kSize & ~3u, end = start + 32 + rng_.below(64);
+        if (start < 0x30 || (start < kHandlers + kHandlerCount * kHandlerSize && end > kHandlers))
+            return;
+        for (at_ = start; at_ < end;)
+            block();
     }
 
 private:
     // --- writing instructions ---
 
     void put16(uint32_t half) {
-        uint32_t &word = words_[at_ % RandomBus::kSize / 4];
+        uint32_t &word = words_[at_ % Program::kSize / 4];
         word = at_ & 2 ? (word & 0xffff) | half << 16 : (word & ~0xffffu) | (half & 0xffff);
         at_ += 2;
     }
+    // In random code, no instruction lies across a place to which others jump.
     void put(uint32_t insn) {
+        const bool wide = (insn & 3) == 3;
+        if (wide && pad_ && promised_[place(at_ + 2)])
+            put(0x0001);
+        starts_[place(at_)] = true;
         put16(insn & 0xffff);
-        if ((insn & 3) == 3)
+        if (wide) {
+            starts_[place(at_)] = false;
             put16(insn >> 16);
+        }
+    }
+    static uint32_t place(uint32_t address) { return address % kSize / 2; }
+
+    // Near `address`, a place where an instruction starts, or will start.
+    uint32_t start_near(uint32_t address) {
+        for (uint32_t i = 0; i < 8; ++i)
+            if (starts_[place(address + 2 * i)])
+                return address + 2 * i;
+        promised_[place(address)] = true;
+        return address;
     }
     void i_type(uint32_t opcode, uint32_t funct3, unsigned rd, unsigned rs1, int32_t imm) {
         put(static_cast<uint32_t>(imm) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode);
@@ -121,6 +156,7 @@ private:
 
     // --- random parts ---
 
+    template <size_t N> uint32_t any_of(const uint16_t (&values)[N]) { return values[rng_.below(N)]; }
     unsigned any_rd() {
         const unsigned rd = rng_.below(32);
         const bool used = rd == 2 || rd == 8 || rd == 9 || rd >= 28;
@@ -131,7 +167,7 @@ private:
     unsigned any_source() { return rng_.percent(60) ? 10 + rng_.below(6) : rng_.below(32); }
     unsigned scratch() { return 10 + rng_.below(8); }
     uint32_t any_data() { return base_ + kData + rng_.below(0x1000 - 64); }
-    uint32_t any_code() { return base_ + (rng_.below(kData) & ~1u); }
+    uint32_t any_code() { return base_ + start_near(rng_.below(kData) & ~1u); }
     uint32_t edge() { return edges_[rng_.below(kEdges)]; }
     uint32_t any_value() {
         switch (rng_.below(8)) {
@@ -152,14 +188,17 @@ private:
         }
     }
     uint32_t any_pmp_address() {
-        switch (rng_.below(8)) {
+        switch (rng_.below(16)) {
         case 0:
-            return ~0u;
+            return rng_.pick({~0u, 0u, 0x7fffffffu, 0x1fffffffu});
         case 1:
             return rng_.next();
-        case 2: // a large power of two around the memory
+        case 2:
+        case 3: // a large power of two around the memory
             return base_ >> 2 | ((1u << rng_.pick({10u, 13u, 20u, 27u})) - 1);
-        case 3: // a small one
+        case 4:
+        case 5:
+        case 6: // a small one
             return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
         default:
             return (edge() >> 2) + rng_.below(3) - 1;
@@ -170,8 +209,10 @@ private:
         for (unsigned i = 0; i < 4; ++i) {
             uint32_t config = rng_.below(8) | rng_.pick({0u, 1u, 2u, 3u, 3u, 1u}) << 3;
             if (rng_.percent(60))
-                config |= 7;
-            if (rng_.one_in(strict_ ? 2 : 12))
+                config |= 3;
+            if (rng_.percent(88)) // else little runs in user mode
+                config |= 4;
+            if (rng_.one_in(strict_ ? 2 : 50))
                 config |= 0x80;
             word |= config << 8 * i;
         }
@@ -199,14 +240,14 @@ private:
     // Whether to take the pattern now: some in each program are enough.
     bool welcome(const Pattern &pattern) {
         if (pattern.traps)
-            return rng_.one_in(flavour_ == Flavour::kCsr ? 6 : 20);
+            return rng_.one_in(flavour_ == Flavour::kCache ? 6 : 2);
         switch (pattern.operands) {
         case Operands::kJalr:
             return rng_.one_in(3);
         case Operands::kFixed:
-            return rng_.one_in(3);
+            return rng_.one_in(pattern.match == 0x30200073 ? 20 : 3); // mret may repeat for ever
         case Operands::kCsr:
-            return flavour_ == Flavour::kCsr || rng_.one_in(3);
+            return rng_.one_in(flavour_ == Flavour::kCsr ? 1 : flavour_ == Flavour::kUser ? 8 : 3);
         default:
             return pattern.match != 0x100f || rng_.one_in(3); // fence.i
         }
@@ -225,11 +266,15 @@ private:
         case Operands::kJal:
             if (wide)
                 bits = jal_bits(near()) | (bits & 31 << 7);
+            else if (rng_.percent(85))
+                bits &= ~(1u << 12); // forward
             break;
         case Operands::kBranch:
             if (wide) {
-                const int32_t offset = rng_.percent(85) ? rng_.below(40) * 2 + 4 : near() / 8;
-                bits = branch_bits(offset & ~1) | (bits & (31u << 15 | 31u << 20));
+                const auto ahead = static_cast<int32_t>(rng_.below(40)) * 2 + 4;
+                bits = branch_bits(rng_.percent(88) ? distance_to_start(ahead) : near()) | (bits & (31u << 15 | 31u << 20));
+            } else if (rng_.percent(85)) {
+                bits &= ~(1u << 12);
             }
             break;
         case Operands::kLoad:
@@ -252,16 +297,18 @@ private:
     }
 
     uint32_t any_csr() {
-        if (rng_.one_in(40))
-            return rng_.below(4096);
+        if (rng_.one_in(30))
+            return rng_.one_in(2) ? rng_.below(4096) : any_of(kAbsentCsrs);
         uint32_t address;
         do
-            address = kCsrs[rng_.below(sizeof kCsrs / sizeof *kCsrs)];
+            address = any_of(kCsrs);
         while (!csr_welcome(address));
         return address;
     }
     bool csr_welcome(uint32_t address) {
         if (address == 0x747)
+            return rng_.one_in(20);
+        if (address == 0x3a3 || address == 0x3bf) // the region that lets user mode run
             return rng_.one_in(20);
         if (address == 0x305)
             return rng_.one_in(3);
@@ -270,12 +317,27 @@ private:
         return true;
     }
 
-    int32_t near() { return static_cast<int32_t>(rng_.below(0x400)) * 2 - 0x400; }
+    int32_t distance_to_start(int32_t distance) {
+        if (rng_.one_in(20))
+            return distance; // perhaps into an instruction
+        return static_cast<int32_t>(start_near(at_ + static_cast<uint32_t>(distance)) - at_);
+    }
+    // A distance of a jump, seldom backward: back is often for ever.
+    int32_t near() {
+        return distance_to_start(rng_.percent(85) ? static_cast<int32_t>(rng_.below(0x200)) * 2 + 4
+                                                  : -static_cast<int32_t>(rng_.below(0x200)) * 2);
+    }
 
     // --- blocks of random code ---
 
     void block() {
-        switch (rng_.below(40)) {
+        pad_ = true;
+        one_block();
+        pad_ = false;
+    }
+
+    void one_block() {
+        switch (const unsigned kind = rng_.below(40); kind) {
         case 0:
             li(rng_.pick({2u, 8u, 9u}), rng_.percent(70) ? any_data() : edge() + rng_.below(8) - 4);
             break;
@@ -306,18 +368,26 @@ private:
             break;
         case 9:
             if (flavour_ == Flavour::kUser)
-                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(4) : 0x3b0 + rng_.below(16), load_pmp());
+                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
             else
-                csrr(scratch(), kCounters[rng_.below(sizeof kCounters / sizeof *kCounters)]);
+                csrr(scratch(), any_of(kCounters));
             break;
         case 10:
-            li(scratch(), any_value());
+            if (flavour_ == Flavour::kCache || rng_.one_in(4))
+                change_line_in_flight();
+            else
+                li(scratch(), any_value());
             break;
         case 11: // counters next to what they count
-            csrr(scratch(), kCounters[rng_.below(sizeof kCounters / sizeof *kCounters)]);
+            csrr(scratch(), any_of(kCounters));
             break;
         default:
-            any_instruction();
+            if (flavour_ == Flavour::kUser && kind < 16)
+                access_near_edge();
+            else if (flavour_ == Flavour::kUser && kind < 18)
+                return_somewhere();
+            else
+                any_instruction();
         }
     }
 
@@ -334,8 +404,14 @@ private:
         const uint32_t top = at_;
         for (unsigned i = rng_.below(flavour_ == Flavour::kCache ? 24 : 8); i > 0; --i)
             any_instruction();
-        addi(counter, counter, -1);
+        count_down(counter, 31);
         branch(1, counter, 0, top);
+    }
+
+    // Bounded, even if the program jumped into the loop with any value in the counter.
+    void count_down(unsigned counter, int32_t limit) {
+        i_type(0x13, 7, counter, counter, limit);
+        addi(counter, counter, -1);
     }
 
     void access_near_edge() {
@@ -430,6 +506,43 @@ private:
         }
     }
 
+    // A line that is fetched again before it was written to the cache, with a store to it between. If
+    // its set was full, it can then be in both ways with different contents. Each turn of the outer
+    // loop runs another alias of the code, whose lines fill the same sets.
+    void change_line_in_flight() {
+        pad_ = false;
+        const uint32_t patch = at_;
+        at_ += 8; // x8 := the line
+        li(10, fill(patterns()[rng_.below(40)]));
+        addi(29, 0, 3 + rng_.below(13));
+        const uint32_t top = at_;
+        if (rng_.percent(10))
+            put(0x100f);
+        addi(15, 0, 1 + rng_.below(4));
+        for (unsigned i = rng_.below(3); i > 0; --i)
+            put(fill(patterns()[rng_.below(40)]));
+        while (at_ % 8 != 4)
+            put(0x0001);
+        const uint32_t line = at_ + 4;
+        sw(10, 8, 4);
+        put(0x17fd); // c.addi x15, -1
+        put(0xfffd); // c.bnez x15, -2
+        put(fill(patterns()[rng_.below(40)]));
+        addi(10, 10, 128);
+        count_down(29, 15);
+        const uint32_t leave = at_;
+        at_ += 4;
+        i_type(0x13, 1, 14, 29, 28); // slli
+        li(13, base_ + top);
+        put(0x33 | 14 << 7 | 13 << 15 | 14 << 20);
+        i_type(0x67, 0, 0, 14, 0);
+        patch_branch(leave, 0, 29);
+        const uint32_t end = at_;
+        at_ = patch;
+        li(8, base_ + line);
+        at_ = end;
+    }
+
     void sleep() {
         const unsigned rs = scratch();
         li(rs, 0x880);
@@ -464,7 +577,7 @@ private:
                     jump(0, places[i + 1]);
                 }
             } else {
-                addi(counter, counter, -1);
+                count_down(counter, 63);
                 branch(0, counter, 0, at_ + 8);
                 jump(0, places[0]);
             }
@@ -477,14 +590,15 @@ private:
     // --- handlers and start ---
 
     void place_vectors(uint32_t vectors) {
-        for (const uint32_t offset : {0u, 0x1cu, 0x2cu}) {
-            at_ = vectors + offset;
+        at_ = vectors;
+        while (at_ < vectors + 0x30) // the last is of the external interrupt
             jump(0, kHandlers + rng_.below(kHandlerCount) * kHandlerSize);
-        }
     }
 
     // Stores what happened, then goes on in one of many ways.
     void handler(unsigned number) {
+        if (number >= 2)
+            return short_handler();
         const int32_t log = -256 + static_cast<int32_t>(number) * 32;
         if (rng_.one_in(3))
             csr(1, 30, 0x340, 30);
@@ -497,56 +611,116 @@ private:
         csrr(31, 0x341);
         sw(31, 0, log + 12);
         if (rng_.one_in(3))
-            csrr(10 + rng_.below(6), kCounters[rng_.below(sizeof kCounters / sizeof *kCounters)]);
+            csrr(10 + rng_.below(6), any_of(kCounters));
         if (flavour_ == Flavour::kUser && rng_.one_in(3)) // let what failed pass for once
-            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(4) : 0x3b0 + rng_.below(16), load_pmp());
+            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
+        if (rng_.one_in(2)) // let user mode run again
+            allow_all();
         if (flavour_ == Flavour::kCache && rng_.one_in(3))
             switch_cache();
-        const uint32_t over = at_ + 8;
-        branch(4, 30, 0, over); // an interrupt returns
-        const uint32_t skip = at_;
+        const uint32_t fork = at_;
+        at_ += 4; // an exception goes on below
+        // An interrupt: three of four return where they came from.
+        csrr(31, 0xb00);
+        i_type(0x13, 7, 31, 31, rng_.pick({12, 24, 6}));
+        const uint32_t back = at_;
         at_ += 4;
-        // patched below: jump to the end
-        if (rng_.one_in(3)) { // mask it, or unmask all
-            li(30, 0x880);
-            csr(rng_.pick({2u, 2u, 3u}), 0, 0x304, 30);
-        }
-        put(0x30200073);
-        const uint32_t exception = at_;
-        at_ = skip;
-        jump(0, exception);
-        at_ = exception;
-        const unsigned way = rng_.below(8);
-        if (way == 0) {
-            li(31, rng_.percent(50) ? any_code() : edge() + rng_.below(16) - 8);
-        } else if (way == 1) { // the step that the instruction at mepc asks for
-            i_type(0x03, 5, 30, 31, 0);
-            i_type(0x13, 7, 30, 30, 3);
-            addi(31, 31, 2);
-            addi(30, 30, -3);
-            branch(1, 30, 0, at_ + 8);
-            addi(31, 31, 2);
-        } else {
-            addi(31, 31, rng_.pick({2, 4, 4, 8, 32}));
-        }
+        far_away();
         csrw(0x341, 31);
-        if (rng_.percent(40)) { // another mode
-            li(31, 0x1800);
-            csr(rng_.pick({2u, 3u, 3u}), 0, 0x300, 31);
-        }
-        if (rng_.percent(30)) { // MPRV for the next accesses in machine mode
-            li(31, 0x20000);
-            csr(rng_.pick({2u, 2u, 3u}), 0, 0x300, 31);
-        }
-        if (rng_.one_in(2)) {
-            li(31, 0x80);
-            csr(2, 0, 0x300, 31);
-        }
-        if (rng_.one_in(6))
+        patch_branch(back, 1, 31);
+        put(0x30200073);
+        patch_branch(fork, 5, 30);
+        // An exception goes on in one of three ways, by the cycle in which it happens.
+        csrr(30, 0xb00);
+        i_type(0x13, 7, 30, 30, 3 << rng_.below(3));
+        const uint32_t choice = at_;
+        at_ += 4;
+        addi(31, 31, rng_.pick({2, 4, 4, 8, 32})); // behind it, or inside of it
+        csrw(0x341, 31);
+        change_mode();
+        put(0x30200073);
+        patch_branch(choice, 1, 30);
+        csrr(30, 0xb00);
+        i_type(0x13, 7, 30, 30, 1 << rng_.below(2));
+        const uint32_t second = at_;
+        at_ += 4;
+        far_away();
+        csrw(0x341, 31);
+        change_mode();
+        if (rng_.one_in(3))
             any_instruction();
+        put(0x30200073);
+        patch_branch(second, 1, 30);
+        li(31, rng_.percent(40) ? any_code() : edge() + rng_.below(16) - 8);
+        csrw(0x341, 31);
+        change_mode();
         if (rng_.one_in(2))
             li(9, rng_.percent(50) ? any_data() : edge() + rng_.below(8) - 4);
+        if (rng_.one_in(6))
+            any_instruction();
         put(0x30200073);
+    }
+
+    // Another place of the code each time, in x31.
+    void far_away() {
+        csrr(31, 0xb00);
+        csrr(30, 0xb02);
+        put(0x33 | 31 << 7 | 31 << 15 | 30 << 20); // add
+        li(30, rng_.next() | 1);
+        put(0x02000033 | 31 << 7 | 31 << 15 | 30 << 20);       // mul
+        i_type(0x13, 5, 31, 31, 17);                            // srli
+        put(31u << 7 | 1 << 12 | 31u << 15 | 1u << 20 | 0x13);  // slli
+        put(base_ | 30 << 7 | 0x37);                            // lui
+        put(0x33 | 31 << 7 | 31 << 15 | 30 << 20);
+    }
+
+    // Goes on behind the exception in the mode that it came from, in most cycles.
+    void short_handler() {
+        csrr(30, 0x342);
+        const uint32_t fork = at_;
+        at_ += 4;
+        if (rng_.one_in(4))
+            csr(rng_.pick({6u, 6u, 7u}), 0, 0x7c0, 1);
+        put(0x30200073);
+        patch_branch(fork, 5, 30);
+        csrr(30, 0xb00);
+        csrr(31, 0x341);
+        i_type(0x13, 7, 30, 30, rng_.pick({3, 7, 15, 28}));
+        addi(31, 31, rng_.pick({2, 4, 4, 4, 6, 20}));
+        const uint32_t usual = at_;
+        at_ += 4;
+        far_away();
+        change_mode();
+        patch_branch(usual, 1, 30);
+        csrw(0x341, 31);
+        if (rng_.one_in(3))
+            any_instruction();
+        put(0x30200073);
+    }
+
+    // Writes the branch at `place` to here.
+    void patch_branch(uint32_t place, uint32_t funct3, unsigned rs1) {
+        const uint32_t target = at_;
+        at_ = place;
+        branch(funct3, rs1, 0, target);
+        at_ = target;
+    }
+
+    // Sets or clears the mode, MPRV and MPIE with which mret goes on.
+    void change_mode() {
+        if (rng_.percent(50)) {
+            li(30, 0x1800);
+            const bool user = rng_.percent(flavour_ == Flavour::kUser ? 80 : 40);
+            csr(user ? 3 : 2, 0, 0x300, 30);
+        }
+        if (rng_.percent(30)) { // MPRV for the next accesses in machine mode
+            li(30, 0x20000);
+            csr(rng_.pick({2u, 2u, 3u}), 0, 0x300, 30);
+        }
+        if (rng_.one_in(2)) {
+            li(30, 0x80);
+            csr(2, 0, 0x300, 30);
+        }
     }
 
     void start() {
@@ -559,8 +733,11 @@ private:
         li(8, any_data() & ~3u);
         li(9, edge());
         // Leave the first vectors and this start as they are: mtvec is the boot address.
-        if (flavour_ == Flavour::kUser || rng_.percent(50))
+        if (flavour_ == Flavour::kUser || rng_.percent(40)) {
             start_pmp();
+        } else { // user mode may do all
+            allow_all();
+        }
         if (flavour_ == Flavour::kCache ? !rng_.one_in(10) : rng_.percent(60))
             csr(5, 0, 0x7c0, 1);
         if (rng_.percent(85)) {
@@ -578,6 +755,14 @@ private:
             jump(0, ring_entry_);
         else
             jump(0, 0x1800 + rng_.below(0x100) * 4);
+    }
+
+    // Lets the last region allow all to user mode.
+    void allow_all() {
+        li(31, ~0u);
+        csrw(0x3bf, 31);
+        li(31, strict_ ? 0x1e000000 : 0x1f000000);
+        csrw(0x3a3, 31);
     }
 
     // Regions at the edges, mostly with one behind them that allows all, and sometimes the rules of
@@ -605,7 +790,7 @@ private:
             uint32_t config = i ? any_pmp_config() : first_four;
             if (i == 0 && strict_) // region 1: machine mode reads and executes
                 config = (config & 0xff000000) | 0x1f9d00 | (rng_.percent(60) ? 0 : config & 0xff);
-            if (i == 3 && rng_.percent(75))
+            if (i == 3 && rng_.percent(90))
                 config = (config & 0xffffff) | (strict_ ? 0x1e000000u : 0x1f000000u);
             li(11, config);
             csrw(0x3a0 + i, 11);
@@ -633,14 +818,23 @@ private:
     static constexpr unsigned kEdges = 8;
     Rng rng_;
     Flavour flavour_;
-    std::vector<uint32_t> words_;
+    std::vector<uint32_t> &words_;
+    std::vector<bool> starts_, promised_; // a half-word each
+    bool pad_ = false;
     uint32_t base_, refused_region_, edges_[kEdges];
     bool strict_; // with the rules of Smepmp
     uint32_t at_ = 0, ring_entry_ = 0;
 };
 
-} // namespace
+Program::Program(uint64_t seed, Flavour flavour)
+    : generator_(std::make_unique<Generator>(*this, seed, flavour)) {
+    generator_->make();
+    boot_address = generator_->base();
+    refused_region = generator_->refused_region();
+}
 
-Program make_program(uint64_t seed, Flavour flavour) { return Generator(seed, flavour).make(); }
+Program::~Program() = default;
+
+void Program::renew(uint32_t address) { generator_->renew(address); }
 
 } // namespace lockstep

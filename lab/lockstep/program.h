@@ -6,7 +6,7 @@
 
 #include "rng.h"
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
 namespace lockstep {
@@ -14,14 +14,23 @@ namespace lockstep {
 enum class Flavour : uint8_t { kCsr, kUser, kCache, kCount };
 constexpr const char *kFlavours[] = {"csr", "user", "cache"};
 
-struct Program {
-    std::vector<uint32_t> words; // RandomBus::kSize bytes
+class Program {
+public:
+    static constexpr uint32_t kSize = 1 << 16; // bytes
+
+    Program(uint64_t seed, Flavour flavour);
+    ~Program();
+
+    // Writes new random code at an address, as a device could, except over handlers.
+    void renew(uint32_t address);
+
+    std::vector<uint32_t> words; // kSize bytes
     uint32_t boot_address;
     uint32_t refused_region; // the upper four bits of addresses that fail; 16: none
-    Flavour flavour;
-    unsigned cycles; // how long it runs at most
-};
 
-Program make_program(uint64_t seed, Flavour flavour);
+private:
+    class Generator;
+    std::unique_ptr<Generator> generator_;
+};
 
 } // namespace lockstep

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bus.h"
-#include "rng.h"
+#include "program.h"
 #include <deque>
 #include <vector>
 
@@ -15,16 +15,13 @@ using earlgrey::PortOut;
 
 class RandomBus {
 public:
-    static constexpr uint32_t kSize = 1 << 16;
-
-    // Every access to addresses with these upper four bits fails (16: none).
-    RandomBus(uint64_t seed, std::vector<uint32_t> words, uint32_t refused_region)
-        : rng_(seed), words_(std::move(words)), refused_region_(refused_region) {
-        change_habits();
-    }
+    RandomBus(uint64_t seed, Program &program) : rng_(seed), program_(program) { change_habits(); }
 
     PortIn in[earlgrey::kHosts];
     bool timer = false, external = false;
+
+    // Raises both lines for a while.
+    void wake() { timer_left_ = external_left_ = 8; }
 
     // Takes the requests of a cycle and sets the inputs of the next.
     void step(const PortOut out[earlgrey::kHosts]) {
@@ -61,9 +58,9 @@ private:
     };
 
     void accept(Port &port, const earlgrey::Request &request) {
-        uint32_t &word = words_[request.addr % kSize / 4];
+        uint32_t &word = program_.words[request.addr % Program::kSize / 4];
         earlgrey::Answer answer;
-        answer.err = request.addr >> 28 == refused_region_ || rng_.below(4096) < port.errors;
+        answer.err = request.addr >> 28 == program_.refused_region || rng_.below(4096) < port.errors;
         answer.data = request.we || answer.err ? rng_.next() : word;
         if (request.we && !answer.err)
             for (unsigned lane = 0; lane < 4; ++lane)
@@ -80,14 +77,14 @@ private:
     void change_habits() {
         habits_end_ = now_ + 100 + rng_.below(2000);
         for (Port &port : ports_) {
-            port.grants = rng_.pick({256u, 256u, 256u, 230u, 128u, 24u});
-            port.delay = rng_.pick({0u, 0u, 1u, 2u, 4u, 20u});
-            port.errors = rng_.pick({0u, 0u, 0u, 4u, 40u});
+            port.grants = rng_.pick({256u, 256u, 256u, 230u, 128u, 60u});
+            port.delay = rng_.pick({0u, 0u, 0u, 1u, 2u, 6u, 20u});
+            port.errors = rng_.pick({0u, 0u, 0u, 0u, 4u, 40u});
         }
         for (unsigned line = 0; line < 2; ++line) {
             // 2,000: rare; 20: nearly every phase of every instruction.
             line_rarity_[line] = rng_.pick({0u, 2000u, 400u, 100u, 20u});
-            line_length_[line] = rng_.pick({1u, 4u, 20u, 200u});
+            line_length_[line] = rng_.pick({1u, 4u, 20u, 60u});
         }
     }
 
@@ -103,10 +100,9 @@ private:
     }
 
     Rng rng_;
-    std::vector<uint32_t> words_;
+    Program &program_;
     Port ports_[earlgrey::kHosts];
     uint64_t now_ = 0, habits_end_ = 0;
-    uint32_t refused_region_;
     unsigned line_rarity_[2] = {}, line_length_[2] = {}, timer_left_ = 0, external_left_ = 0;
 };
 

@@ -49,6 +49,9 @@ void Statistics::cycle(const RtlProbe &rtl, bool timer, bool external) {
     const bool user = rtl.privilege() == 0;
     if (now.leaves_o) {
         ++retired_;
+        auto place = seen_[now.decode_pc_o % Program::kSize / 2];
+        places_ += !place;
+        place = true;
         count(user ? kUserInsn : kMachineInsn, true);
         const int index = pattern_of(now.insn_o);
         if (index >= 0)
@@ -60,7 +63,6 @@ void Statistics::cycle(const RtlProbe &rtl, bool timer, bool external) {
             ++insns_[index];
     }
     if (now.trap_o) {
-        ++traps_;
         ++causes_[now.cause_o];
         count(kIrqInUser, user && now.cause_o >> 31);
         count(kTimer, now.cause_o == 0x80000007);
@@ -101,8 +103,9 @@ void Statistics::cycle(const RtlProbe &rtl, bool timer, bool external) {
 }
 
 void Statistics::print(std::FILE *file) const {
-    std::fprintf(file, "%llu programs, %.3f M cycles, %.3f M instructions\n",
-                 static_cast<unsigned long long>(programs_), cycles_ / 1e6, retired_ / 1e6);
+    std::fprintf(file, "%llu programs, %.3f M cycles, %.3f M instructions, %.3f M places\n",
+                 static_cast<unsigned long long>(programs_), cycles_ / 1e6, retired_ / 1e6,
+                 places_ / 1e6);
     for (unsigned i = 0; i < kEvents; ++i)
         std::fprintf(file, "  %-48s %llu\n", kNames[i],
                      static_cast<unsigned long long>(events_[i]));
@@ -122,7 +125,7 @@ bool Statistics::complete(std::FILE *file) const {
         all = false;
     };
     for (unsigned i = 0; i < kEvents; ++i)
-        if (!events_[i])
+        if (!events_[i] && !(earlgrey::machine::kFlat && of_cache(i))) // flat has no cache
             never(kNames[i]);
     for (const auto &[cause, times] : causes_)
         if (!times)

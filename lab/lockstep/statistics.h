@@ -3,6 +3,7 @@
 #pragma once
 
 #include "instructions.h"
+#include "program.h"
 #include "rtl_probe.h"
 #include <array>
 #include <cstdio>
@@ -15,12 +16,21 @@ class Statistics {
 public:
     Statistics();
     void cycle(const RtlProbe &rtl, bool timer, bool external);
-    void end_program() { ++programs_; }
+    void begin_program() {
+        ++programs_;
+        seen_.assign(Program::kSize / 2, false);
+    }
+    // Code at the address has changed.
+    void renewed(uint32_t address) {
+        for (unsigned i = 0; i < 48; ++i)
+            seen_[(address / 2 + i) % seen_.size()] = false;
+    }
     void print(std::FILE *file) const;
     // Prints what never happened. Returns false if there is any.
     bool complete(std::FILE *file) const;
     uint64_t retired() const { return retired_; }
-    uint64_t traps() const { return traps_; }
+    // Places of code in memory that were reached, summed over all programs.
+    uint64_t places() const { return places_; }
 
 private:
     enum Event : uint8_t {
@@ -41,13 +51,17 @@ private:
         "RLB on", "fetch fault", "misaligned access", "cycle with minstret inhibited",
         "request for a key"};
 
+    static bool of_cache(unsigned event) {
+        return (event >= kHit && event <= kEccError) || event == kKeyRequest;
+    }
     void count(Event event, bool happened) { events_[event] += happened; }
     int region_of(const RtlProbe &rtl, uint32_t address) const;
 
-    uint64_t programs_ = 0, cycles_ = 0, retired_ = 0, traps_ = 0;
+    uint64_t programs_ = 0, cycles_ = 0, retired_ = 0, places_ = 0;
     std::array<uint64_t, kEvents> events_{};
     std::map<uint32_t, uint64_t> causes_;
     std::vector<uint64_t> insns_;
+    std::vector<bool> seen_; // in this program
     bool was_asleep_ = false, was_key_ = false;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed` without a build of simple_system: the image, and how speeds are read and shown."""
+"""`make simspeed` without builds of simple_system: the image, and how speeds are read and shown."""
 
 import importlib.util
 import subprocess

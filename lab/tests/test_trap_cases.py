@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from products import make
 
 from tockmark.base import paths
 from tockmark.profile.sample import Step, parse
@@ -18,7 +17,7 @@ from tockmark.target.rv32 import ECALL, MRET
 from tockmark_lab import trap_cases
 from tockmark_lab import validation_parts as programs
 
-RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
+SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 KERNELS = [program for program in programs.data_of("limit")["program"] if "kernel" in program]
 PATHS = [program for program in KERNELS if program.get("path")]
 READING, UPCALLS, IN_C = (
@@ -40,14 +39,8 @@ RESULTS = range(A0, A0 + 4)
 KEPT = (2, 3, 4, 8, 9, *range(18, 28))  # registers that a procedure keeps: sp, gp, tp, s0 to s11
 
 
-@pytest.fixture(scope="module", autouse=True)
-def simulator() -> None:
-    if not RETIRE.exists():
-        make("sim-retire")
-
-
 def steps(elf: Path) -> Iterator[Step]:
-    command = [str(RETIRE), "--elf", str(elf), "--boot", hex(programs.FLASH_START)]
+    command = [str(SIMULATOR), "--elf", str(elf), "--boot", hex(programs.FLASH_START)]
     command += ["--mailbox", hex(programs.MAILBOX), "--itrace", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():

@@ -129,7 +129,7 @@ class StretchWatch:
         lines = iter(lines)
         if next(lines, HEADING) != HEADING:
             raise TockmarkError(
-                "the simulator's trace has another format", paths.make_command("sim-retire")
+                "the simulator's trace has another format", paths.make_command("build")
             )
         last, stretch = 0, Stretch(0, START)
         for line in lines:

@@ -168,7 +168,9 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     then = result.provenance.board
     if then.uart_cycles_per_byte:
         core = then.core.name if then.core else None
-        board = board.configured({"uart-cycles": then.uart_cycles_per_byte, "core": core})
+        board = board.configured(
+            {"uart-cycles": then.uart_cycles_per_byte, "core": core, "engine": then.engine}
+        )
     now = board_provenance(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
         stored, current = getattr(then, name), getattr(now, name)

@@ -61,7 +61,7 @@ public:
         if (!options_.waves.empty() &&
             !waves_.open(system_.core(), options_.waves, options_.from, options_.to))
             return cannot_write(options_.waves);
-        const int code = loop();
+        const int code = run_loop();
         if (!retirements_.close())
             return cannot_write(options_.itrace);
         if (std::fflush(uart_) != 0 || uart_failed_) {
@@ -109,11 +109,19 @@ private:
         return settings;
     }
 
-    int loop() {
+    int run_loop() {
+#if defined(TRACES_INSTRUCTIONS) && !defined(ENGINE_RTL)
+        if (!options_.itrace.empty())
+            return loop([this] { system_.trace_core(retirements_); });
+#endif
+        return loop([this] { system_.step_core(); });
+    }
+
+    template <typename Step> int loop(Step &&step_core) {
         const Core &core = system_.core();
         plan();
         for (;;) {
-            system_.step_core();
+            step_core();
             waves_.cycle(now_);
             mark();
             system_.step_bus(now_);
@@ -219,7 +227,7 @@ private:
         const bool ended_well = code == kClosed || code == kMail;
         if (!ended_well)
             retirements_.explain(stderr, code == kLockup);
-        if (options_.touched || (Retirements::kBuilt && !ended_well))
+        if (options_.touched || (retirements_.any() && !ended_well))
             for (const auto &[name, times] : system_.touched())
                 std::fprintf(stderr, "earlgrey-sim: touched %s %llu times\n", name.c_str(),
                              static_cast<unsigned long long>(times));

@@ -41,7 +41,9 @@ PROGRAM = VerbProgram(
             "--kernel --base --head --row --limit --only --icache --lang --layouts"
             " --links --waits --limits --cycles --alarms --chain --loads --build --elf"
         ),
-        "Where to run": "--board --machine --core --images --port --baud --log --jobs --dask",
+        "Where to run": (
+            "--board --machine --core --engine --images --port --baud --log --jobs --dask"
+        ),
         "Output": (
             "--output --beside --all --json --markdown --profiles --show --against"
             " --functions --whole --callgrind --diff --perfetto --around --from --to"

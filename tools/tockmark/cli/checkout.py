@@ -34,6 +34,7 @@ from tockmark.judge import engine, report
 from tockmark.judge.bisect import BisectLimit, CommitSearch
 from tockmark.judge.engine import SAMPLES
 from tockmark.latency import run as latency
+from tockmark.result.provenance import Engine
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select, single_row, split_names
@@ -226,9 +227,10 @@ def parallel_options(
     jobs: int | None,
     fresh: bool,
     dask: str | None = None,
+    engine: Engine | None = None,
 ) -> RunOptions:
     """Return the options of a run. TockmarkError unless the board runs boots in parallel."""
-    profile = boards.load(board).configured({"dask": dask})
+    profile = boards.load(board).configured({"dask": dask, "engine": engine})
     require_ability(profile.target, Ability.PARALLEL, name, profile.name)
     return RunOptions(
         layouts=(),
@@ -319,7 +321,8 @@ def judge_verb(
             "--links",
             min=1,
             help="Build at most N links per side for rows in doubt (default:"
-            f" {engine.MAX_PAIRS} if links can be paired, else {engine.MAX_LINKS}).",
+            f" {engine.MAX_PAIRS} if links can be paired, {engine.PAIRS} of them for every row;"
+            f" else {engine.MAX_LINKS}).",
         ),
     ] = None,
     limits: options.Limits = None,
@@ -341,6 +344,7 @@ def judge_verb(
     samples: Annotated[int, Option(min=9, help="Take at most N samples per row.")] = engine.SAMPLES,
     jobs: run_options.Jobs = None,
     dask: run_options.Dask = None,
+    core_engine: run_options.EngineName = None,
     fresh: FreshBuilds = False,
     output: Annotated[
         Path | None,
@@ -360,7 +364,9 @@ def judge_verb(
     if output is not None:
         check_folder(output)
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = parallel_options("judge", board, abi, icaches, samples, jobs, fresh, dask)
+    settings = parallel_options(
+        "judge", board, abi, icaches, samples, jobs, fresh, dask, core_engine
+    )
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
     request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)

@@ -88,6 +88,8 @@ class RunPlace:
         ),
     ] = None
 
+    engine: run_options.EngineName = None
+
     def load_board(self, folder: ImageFolder | None, limits: Mapping[str, object]) -> BoardProfile:
         """Return the board, with the log as its target for --log.
 
@@ -95,7 +97,13 @@ class RunPlace:
         name = folder.manifest.board if folder else self.board or boards.DEFAULT
         board = boards.load(boards.simulated_board(self.machine) if self.machine else name)
         board = board.configured(
-            {**limits, "port": self.port, "baud": self.baud, "core": self.core}
+            {
+                **limits,
+                "port": self.port,
+                "baud": self.baud,
+                "core": self.core,
+                "engine": self.engine,
+            }
         )
         if self.captured is not None:
             if folder is None:

@@ -80,6 +80,7 @@ class ProfiledRun:
     kernel_name: run_options.KernelName = None
     kernel_manifest: run_options.KernelManifest = None
     board: run_options.BoardName = boards.DEFAULT
+    engine: run_options.EngineName = None
     icache: run_options.ICache = None
     abi: run_options.Abi = 2
     lang: run_options.OneLanguage = "c"
@@ -95,7 +96,8 @@ class ProfiledRun:
         row = single_row(catalogue, benchmark)
         if out is not None:
             check_folder(out)
-        board = boards.load(self.board).configured({"max-cycles": self.max_cycles})
+        settings = {"max-cycles": self.max_cycles, "engine": self.engine}
+        board = boards.load(self.board).configured(settings)
         cached = board.target.icache if self.icache is None else self.icache is options.Switch.ON
         apps = AppBuild.built(self.abi, run_options.single_language(self.lang))
         read = read_kernel(self.kernel or board.kernels[self.abi])
@@ -209,6 +211,7 @@ def latency_verb(
     kernel: run_options.KernelFile = None,
     claims: run_options.KernelClaims,
     board: run_options.BoardName = boards.DEFAULT,
+    engine: run_options.EngineName = None,
     icache: run_options.ICache = None,
     alarms: Annotated[
         int,
@@ -248,7 +251,7 @@ def latency_verb(
     if shown is not None:
         waits = latency_report.load(shown)
     else:
-        profiled = boards.load(board)
+        profiled = boards.load(board).configured({"engine": engine})
         elf = claims.read(kernel or profiled.kernels[2])
         cached = profiled.target.icache if icache is None else icache is options.Switch.ON
         names = loads.split(",") if loads is not None else None

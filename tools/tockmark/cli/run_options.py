@@ -17,6 +17,7 @@ from typer import Option
 
 from tockmark.base.errors import TockmarkError
 from tockmark.cli.options import Switch, languages, name_option
+from tockmark.result.provenance import Engine
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
 from tockmark.target import board as boards
@@ -86,6 +87,14 @@ Dask = Annotated[
         metavar="ADDRESS",
         help="Simulate on the workers of this Dask scheduler, such as tcp://HOST:8786 (default: on"
         " this machine).",
+    ),
+]
+EngineName = Annotated[
+    Engine | None,
+    Option(
+        "--engine",
+        help="What simulates the core: fast, our C++, or rtl, built with `make sim-rtl`; both give"
+        " the same cycles (default: fast if the machine has it).",
     ),
 ]
 Fresh = Annotated[

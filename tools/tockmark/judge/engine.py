@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Run both sides of a judgement, with as few simulations as the verdicts need.
 
-Every row is measured in one link per side. That decides the instructions, which do not depend on
-the layout. Rows in doubt (`RowVerdict.in_doubt`: the estimate is beyond a limit, but not the whole
-interval) are measured in two links per side, then in four, and so on up to a maximum. With paired
-links, rows that one pair alone shows as changed with the cache on are measured again as well.
+Every row is measured in one link per side, or in several if the links are paired: one pair can be
+wrong about a row, since the way of a set of the cache that is filled next may differ. Instructions
+do not depend on the layout. Rows in doubt (`RowVerdict.in_doubt`: the estimate is beyond a limit,
+but not the whole interval) are measured in twice as many links, and so on up to a maximum.
 
 A failed build or a panic ends the judgement. A damaged log makes rows missing, and a row that only
 the base has is a regression. Boots are cached by simulator, image and options, so a repeated
@@ -24,7 +24,7 @@ from tockmark.base.paths import shown
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import DEFAULT_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, committed_spread, paired_spread
-from tockmark.compare.verdict import MOVED, Judgement, RowVerdict, judge_comparison
+from tockmark.compare.verdict import Judgement, RowVerdict, judge_comparison
 from tockmark.latency.chain import check_points
 from tockmark.latency.report import StoredLatency, format_file, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
@@ -42,7 +42,8 @@ from tockmark.trees.builds import Links
 
 SAMPLES = 9  # per row: as in the results that the known spread is from
 MAX_LINKS = 4  # per side, by default
-MAX_PAIRS = 8  # of links, by default
+PAIRS = 8  # of links, for every row: about a minute on two cores
+MAX_PAIRS = 16  # of links, by default, for rows in doubt
 # The rows that touch the kernel, plus two app-only rows to measure noise.
 DEFAULT = "kernel,loop.empty,loop.taken"
 
@@ -92,9 +93,9 @@ def measure_and_judge(
     kernel). `paired`: the sides have paired links. Raise TockmarkError if a side cannot be
     measured, or both share no row that runs kernel code."""
     names = base.name, head.name
-    results_by_side = [side.measured(0, 1, wanted) for side in (base, head)]
+    count = min(PAIRS, max_links) if paired else 1
+    results_by_side = [side.measured(0, count, wanted) for side in (base, head)]
     counts_in_doubt: list[int] = []
-    count = 1
     while True:
         old, new = (merge_layouts(results) for results in results_by_side)
         row_spread = spread or committed_spread(old)
@@ -110,7 +111,6 @@ def measure_and_judge(
             )
         judgement = judge_comparison(comparison, limits)
         doubtful = [row for row in judgement.rows if row.in_doubt]
-        doubtful += _changed_by_one_pair(comparison, judgement) if paired else ()
         if not doubtful or count >= max_links:
             break
         count = min(2 * count, max_links)
@@ -127,17 +127,6 @@ def measure_and_judge(
             results + added for results, added in zip(results_by_side, more, strict=True)
         ]
     return JudgeRun(names, comparison, judgement, tuple(counts_in_doubt), paired)
-
-
-def _changed_by_one_pair(comparison: Comparison, judgement: Judgement) -> list[RowVerdict]:
-    """Return the rows that one pair alone shows as changed with the cache on. There, the way of a
-    set that is filled next sometimes has a larger effect than usual."""
-    with_one_pair = {pair.row.key for pair in comparison.judged if pair.cycles.links == 1}
-    return [
-        row
-        for row in judgement.rows_with(*MOVED)
-        if row.row.icache is not False and row.row.key in with_one_pair
-    ]
 
 
 @dataclass

@@ -144,8 +144,8 @@ def stack_depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
     """Return the maximum stack depth of a kernel and its apps, by the lowest stack pointer in the
     instruction trace of some boots. RISC-V programs store nothing below the stack pointer.
 
-    Symbols give the stack of the kernel and of each app. TockmarkError if the simulator with the
-    retirement port is not built."""
+    Symbols give the stack of the kernel and of each app. TockmarkError if no simulator that traces
+    instructions is built."""
     _, tracing = simulators(options.board)
     symbols = read_elf(options.kernel.path).addresses
     ends = [(symbols.get(low), symbols.get(high)) for low, high in KERNELS]

@@ -23,7 +23,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import RowVerdict, Verdict
 from tockmark.latency.chain import ALARM, UART, WaitSpread
-from tockmark.result.provenance import Kernel
+from tockmark.result.provenance import Kernel, same_simulator
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 
@@ -215,12 +215,14 @@ class WaitName(RowName):
 def wait_verdicts(base: StoredLatency, new: StoredLatency) -> list[RowVerdict]:
     """Return the verdicts on the waits under each load. Raise TockmarkError if the files differ in
     machine, stages, loads or alarms."""
+    before, after = (waits.simulator.get("simulator_sha256") for waits in (base, new))
+    same = base.simulator == new.simulator or same_simulator(before, after)
     for subject, base_value, new_value in (
         ("stages", base.family, new.family),
         ("chains", base.chain, new.chain),
         ("boards", base.board, new.board),
         ("cache settings", base.icache, new.icache),
-        ("simulators", base.simulator, new.simulator),
+        ("simulators", same, True),
         ("loads", _names(base), _names(new)),
         ("numbers of alarms", _counts(base, new), _counts(new, base)),
     ):

@@ -2,8 +2,8 @@
 """Run an app that waits (apps/latency) under each load, and find the stages of its alarms or of its
 sent lines.
 
-Each load has boots in which marks time all alarms. Then the start of the first boot runs again, on
-the simulator with the retirement port, to find the longest stretches in which something waits:
+Each load has boots in which marks time all alarms. Then the start of the first boot runs again,
+with a trace of every instruction, to find the longest stretches in which something waits:
 interrupts are off, the kernel does not check for pending interrupts, a deferred call waits, or one
 process keeps the core. A sleep (`wfi`) ends a stretch, since any interrupt ends the sleep, even
 with interrupts off. The worst alarm is also traced, from its due time to its upcall. The cycles of
@@ -89,7 +89,7 @@ LINE = 8  # bytes: apps/latency/writer.c
 # Cycles per byte at 460,800 baud. With fewer, the driver might be late with the next byte.
 PACE = 521
 SILENCE = 5_000_000  # cycles without a byte, after which no line is expected
-ALARMS = 100  # per load: with all loads some 25 million cycles on the baseline
+ALARMS = 1000  # per load: with all loads some 250 million cycles on the baseline
 MOST_ALARMS = 10_000
 NAME = 10  # letters of a load's name in a boot's name
 A_BOOT = 200  # alarms per boot; the simulator could not print the marks of more

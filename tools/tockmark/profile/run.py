@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Run the app of one benchmark twice: on the plain simulator, and on the simulator with the core's
-retirement port, which traces every instruction. Both must print the same log, byte for byte, so the
-profile is of what is measured. The profile covers one steady sample.
+"""Run the app of one benchmark twice: as it is measured, and with a trace of every instruction.
+Both runs must print the same log, byte for byte, so the profile is of what is measured. The profile
+covers one steady sample.
 """
 
 import bisect
@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-
-import msgspec
 
 from tockmark.base import paths
 from tockmark.base.errors import INCOMPLETE, TockmarkError, file_name
@@ -51,7 +49,6 @@ from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 from tockmark.wire.rows import StoredRow, series_samples
 
-VARIANT = "retire"
 SAMPLES = 32  # at most per row; the median is among them even if samples repeat late
 LINES = "profiling"  # the cargo profile with the same code and line tables
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by 2 between two reads
@@ -130,8 +127,7 @@ class Traced:
 def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredProfile, str]:
     """Profile a benchmark and write the files; return the profile and the text for the user.
 
-    Raise TockmarkError if the kernel does not measure the benchmark, or the simulator with the
-    retirement port is not built."""
+    Raise TockmarkError if the kernel does not measure the benchmark, or no simulator is built."""
     run = trace_row(options, catalogue)
     sample = run.sample
     kernel = load_kernel_program(options.kernel, options.by_symbol)
@@ -162,7 +158,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             f"kernel  {file.hashed_title(stored.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
             f"check   the figures below add up to the app's {sample.cycles} cycles{instructions};",
-            "        the run without the retirement port printed the same log, byte for byte",
+            "        the run without a trace printed the same log, byte for byte",
             "",
             report.tables(stored),
         ]
@@ -196,18 +192,11 @@ def default_out(
 
 
 def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
-    """Return the plain simulator and the one with the retirement port. Raise TockmarkError if the
+    """Return the plain simulator and the one that traces instructions. Raise TockmarkError if the
     board has none, or it is not built."""
     require_ability(board.target, Ability.RETIREMENT, "profile", board.name)
     assert isinstance(board.target, sim.SimTarget)  # the only one with this ability
-    plain = board.target.binary
-    binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
-    if not binary.exists():
-        raise TockmarkError(
-            f"the simulator {paths.shown(binary)} is not built",
-            paths.make_command(f"profile MACHINE={board.machine}"),
-        )
-    return board.target, msgspec.structs.replace(board.target, binary=binary)
+    return board.target, board.target.tracing()
 
 
 def load_kernel_program(kernel: KernelElf, by_symbol: bool = False) -> Program:
@@ -231,8 +220,7 @@ def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None 
     """Run a benchmark's app and find a steady sample of the row; write the whole trace to `trace`,
     compressed, if it is given.
 
-    Raise TockmarkError if the kernel does not measure the row, or the simulator with the retirement
-    port is not built."""
+    Raise TockmarkError if the kernel does not measure the row, or a simulator is not built."""
     targets = simulators(options.board)
     by = catalogue.benchmarks[options.id].by
     if by == "mark":
@@ -331,7 +319,7 @@ def run_both(
             tracing.stop()
         traced = uart.read_text(encoding="latin-1")
     if traced != log:
-        raise TockmarkError("the run with the retirement port printed another log", "report this")
+        raise TockmarkError("the run with a trace printed another log", "report this")
     return log
 
 

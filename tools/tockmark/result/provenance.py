@@ -90,6 +90,7 @@ class Kernel(Part, frozen=True):
         return "the baseline: our own kernel, not Tock" if self.is_baseline else None
 
 
+Engine = Literal["fast", "rtl"]  # what simulates the core: C++, or its RTL
 BitManip = Literal["none", "balanced", "otearlgrey", "full"]
 
 
@@ -121,7 +122,8 @@ class Board(Part, frozen=True):
     timing: Timing = "unchecked"
     simulator_sha256: Sha256 | None = None  # of its binary; None: not a simulator
     uart_cycles_per_byte: Positive | None = None
-    verilator: str | None = None  # the versions that the simulator was built from
+    engine: Engine | None = None  # None: not a simulator, or RTL in older results
+    verilator: str | None = None  # the versions that a simulator of RTL was built from
     ibex: str | None = None
     opentitan: str | None = None
     core: Core | None = None  # None: the machine's own
@@ -131,6 +133,11 @@ class Board(Part, frozen=True):
         """The machine, with the name of a replaced core."""
         core = f", core {self.core.title}" if self.core else ""
         return f"{self.machine}{core}" if self.machine else None
+
+    @property
+    def simulated_by(self) -> Engine | None:
+        """The engine that simulated the core; None: not a simulator that counts cycles."""
+        return (self.engine or "rtl") if self.simulator_sha256 and self.counts_cycles else None
 
     @property
     def counts_cycles(self) -> bool:

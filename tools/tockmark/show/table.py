@@ -644,7 +644,7 @@ def header(result: Result) -> list[str]:
         *text.wrap(f"apps    {', '.join(provenance.app_values('cc')) or 'unknown'}", " " * 8),
         f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
         f"        {format_layouts(result)}",
-        f"timing  {board.validity}",
+        f"timing  {board.validity}{f', engine {board.simulated_by}' if board.simulated_by else ''}",
         *(
             line
             for note in overhead_notes(result)

@@ -134,7 +134,10 @@ def provenance(result: Result) -> dict[str, str]:
         "Clock": board.clock,
         "Timing": board.validity,
         "Simulator": or_unknown(board.simulator_sha256, "sha256 "),
-        "Made from": f"Verilator {or_unknown(board.verilator)}, Ibex {or_unknown(board.ibex)}",
+        "Engine": or_unknown(board.simulated_by),
+        "Made from": "our model of Ibex in C++"
+        if board.engine == "fast"
+        else f"Verilator {or_unknown(board.verilator)}, Ibex {or_unknown(board.ibex)}",
         "UART": or_unknown(board.uart_cycles_per_byte or None, behind=" cycles per byte"),
         "Layouts": table.format_layouts(result),
         "Boots": str(len(about.boots) or UNKNOWN),

@@ -104,9 +104,10 @@ def kernel_provenance(kernel: KernelElf, board: boards.BoardProfile | None) -> K
 
 
 def simulator_provenance(board: boards.BoardProfile) -> dict[str, str]:
-    """Return the versions of a simulator, for files of instruction counts."""
+    """Return the engine and versions of a simulator, for files of instruction counts."""
     machine = board.target.provenance(board.clock_hz)
-    return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
+    names = ("simulator_sha256", "engine", "ibex", "verilator")
+    return {name: str(value) for name in names if (value := machine.get(name)) is not None}
 
 
 def board_provenance(board: boards.BoardProfile) -> Board:

@@ -21,7 +21,7 @@ from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
 from tockmark.base.processes import LONGEST_LINE, Bounds, Child
-from tockmark.result.provenance import Core
+from tockmark.result.provenance import Core, Engine
 from tockmark.suite.catalogue import ICACHE
 from tockmark.target import dask, sources
 from tockmark.target.dask import RemoteBoot
@@ -42,6 +42,9 @@ _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean 
 ROM_BASE = 0x8000  # on all machines
 FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES_MACHINE = "cw310"  # the machine whose core can be replaced; also its simulator's folder
+FAST_MACHINES = ("cw310", "flat")  # machines, and folders, whose simulator is in C++
+RTL = "-rtl"  # suffix of the folders with the RTL of these machines
+TRACING = "-retire"  # suffix of folders with RTL that traces every retired instruction
 OWN_LINE = (
     "\x1e"  # with --mark: precedes lines of the simulator itself; doubled, a line of the UART
 )
@@ -162,6 +165,26 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return read_core(self.binary)
 
     @property
+    def engine(self) -> Engine:
+        """What simulates the core."""
+        return "fast" if read_versions(self.binary).get("engine") == "fast" else "rtl"
+
+    def tracing(self) -> Self:
+        """Return the target with a simulator that traces every retired instruction: that in C++
+        can, RTL needs another build. TockmarkError if it is not built."""
+        name = self.binary.parent.name
+        if name in FAST_MACHINES:
+            self.check_ready()
+            return self
+        binary = self.binary.parent.with_name(name + TRACING) / self.binary.name
+        if not binary.exists():
+            raise TockmarkError(
+                f"the simulator {shown(binary)} is not built",
+                paths.make_command(f"sim-retire MACHINE={name.removesuffix(RTL)}"),
+            )
+        return msgspec.structs.replace(self, binary=binary)
+
+    @property
     def can(self) -> frozenset[Ability]:
         cached = self.core is None or self.core.icache
         return frozenset(Ability) - (frozenset() if cached else {Ability.ICACHE})
@@ -183,10 +206,11 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def configured(self, options: Mapping[str, object]) -> Self:
         fields = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
         fields |= {"silence": "silence_cycles", "dask": "dask"}
-        own = {name: value for name, value in options.items() if name != "core"}
+        own = {name: value for name, value in options.items() if name not in ("core", "engine")}
         target = msgspec.structs.replace(self, **target_fields(own, fields, "sim"))
-        core = options.get("core")
-        return target if core is None else target._with_core(str(core))
+        core, engine = options.get("core"), options.get("engine")
+        target = target if core is None else target._with_core(str(core))
+        return target if engine is None else target._with_engine(str(engine))
 
     def _with_core(self, name: str) -> Self:
         """Return the target with another core: a configuration of Ibex, or the user's folder."""
@@ -206,6 +230,23 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         icache = self.icache and core.icache
         return msgspec.structs.replace(self, binary=binary, icache=icache)
+
+    def _with_engine(self, engine: str) -> Self:
+        """Return the target with another engine. TockmarkError if it has none, or the simulator is
+        not built."""
+        folder = self.binary.parent
+        if folder.name in FAST_MACHINES and engine == "rtl":
+            binary = folder.with_name(folder.name + RTL) / self.binary.name
+            target = msgspec.structs.replace(self, binary=binary)
+            target.check_ready()
+            return target
+        if folder.name not in FAST_MACHINES and engine == "fast":
+            raise TockmarkError(
+                f"--engine fast has only the cores of {' and '.join(FAST_MACHINES)}, not"
+                f" {folder.name}",
+                "omit --engine",
+            )
+        return self
 
     def key(self, start: Start) -> str:
         digest = hashlib.sha256()
@@ -239,6 +280,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         versions = read_versions(self.binary)
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
+            "engine": self.engine,
             "verilator": versions.get("verilator"),
             "ibex": versions.get("ibex"),
             "opentitan": versions.get("opentitan"),
@@ -265,8 +307,11 @@ def _start_on_worker(target: SimTarget, start: Start, simulator: Path, folder: P
 
 def make_target(binary: Path) -> str:
     """Return the make target that builds a simulator, by the name of its folder."""
-    machine = binary.parent.name
-    return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
+    name = binary.parent.name
+    if name.removesuffix(RTL) in FAST_MACHINES and name.endswith(RTL):
+        machine = name.removesuffix(RTL)
+        return "sim-rtl" if machine == CORES_MACHINE else f"sim-rtl MACHINE={machine}"
+    return {"cw310": "build", "chip": "chip"}.get(name, f"sim-{name}")
 
 
 def read_core(binary: Path) -> Core | None:
@@ -288,8 +333,9 @@ def read_core(binary: Path) -> Core | None:
 
 
 def read_versions(binary: Path) -> dict[str, str]:
-    """Return the versions of the packages that a simulator was built from: `verilator`, and `ibex`
-    or `opentitan`. Its Makefile writes them next to it; empty if the file is missing."""
+    """Return the `engine` of a simulator, and the versions of the packages that RTL was built from:
+    `verilator`, and `ibex` or `opentitan`. Its Makefile writes them next to it; empty if the file
+    is missing."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])

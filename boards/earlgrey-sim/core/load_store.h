@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The load-store unit (ibex_load_store_unit.sv): one or, for a misaligned access, two requests, and
+// the answer's value. A refused access makes no request; its error comes one cycle later.
+#pragma once
+
+#include "pmp.h"
+#include "types.h"
+#include <bit>
+
+namespace earlgrey::ibex {
+
+class LoadStore {
+public:
+    struct Command {
+        uint32_t address, data, size; // size: log2 of the bytes
+        bool write, sign_extends;
+    };
+    struct Reply {
+        bool arrived = false, error = false;
+    };
+
+    bool busy() const { return state_ != kIdle; }
+    uint32_t last_address() const { return last_address_; }
+
+    // Takes the reply to the load or store in write-back.
+    Reply reply(const PortIn &in) {
+        if (state_ != kIdle || !(in.rvalid | refused_))
+            return {};
+        const bool error = refused_ || failed_ || in.answer.err;
+        refused_ = false;
+        return {true, error};
+    }
+
+    // The value of a load whose reply has arrived.
+    uint32_t value(uint32_t data) const {
+        const uint64_t both = uint64_t{data} << 32 | first_data_;
+        const uint32_t shift = offset_ * 8;
+        const bool split = size_ == 2 ? offset_ != 0 : size_ == 1 && offset_ == 3;
+        const uint32_t word =
+            split ? static_cast<uint32_t>(both >> shift) : data >> shift;
+        if (size_ == 2)
+            return word;
+        if (size_ == 1)
+            return sign_extends_ ? static_cast<uint32_t>(static_cast<int16_t>(word)) : word & 0xffff;
+        return sign_extends_ ? static_cast<uint32_t>(static_cast<int8_t>(word)) : word & 0xff;
+    }
+
+    // A cycle with one that may make its request. Sets `out`; `granted(out)` tells whether the bus takes
+    // the request. Returns whether all its requests are done.
+    template <typename Granted>
+    bool step(const Command &command, const PortIn &in, Pmp &pmp, Privilege privilege, PortOut &out,
+              Granted &&granted) {
+        const bool second = state_ == kSecond || state_ == kSecondGranted || (state_ == kWaits && split_);
+        const uint32_t address = second ? last_address_ + 4 : command.address;
+        const uint32_t offset = address & 3;
+        const bool refuses = pmp.refuses(address & ~3u, command.write ? Access::kWrite : Access::kRead,
+                                         privilege);
+        const bool was_refused = refused_;
+        bool grant = false;
+        if (state_ != kSecondGranted && !refuses) {
+            const uint32_t lanes = (0xfu >> (4 - (1 << command.size))) << offset;
+            out.req = true;
+            out.request = {address & ~3u, std::rotl(command.data, static_cast<int>(8 * offset)),
+                           static_cast<uint8_t>(split_ ? lanes >> 4 : lanes & 15), command.write, kData};
+            grant = granted(out);
+        }
+        switch (state_) {
+        case kIdle: {
+            const bool splits = offset + (1u << command.size) > 4;
+            refused_ = refuses;
+            failed_ = false;
+            if (grant) {
+                accept(command, offset);
+                remember(address);
+                split_ = splits;
+                state_ = splits ? kSecond : kIdle;
+            } else {
+                state_ = splits ? kFirstWaits : kWaits;
+            }
+            break;
+        }
+        case kFirstWaits:
+            if (grant || was_refused) {
+                accept(command, offset);
+                remember(address);
+                split_ = true;
+                state_ = kSecond;
+            }
+            break;
+        case kSecond:
+            if (in.rvalid || was_refused) {
+                const bool error = was_refused || in.answer.err;
+                first_data_ = write_ ? first_data_ : in.answer.data & ~0xffu;
+                refused_ = refuses;
+                failed_ = error;
+                state_ = grant ? kIdle : kWaits;
+                if (grant && !error)
+                    remember(address & ~3u);
+                split_ = !grant;
+            } else if (grant) {
+                state_ = kSecondGranted;
+                split_ = false;
+            }
+            break;
+        case kWaits:
+            if (grant || was_refused) {
+                accept(command, offset);
+                if (!failed_)
+                    remember(split_ ? address & ~3u : address);
+                state_ = kIdle;
+                split_ = false;
+            }
+            break;
+        case kSecondGranted:
+            if (in.rvalid) {
+                refused_ = refuses;
+                failed_ = in.answer.err;
+                if (!failed_)
+                    remember(address & ~3u);
+                first_data_ = write_ ? first_data_ : in.answer.data & ~0xffu;
+                state_ = kIdle;
+            }
+            break;
+        }
+        return state_ == kIdle;
+    }
+
+private:
+    // Names in the RTL: IDLE, WAIT_GNT, WAIT_GNT_MIS, WAIT_RVALID_MIS, WAIT_RVALID_MIS_GNTS_DONE.
+    enum State : uint32_t { kIdle, kWaits, kFirstWaits, kSecond, kSecondGranted };
+
+    void accept(const Command &command, uint32_t offset) {
+        offset_ = offset;
+        size_ = command.size;
+        sign_extends_ = command.sign_extends;
+        write_ = command.write;
+    }
+    void remember(uint32_t address) { last_address_ = address; }
+
+    State state_ = kIdle;
+    bool split_ = false;   // handle_misaligned_q: the second request is next
+    bool refused_ = false; // pmp_err_q
+    bool failed_ = false;  // lsu_err_q: the first request's error
+    bool sign_extends_ = false, write_ = false;
+    uint32_t offset_ = 0, size_ = 0;
+    uint32_t first_data_ = 0;   // of a misaligned load
+    uint32_t last_address_ = 0; // of the last access, for mtval
+};
+
+} // namespace earlgrey::ibex

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The fetch of an Ibex without an instruction cache: two requests in flight and a queue of three words
+// (ibex_prefetch_buffer.sv, ibex_fetch_fifo.sv).
+#pragma once
+
+#include "fetch.h"
+#include "types.h"
+#include <array>
+
+namespace earlgrey::ibex {
+
+class PrefetchBuffer {
+public:
+    uint32_t address() const { return address_; }
+    bool busy() const { return in_flight_[0] || waits_; }
+    bool key_valid() const { return false; }
+    bool asks_for_key() const { return false; }
+    uint32_t fills() const { return 0; }
+
+    template <typename Granted>
+    Fetched step(const PortIn &in, const FetchControl &control, bool, PortOut &out,
+                 Granted &&granted) {
+        const bool arrives = in.rvalid && !discards_[0];
+        const Fetched fetched = offer(arrives, in.answer);
+
+        const bool queue_full =
+            (count_ > 1 || in_flight_[1]) && (count_ > 2 || in_flight_[0]);
+        const bool asks =
+            control.fetches && (!queue_full || control.redirects) && !in_flight_[1];
+        const bool asks_first_time = asks && !waits_;
+        bool grant = false;
+        const bool discards = waits_ && (control.redirects || discards_waiting_);
+        if (asks || waits_) {
+            const uint32_t next = control.redirects ? control.target : next_address_;
+            const uint32_t address = waits_ ? waiting_address_ : next;
+            out.req = true;
+            out.request = {address & ~3u, 0, 0xf, false, kInstr};
+            grant = granted(out);
+            if (asks_first_time && !grant)
+                waiting_address_ = address;
+        }
+        if (control.redirects || asks_first_time)
+            next_address_ = (control.redirects ? control.target : next_address_ & ~3u) +
+                            (asks_first_time ? 4 : 0);
+
+        // The queue takes the answer and gives up a word.
+        if (arrives && count_ < kDepth)
+            queue_[count_++] = {in.answer.data, in.answer.err};
+        if (control.ready && fetched.valid) {
+            if (uses_word_) {
+                queue_[0] = queue_[1];
+                queue_[1] = queue_[2];
+                --count_;
+            }
+            address_ += steps_two_ ? 2 : 4;
+        }
+        if (control.redirects) {
+            count_ = 0;
+            address_ = control.target;
+        }
+
+        // Requests in flight, oldest first.
+        std::array<bool, 2> flying = {grant || in_flight_[0],
+                                      (grant && in_flight_[0]) || in_flight_[1]};
+        std::array<bool, 2> discarded = {
+            (grant && discards) || (control.redirects && in_flight_[0]) || discards_[0],
+            (grant && discards && in_flight_[0]) || (control.redirects && in_flight_[1]) ||
+                discards_[1]};
+        if (in.rvalid) {
+            flying = {flying[1], false};
+            discarded = {discarded[1], false};
+        }
+        waits_ = (asks || waits_) && !grant;
+        discards_waiting_ = discards;
+        in_flight_ = flying;
+        discards_ = discarded;
+        return fetched;
+    }
+
+private:
+    static constexpr unsigned kDepth = 3;
+    struct Word {
+        uint32_t data = 0;
+        bool error = false;
+    };
+
+    // Makes an instruction from the first two words of the queue and the word that arrives.
+    Fetched offer(bool arrives, const Answer &answer) {
+        const Word arriving{answer.data, answer.err};
+        const Word first = count_ > 0 ? queue_[0] : arriving;
+        const Word second = count_ > 1 ? queue_[1] : arriving;
+        const bool has_first = count_ > 0 || arrives;
+        const bool has_second = count_ > 1 || (count_ > 0 && arrives);
+        const bool low_compressed = (first.data & 3) != 3 && !first.error;
+        const bool high_compressed = (first.data >> 16 & 3) != 3 && !first.error;
+        Fetched fetched;
+        if (address_ & 2) {
+            fetched.text = first.data >> 16 | second.data << 16;
+            fetched.valid = high_compressed ? has_first : has_second;
+            fetched.error = first.error || (second.error && !high_compressed);
+            fetched.error_in_second = count_ > 0 && second.error && !first.error;
+            steps_two_ = high_compressed;
+            uses_word_ = true;
+        } else {
+            fetched.text = first.data;
+            fetched.valid = has_first;
+            fetched.error = first.error;
+            steps_two_ = low_compressed;
+            uses_word_ = !low_compressed;
+        }
+        return fetched;
+    }
+
+    uint32_t address_ = 0;      // of the instruction that is offered next
+    uint32_t next_address_ = 0; // of the next request
+    uint32_t waiting_address_ = 0;
+    bool waits_ = false;            // a request waits for its grant
+    bool discards_waiting_ = false; // its answer will be discarded
+    std::array<bool, 2> in_flight_{}, discards_{};
+    std::array<Word, kDepth> queue_{};
+    unsigned count_ = 0;
+    bool uses_word_ = false, steps_two_ = false; // if the offer is taken
+};
+
+} // namespace earlgrey::ibex
