@@ -18,6 +18,7 @@ template <Config config> class Core {
 public:
     // Leaves reset as the RTL does in rtl_core.h: two cycles without a grant.
     explicit Core(uint32_t boot_address) : boot_address_(boot_address) {
+        out_[kInstr].request = {0, 0, 0xf, false, kInstr};
         PortIn nothing[kHosts];
         nothing[kInstr].gnt = nothing[kData].gnt = false;
         cycle(nothing, false, false);

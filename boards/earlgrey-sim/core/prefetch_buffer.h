@@ -34,7 +34,7 @@ public:
             const uint32_t next = control.redirects ? control.target : next_address_;
             const uint32_t address = waits_ ? waiting_address_ : next;
             out.req = true;
-            out.request = {address & ~3u, 0, 0xf, false, kInstr};
+            out.request.addr = address & ~3u;
             grant = granted(out);
             if (asks_first_time && !grant)
                 waiting_address_ = address;
