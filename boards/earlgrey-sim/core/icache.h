@@ -9,6 +9,7 @@
 #pragma once
 
 #include "fetch_output.h"
+#include "machine.h"
 #include "secded.h"
 #include "types.h"
 #include <array>
@@ -20,14 +21,17 @@ namespace earlgrey::ibex {
 class ICache {
 public:
     uint32_t address() const { return output_.address(); } // of the instruction that is offered next
-    bool key_valid() const { return key_valid_; }
+    bool key_valid() const { return key_shown_; } // as cpuctrl shows it
+    // Whether the last cycle changed nothing, so that the next one will not without a grant, an answer or a
+    // change of the control.
+    bool still() const { return still_; }
     bool busy() const { return invalidation_ != kIdle || (busy_ & ~all_answered()); }
     uint32_t fills() const { return fills_; } // lines written since the reset
 
     // A cycle. Sets `out`; `granted(out)` tells whether the bus takes the request.
     template <typename Granted>
-    Fetched step(const PortIn &in, const FetchControl &control, bool key_arrives, PortOut &out,
-                 Granted &&granted) {
+    [[gnu::always_inline]] Fetched step(const PortIn &in, const FetchControl &control, PortOut &out,
+                                        Granted &&granted) {
         const uint32_t busy = busy_, stale = stale_;
         const uint32_t discarded = control.redirects ? ~0u : stale;
 
@@ -79,7 +83,11 @@ public:
         // discarded, and its requests answered. (A lookup's cycle is no cycle for a write.)
         const uint32_t errors = errors_[0] | errors_[1];
         busy_ = busy & ~((written_ | hit_ | ~cached_ | errors) & (given_all | discarded) & answered_all);
-        asked_all_ = no_more & busy;
+        const uint32_t asked_all = no_more & busy;
+        still_ = !((asking ^ held_) | (busy_ ^ busy) | (asked_all ^ asked_all_)) &&
+                 !(grant | looks | in.rvalid | uses_word | control.redirects | control.invalidates) &&
+                 invalidation_ == kIdle && !double_hit_ && !disagrees_;
+        asked_all_ = asked_all;
         if (!looks)
             write_line(busy & arrived_twice_ & ~hit_ & cached_ & ~errors & ~written_);
         if (invalidation_ == kInvalidating || double_hit_) [[unlikely]] {
@@ -119,11 +127,9 @@ public:
                 look_up(bit, looked_up);
         }
         if (invalidation_ != kIdle || control.invalidates) [[unlikely]]
-            step_invalidation(control.invalidates, key_arrives);
+            step_invalidation(control.invalidates);
         return fetched;
     }
-
-    bool asks_for_key() const { return key_asked_; }
 
 private:
     static constexpr unsigned kSets = 256;
@@ -188,6 +194,7 @@ private:
         lines_[from.way][from.address >> 3 & (kSets - 1)] = {from.address >> 11 | kValid, from.words};
         written_ |= bit;
         ++fills_;
+        still_ = false;
     }
 
     // Moves the buffers in use to the lowest bits.
@@ -241,7 +248,7 @@ private:
         FillBuffer &to = buffers_[next_ - 1];
         for (unsigned i = 0; i < 2; ++i) {
             to.words[i] = first[i] | second[i];
-            disagrees_ |= !check_bits_agree(first[i], second[i]);
+            disagrees_ |= first[i] != second[i] && !check_bits_agree(first[i], second[i]);
         }
         if (disagrees_)
             hit_ &= ~bit;
@@ -250,17 +257,17 @@ private:
 
     // The request for a new scrambling key and the invalidation that follows (ibex_top.sv has the
     // registers of the key).
-    void step_invalidation(bool invalidates, bool arrives) {
-        const bool asks = invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
+    void step_invalidation(bool invalidates) {
+        const bool asks =
+            invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
         switch (invalidation_) {
         case kOutOfReset:
             invalidation_ = kAwaitsKey;
             break;
         case kAwaitsKey:
-            if (key_valid_) {
+            if (key_valid_)
                 invalidation_ = kInvalidating;
-                invalidated_set_ = 0;
-            }
+            invalidated_set_ = 0;
             break;
         case kInvalidating:
             if (asks)
@@ -273,13 +280,21 @@ private:
             invalidation_ = kAwaitsKey;
             break;
         }
-        if (key_asked_) {
+        key_shown_ = key_valid_;
+        const bool asked = key_asked_, arrives = key_arrives_;
+        if (asked) {
             key_valid_ = arrives;
             key_asked_ = !arrives;
         } else if (asks) {
             key_valid_ = false;
             key_asked_ = true;
         }
+        // The key comes from the chip, and through a register.
+        if (!asked)
+            key_wait_ = machine::kScrambleKey;
+        key_arrives_ = asked && key_wait_ == 0;
+        if (key_wait_)
+            --key_wait_;
     }
 
     FetchOutput output_;
@@ -309,6 +324,9 @@ private:
     Invalidation invalidation_ = kOutOfReset;
     uint32_t invalidated_set_ = 0;
     bool key_asked_ = false, key_valid_ = true; // scramble_req_q, scramble_key_valid_q
+    bool key_shown_ = false, key_arrives_ = false;
+    unsigned key_wait_ = 0;
+    bool still_ = false;
     uint32_t fills_ = 0;
 };
 
