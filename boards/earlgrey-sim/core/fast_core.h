@@ -21,20 +21,20 @@ public:
         out_[kInstr].request = {0, 0, 0xf, false, kInstr};
         PortIn nothing[kHosts];
         nothing[kInstr].gnt = nothing[kData].gnt = false;
-        cycle(nothing, false, false);
-        cycle(nothing, false, false);
+        for (int i = 0; i < 2; ++i)
+            cycle(nothing, false, false);
     }
 
     // A cycle with the inputs of the registers in front of the core (earlgrey_sim_top.sv): a
     // request is granted in the cycle in which `gnt` is seen.
-    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
+    [[gnu::always_inline]] void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
         cycle(in, timer_irq, external_irq, [in](Host host, const PortOut &) { return in[host].gnt; });
     }
 
     // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus takes a
     // request in the same cycle.
     template <typename Granted>
-    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted);
+    [[gnu::always_inline]] inline void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted);
 
     // The outputs of the last cycle.
     const PortOut *requests() const { return out_; }
@@ -51,7 +51,7 @@ public:
     }
     uint32_t minstret() const {
         const auto after = static_cast<uint32_t>(csrs_.counter(kRetired));
-        return after - retired_now_ + (retired_any_ && csrs_.counts(kRetired));
+        return after + (retired_any_ - retired_now_) * csrs_.counts(kRetired);
     }
     uint32_t trap_vector() const { return csrs_.mtvec & ~0xffu; }
 
@@ -97,9 +97,9 @@ private:
     using Fetch = std::conditional_t<config.icache, ICache, PrefetchBuffer>;
 
     template <typename Granted>
-    Decision decode(const PortIn &in, bool outstanding, bool error, Granted &&granted);
+    [[gnu::always_inline]] inline Decision decode(const PortIn &in, bool outstanding, bool error, Granted &&granted);
     template <typename Granted>
-    Decision execute(const Instruction &instruction, const PortIn &in, Granted &&granted);
+    [[gnu::always_inline]] inline Decision execute(const Instruction &instruction, const PortIn &in, Granted &&granted);
     Decision wait(const Instruction &instruction, bool outstanding, bool hazard, bool error);
     Decision jump(const Instruction &instruction, bool completes);
     Decision access_csr(const Instruction &instruction);
@@ -167,18 +167,22 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     out_[kInstr].req = out_[kData].req = false;
     csrs_.mip = interrupts;
     const bool pending = interrupts & csrs_.mie;
-    asleep_ = !busy_ && !pending;
-    if (asleep_)
+    asleep_ = !(busy_ | pending);
+    if (asleep_) [[unlikely]]
         return;
 
     // Write-back. Only a load or store may wait there.
     const bool accesses = wb_ == kLoad || wb_ == kStore;
-    const LoadStore::Reply reply = load_store_.reply(in[kData]);
-    const bool answered = accesses && reply.arrived, error = answered && reply.error;
+    bool answered = false, error = false, retires = wb_ == kDone;
+    if (accesses) {
+        const LoadStore::Reply reply = load_store_.reply(in[kData]);
+        answered = reply.arrived;
+        error = reply.error;
+        retires = answered && !error;
+        if (retires && wb_ == kLoad)
+            registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
+    }
     const bool outstanding = accesses && !answered;
-    if (answered && wb_ == kLoad && !error)
-        registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
-    const bool retires = wb_ == kDone || (answered && !error);
 
     // Decode stage and controller.
     const bool interrupt = pending && csrs_.takes_interrupts();
@@ -257,8 +261,8 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
         still_events_[0] = was_valid ? kDataWait : kFetchWait;
         still_events_[1] = decision.event;
     }
-    retired_now_ = retires && retired_any_ && csrs_.counts(kRetired);
-    csrs_.count(kRetired, retires && retired_any_);
+    retired_now_ = retires;
+    csrs_.count(kRetired, retires);
     csrs_.count(kRetiredCompressed, retires && retired_compressed_);
     if (decision.completes) {
         const Instruction &instruction = *id_.instruction;

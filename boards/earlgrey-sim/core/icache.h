@@ -41,13 +41,13 @@ public:
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
 
         // Request: of the oldest buffer with one to make, else of the lookup.
-        const uint32_t no_more = (asked_twice_ | hit_ |
-                                  (~cached_ & (discarded | (asked_ & second_first_)))) &
+        const uint32_t no_more = (asked_.twice() | hit_ |
+                                  (~cached_ & (discarded | (asked_.once() & second_first_)))) &
                                  ~held_;
         const uint32_t asking = lowest(busy & ~no_more);
         bool speculates = false, grant = false;
         if (asking) {
-            const uint32_t second = asked_ ^ second_first_;
+            const uint32_t second = asked_.once() ^ second_first_;
             out.request.addr = (buffer(asking).address & ~7u) | (second & asking ? 4u : 0);
             out.req = true;
             grant = granted(out);
@@ -59,12 +59,11 @@ public:
         }
 
         // Output: of the oldest buffer with words left.
-        const uint32_t given_all = given_twice_ | (given_ & second_first_);
+        const uint32_t given_all = given_.twice() | (given_.once() & second_first_);
         const uint32_t giving = lowest(busy & ~stale & ~given_all);
         const uint32_t answered_all = all_answered();
         const uint32_t answered = in.rvalid ? lowest(busy & ~answered_all) : 0;
-        const uint32_t stored =
-            hit_ | (arrived_ & ~given_) | (arrived_twice_ & ~given_twice_);
+        const uint32_t stored = hit_ | arrived_.more_than(given_);
         const uint32_t number = output_.word_number();
         bool has_word = false, word_error = false, uses_word;
         uint32_t word = 0;
@@ -89,7 +88,7 @@ public:
                  invalidation_ == kIdle && !double_hit_ && !disagrees_;
         asked_all_ = asked_all;
         if (!looks)
-            write_line(busy & arrived_twice_ & ~hit_ & cached_ & ~errors & ~written_);
+            write_line(busy & arrived_.twice() & ~hit_ & cached_ & ~errors & ~written_);
         if (invalidation_ == kInvalidating || double_hit_) [[unlikely]] {
             // A double hit in both ways; an invalidation at the same time clears its own set instead.
             const uint32_t set = invalidation_ == kInvalidating ? invalidated_set_ : double_hit_set_;
@@ -101,15 +100,11 @@ public:
         }
         if (answered)
             store(answered, in.answer);
-        if (uses_word) {
-            given_twice_ |= given_ & giving;
-            given_ |= giving;
-        }
+        if (uses_word)
+            given_.count(giving);
         held_ = grant ? 0 : asking;
-        if (grant) {
-            asked_twice_ |= asked_ & asking;
-            asked_ |= asking;
-        }
+        if (grant)
+            asked_.count(asking);
         if (control.redirects) {
             stale_ |= busy;
             output_.redirect(control.target);
@@ -121,8 +116,10 @@ public:
         if (looks) {
             prefetch_address_ = (looked_up & ~7u) + 8;
             const uint32_t bit = allocate(looked_up);
-            if (speculates)
-                (grant ? asked_ : held_) |= bit;
+            if (speculates && grant)
+                asked_.count(bit);
+            else if (speculates)
+                held_ |= bit;
             if (caches)
                 look_up(bit, looked_up);
         }
@@ -145,6 +142,18 @@ private:
         uint32_t way = 0; // to which it is written
         Words words{};
     };
+    // A count of 0 to 2 for each buffer.
+    struct Counts {
+        uint64_t bits = 0; // below: at least one; above: two
+        uint32_t once() const { return static_cast<uint32_t>(bits); }
+        uint32_t twice() const { return static_cast<uint32_t>(bits >> 32); }
+        void count(uint32_t buffer) { bits |= (bits & buffer) << 32 | buffer; }
+        // The buffers with a higher count than in `other`.
+        uint32_t more_than(Counts other) const {
+            const uint64_t more = bits & ~other.bits;
+            return static_cast<uint32_t>(more | more >> 32);
+        }
+    };
     // inval_state_e: OUT_OF_RESET, AWAIT_SCRAMBLE_KEY, INVAL_CACHE, IDLE.
     enum Invalidation : uint32_t { kOutOfReset, kAwaitsKey, kInvalidating, kIdle };
 
@@ -159,7 +168,7 @@ private:
 
     // Buffers whose requests are over, and all answered (fill_rvd_done).
     uint32_t all_answered() const {
-        return asked_all_ & ~held_ & ~(asked_ ^ arrived_) & ~(asked_twice_ ^ arrived_twice_);
+        return asked_all_ & ~(held_ | asked_.more_than(arrived_));
     }
 
     uint32_t allocate(uint32_t address) {
@@ -176,13 +185,12 @@ private:
 
     // Stores an answer's word.
     void store(uint32_t bit, const Answer &answer) {
-        const uint32_t number = ((arrived_ ^ second_first_) & bit) != 0;
+        const uint32_t number = ((arrived_.once() ^ second_first_) & bit) != 0;
         if (!(hit_ & bit))
             buffer(bit).words[number] = answer.data;
         if (answer.err)
             errors_[number] |= bit;
-        arrived_twice_ |= arrived_ & bit;
-        arrived_ |= bit;
+        arrived_.count(bit);
     }
 
     // Writes the line of the oldest of these buffers to the cache.
@@ -199,24 +207,28 @@ private:
 
     // Moves the buffers in use to the lowest bits.
     void renumber() {
+        uint32_t *masks[] = {&second_first_, &stale_,   &cached_,    &hit_,      &held_,
+                             &asked_all_,    &written_, &errors_[0], &errors_[1]};
+        Counts *counts[] = {&asked_, &arrived_, &given_};
         unsigned to = 0;
-        std::array<uint32_t *, 14> masks = {&stale_,  &cached_,      &hit_,           &held_,
-                                            &asked_,  &asked_twice_, &asked_all_,     &arrived_,
-                                            &given_,  &given_twice_, &arrived_twice_, &written_,
-                                            &errors_[0], &errors_[1]};
-        uint32_t second_first = 0;
-        std::array<uint32_t, 14> moved{};
         for (uint32_t left = busy_; left; left &= left - 1, ++to) {
             const auto from = static_cast<unsigned>(std::countr_zero(left));
+            const uint64_t below = (uint64_t{1} << to) - 1;
+            const auto move = [&](uint32_t mask) {
+                return static_cast<uint32_t>((mask & below) | (mask >> from & 1) << to |
+                                             (mask & ~((uint64_t{2} << from) - 1)));
+            };
             buffers_[to] = buffers_[from];
-            second_first |= (second_first_ >> from & 1) << to;
-            for (unsigned i = 0; i < masks.size(); ++i)
-                moved[i] |= (*masks[i] >> from & 1) << to;
+            for (uint32_t *mask : masks)
+                *mask = move(*mask);
+            for (Counts *count : counts)
+                count->bits = move(count->once()) | uint64_t{move(count->twice())} << 32;
         }
-        for (unsigned i = 0; i < masks.size(); ++i)
-            *masks[i] = moved[i];
-        second_first_ = second_first;
         busy_ = (1u << to) - 1;
+        for (uint32_t *mask : masks)
+            *mask &= busy_;
+        for (Counts *count : counts)
+            count->bits &= busy_ | uint64_t{busy_} << 32;
         next_ = to;
     }
 
@@ -307,11 +319,11 @@ private:
     uint32_t cached_ = 0;       // will be written to the cache
     uint32_t hit_ = 0;
     uint32_t second_first_ = 0; // starts with the line's second word
-    uint32_t asked_ = 0, asked_twice_ = 0;     // granted requests
+    Counts asked_;              // granted requests
     uint32_t held_ = 0;         // a request waits for its grant
     uint32_t asked_all_ = 0;    // no further requests, known since the last cycle
-    uint32_t arrived_ = 0, arrived_twice_ = 0; // answers
-    uint32_t given_ = 0, given_twice_ = 0;     // words for the decode stage
+    Counts arrived_;            // answers
+    Counts given_;              // words for the decode stage
     uint32_t written_ = 0;      // to the cache
     std::array<uint32_t, 2> errors_{};         // of the line's words
     std::array<FillBuffer, 32> buffers_{};
