@@ -73,7 +73,7 @@ sim-cw310-%: setup-rtl
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim OUT=../../build/sim/cw310-$* \
 	    CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$*)
 	$(stamp) sim build/sim/cw310-$*/earlgrey-sim
-sim-cw310 sim-flat: sim-%: setup$(if $(wildcard boards/earlgrey-sim/core/fast_core.h),,-rtl)
+sim-cw310 sim-flat: sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $*)
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$*
 	$(stamp) sim build/sim/$*/earlgrey-sim

@@ -2,6 +2,8 @@
 // The patterns, by the tables of ibex_decoder.sv and ibex_compressed_decoder.sv.
 #include "instructions.h"
 
+#include "machine.h"
+
 #include <array>
 
 namespace lockstep {
@@ -35,6 +37,10 @@ std::vector<Pattern> make() {
              {"xperm.h", 0x14, 6}, {"slo", 0x10, 1},    {"sro", 0x10, 5},    {"clmul", 0x05, 1},
              {"clmulr", 0x05, 2}, {"clmulh", 0x05, 3}})
         add(op.name, 0xfe00707f, op.a << 25 | op.b << 12 | 0x33);
+    if (earlgrey::machine::kFlat) { // RV32BFull
+        add("bdecompress", 0xfe00707f, 0x48006033);
+        add("bcompress", 0xfe00707f, 0x08006033);
+    }
     // With a third source: bits 26 and 25, funct3.
     for (const Named &op : std::initializer_list<Named>{
              {"cmix", 3, 1}, {"cmov", 3, 5}, {"fsl", 2, 1}, {"fsr", 2, 5}})

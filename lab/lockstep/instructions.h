@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The instructions of the configuration (RV32IMC, RV32BOTEarlGrey and the machine's system
-// instructions), as patterns to generate and to count.
+// The instructions of the configuration (RV32IMC, RV32BOTEarlGrey or RV32BFull, and the
+// system instructions), as patterns to generate and to count.
 #pragma once
 
 #include <cstdint>

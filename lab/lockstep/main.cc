@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Runs the fast core and the RTL in lockstep: random programs, or a boot image on the machine's bus.
-// Exit codes: 0 equal, 1 a difference, 2 a wrong option or file, 3 the programs were too weak.
-#include "machine_run.h"
+// Runs the fast core and the RTL in lockstep: random programs. (Boots: boot_core.h.)
+// Exit codes: 0 equal, 1 a difference, 2 a wrong option, 3 the programs were too weak.
 #include "pair.h"
 #include "program.h"
 #include "random_bus.h"
@@ -17,9 +16,8 @@ namespace {
 constexpr const char *kHelp =
     "usage: lockstep [--seed N] [--cycles N] [--flavour csr|user|cache] [--every N]\n"
     "       lockstep --program N --flavour NAME     one program, all compared in each cycle\n"
-    "       lockstep --boot FILE[@ADDRESS] ... [--cycles N] [--cpuctrl N] [--every N]\n"
     "  --seed N       the first program's number (default: 1)\n"
-    "  --cycles N     stop after about N cycles (default: 10,000,000; boots: 2,000,000,000)\n"
+    "  --cycles N     stop after about N cycles (default: 10,000,000)\n"
     "  --every N      compare registers and CSRs every N cycles (default: 16)\n"
     "  --statistics   print what the programs did, and fail if they left anything out\n";
 
@@ -28,7 +26,6 @@ struct Arguments {
     unsigned every = 16;
     bool statistics = false, single = false;
     int flavour = -1;
-    BootOptions boot;
 };
 
 // Random code soon loops. So there is new code where the core is or will be, and an interrupt when it
@@ -62,6 +59,8 @@ bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &sta
         ++cycles;
         if (!equal) {
             if (every > 1) { // again, to find the first cycle
+                std::printf("lockstep: a difference after %llu cycles\n",
+                            static_cast<unsigned long long>(cycles));
                 Statistics again;
                 return run_program(seed, flavour, 1, again, cycles);
             }
@@ -143,10 +142,6 @@ int run(int argc, char **argv) {
             arguments.every = number ? static_cast<unsigned>(number) : 1;
         else if (is("--program"))
             arguments.seed = number, arguments.every = 1, arguments.single = true;
-        else if (is("--boot"))
-            arguments.boot.files.push_back(value);
-        else if (is("--cpuctrl"))
-            arguments.boot.cpuctrl = static_cast<uint32_t>(number);
         else if (is("--flavour")) {
             for (unsigned flavour = 0; flavour < static_cast<unsigned>(Flavour::kCount); ++flavour)
                 if (std::strcmp(value, kFlavours[flavour]) == 0)
@@ -156,11 +151,7 @@ int run(int argc, char **argv) {
         } else
             return usage("unknown option");
     }
-    if (arguments.boot.files.empty())
-        return run_random(arguments);
-    if (arguments.cycles)
-        arguments.boot.max_cycles = arguments.cycles;
-    return run_boot(arguments.boot, arguments.every);
+    return run_random(arguments);
 }
 
 } // namespace

@@ -51,6 +51,9 @@ private:
         "RLB on", "fetch fault", "misaligned access", "cycle with minstret inhibited",
         "request for a key"};
 
+    static bool of_cache(unsigned event) {
+        return (event >= kHit && event <= kEccError) || event == kKeyRequest;
+    }
     void count(Event event, bool happened) { events_[event] += happened; }
     int region_of(const RtlProbe &rtl, uint32_t address) const;
 

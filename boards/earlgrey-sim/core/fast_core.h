@@ -14,6 +14,8 @@
 
 namespace earlgrey::ibex {
 
+template <Config config> class Tracer; // tracer.h
+
 template <Config config> class Core {
 public:
     // Leaves reset as the RTL does in rtl_core.h: two cycles without a grant.
@@ -61,6 +63,8 @@ public:
     uint32_t privilege() const { return static_cast<uint32_t>(csrs_.privilege); }
 
 private:
+    friend class Tracer<config>;
+
     enum State : uint32_t { kReset, kBootSet, kFirstFetch, kDecode, kFlush, kInterruptTaken, kWaitSleep, kSleep };
     // The instruction in write-back: none, one that is done, or a load or store.
     enum WriteBack : uint32_t { kEmpty, kDone, kLoad, kStore };
@@ -533,6 +537,7 @@ template <Config config> void Core<config>::take_interrupt(uint32_t pc, Decision
 namespace earlgrey {
 
 // The core of the machine that this simulator models.
-using FastCore = ibex::Core<machine::kFlat ? ibex::kMaxPerf : ibex::kEarlGrey>;
+constexpr ibex::Config kCoreConfig = machine::kFlat ? ibex::kMaxPerf : ibex::kEarlGrey;
+using FastCore = ibex::Core<kCoreConfig>;
 
 } // namespace earlgrey

@@ -28,7 +28,7 @@ Bus::Bus(Settings settings)
     sram_device_.executable = settings_.sram_exec == SramExec::kOn;
 }
 
-Bus::Devices Bus::decode(uint32_t addr) {
+Bus::Target Bus::decode(uint32_t addr) {
     if (addr - machine::kFlashBase < machine::kFlashSize)
         return kFlash;
     if (addr - machine::kSramBase < machine::kSramSize)
@@ -40,8 +40,8 @@ Bus::Devices Bus::decode(uint32_t addr) {
             return kPeri;
     for (size_t i = 0; i < kBlocks; ++i)
         if (inside(addr, machine::kRegisterBlocks[i]))
-            return kRegisters << i;
-    return kNothing;
+            return Target(kRegisters + i);
+    return kUnmapped;
 }
 
 // At both ports, grants every request at once and answers it in the next cycle.
@@ -65,60 +65,100 @@ Answer Bus::access(Cycle now, const Request &request) {
     return register_access(now, request);
 }
 
-// Steps one device for a cycle and passes on its results to the ports.
-template <typename Device, typename... Access>
-void Bus::serve(Device &device, Devices bit, Cycle now, const Access &...access) {
-    Offers offers;
-    for (unsigned host = 0; host < kHosts; ++host)
-        if (ports_[host].offers_to == bit)
-            offers.of[host] = &ports_[host].requests.front().request;
-    const Step step = device.step(now, offers, access...);
-    busy_ = device.idle() ? busy_ & ~bit : busy_ | bit;
-    if (step.answered) {
-        const Host host = step.answer.host;
-        in[host].rvalid = true;
-        in[host].answer = step.answer;
-        --ports_[host].outstanding;
-    }
-    if (step.accepted) {
-        Port &port = ports_[step.accepted->host];
-        port.requests.pop();
-        ++port.outstanding;
-        port.outstanding_at = bit;
-    }
-}
-
-void Bus::serve_registers(Devices devices, Cycle now) {
-    const auto access = [this](Cycle at, const Request &r) { return register_access(at, r); };
-    const auto refuse = [](Cycle, const Request &r) { return Answer{0, true, r.host}; };
-    if (devices & kPeri)
-        serve(peripherals_, kPeri, now, access);
-    if (devices & kNothing)
-        serve(nothing_, kNothing, now, refuse);
-    for (size_t i = 0; i < kBlocks; ++i)
-        if (devices & kRegisters << i)
-            serve(blocks_[i], kRegisters << i, now, access);
-}
-
 void Bus::step_busy(Cycle now, const PortOut out[kHosts]) {
-    const Devices devices = work_;
-    if (devices & kFlash)
-        serve(flash_device_, kFlash, now);
-    if (devices & kSram)
-        serve(sram_device_, kSram, now);
-    if (devices & kRom)
-        serve(rom_device_, kRom, now);
-    if (devices & ~(kFlash | kSram | kRom))
-        serve_registers(devices, now);
+    if (now == peripherals_.access_at())
+        peripherals_.access(now,
+                            [this](Cycle at, const Request &r) { return register_access(at, r); });
+    const Target target = ports_[kInstr].offers_to;
+    bool instr = target != kNone, data = ports_[kData].offers_to != kNone;
+    if (instr && target == ports_[kData].offers_to) {
+        instr = preferred_[target] == kInstr;
+        data = !instr;
+    }
+    step_port<kInstr>(now, out[kInstr], instr);
+    step_port<kData>(now, out[kData], data);
+}
 
-    work_ = busy_;
-    for (unsigned host = 0; host < kHosts; ++host) {
-        Port &port = ports_[host];
-        if (out[host].req && in[host].gnt)
-            port.requests.push({out[host].request, decode(out[host].request.addr)});
-        in[host].gnt = !port.requests.full();
-        port.offer();
-        work_ |= port.offers_to;
+// A cycle of a port. `offers`: a device gets the request at the front.
+template <Host host> inline void Bus::step_port(Cycle now, const PortOut &out, bool offers) {
+    Port &port = ports_[host];
+    bool changed = out.req;
+    if (now == port.due) {
+        deliver<host>();
+        changed = true;
+    }
+    if (offers) {
+        // Round robin: a winner that has to wait remains the winner.
+        const bool accepted = offer<host>(now);
+        preferred_[port.offers_to] = accepted ? Host(host ^ 1) : host;
+        if (accepted) {
+            port.requests.pop();
+            port.outstanding_at = port.offers_to;
+            port.due = port.promises.front().due;
+            changed = true;
+        }
+    }
+    if (!changed)
+        return;
+    if (out.req && in[host].gnt) {
+        port.requests.push({out.request, decode(out.request.addr)});
+        ++in_flight_;
+    }
+    in[host].gnt = !port.requests.full();
+    // A host waits for all answers of a device before it turns to another one.
+    const Target target = port.requests.front.target;
+    const bool waits = port.outstanding_at != kNone && port.outstanding_at != target;
+    port.offers_to = waits ? kNone : target;
+}
+
+// Passes on the answer that is due.
+template <Host host> inline void Bus::deliver() {
+    Port &port = ports_[host];
+    in[host].rvalid = true;
+    in[host].answer =
+        port.outstanding_at == kPeri ? peripherals_.take() : port.promises.front().answer;
+    port.promises.pop();
+    if (port.promises.empty()) {
+        port.outstanding_at = kNone;
+        port.due = kNever;
+    } else {
+        port.due = port.promises.front().due;
+    }
+    --in_flight_;
+}
+
+// Returns whether the device accepted the request.
+template <typename Device, typename... Access>
+inline bool Bus::offer_to(Device &device, Port &port, Cycle now, const Access &...access) {
+    const Request &request = port.requests.front.request;
+    if (!device.ready(now, request))
+        return false;
+    port.promises.push(device.accept(now, request, access...));
+    return true;
+}
+
+template <Host host> inline bool Bus::offer(Cycle now) {
+    Port &port = ports_[host];
+    if (port.offers_to == kFlash)
+        return offer_to(flash_device_, port, now);
+    if (port.offers_to == kSram)
+        return offer_to(sram_device_, port, now);
+    return offer_to_other(port, now);
+}
+
+bool Bus::offer_to_other(Port &port, Cycle now) {
+    switch (port.offers_to) {
+    case kRom:
+        return offer_to(rom_device_, port, now);
+    case kPeri:
+        return offer_to(peripherals_, port, now);
+    case kUnmapped:
+        return offer_to(nothing_, port, now, [](Cycle, const Request &r) {
+            return Answer{0, true, r.host};
+        });
+    default:
+        return offer_to(blocks_[port.offers_to - kRegisters], port, now,
+                        [this](Cycle at, const Request &r) { return register_access(at, r); });
     }
 }
 
@@ -126,9 +166,9 @@ bool Bus::idle() const {
     if constexpr (machine::kFlat)
         return true;
     for (unsigned host = 0; host < kHosts; ++host)
-        if (ports_[host].outstanding || !ports_[host].requests.empty() || in[host].rvalid)
+        if (in[host].rvalid)
             return false;
-    return true;
+    return !in_flight_;
 }
 
 Answer Bus::register_access(Cycle now, const Request &request) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 extern "C" const uint8_t boot_rom_begin[], boot_rom_end[];
 
@@ -60,7 +61,7 @@ public:
         if (!options_.waves.empty() &&
             !waves_.open(system_.core(), options_.waves, options_.from, options_.to))
             return cannot_write(options_.waves);
-        const int code = loop();
+        const int code = run_loop();
         if (!retirements_.close())
             return cannot_write(options_.itrace);
         if (std::fflush(uart_) != 0 || uart_failed_) {
@@ -91,7 +92,8 @@ private:
             suite_.byte(c, marks_.panicked());
             longest_silence_ = std::max(longest_silence_, now_ - last_byte_);
             last_byte_ = now_;
-            over_ |= suite_.over();
+            if (suite_.over())
+                end();
         };
         settings.cpuctrl = options_.icache ? 1 : 0;
         settings.sram_exec = options_.sram_exec;
@@ -100,55 +102,84 @@ private:
             if (offset == 0) {
                 std::fprintf(uart_, "%u\n", word);
             } else {
-                over_ = true;
+                end();
                 mail_ = word ? kMail : kClosed;
             }
         };
         return settings;
     }
 
-    int loop() {
+    int run_loop() {
+#if defined(TRACES_INSTRUCTIONS) && !defined(ENGINE_RTL)
+        if (!options_.itrace.empty())
+            return loop([this] { system_.trace_core(retirements_); });
+#endif
+        return loop([this] { system_.step_core(); });
+    }
+
+    template <typename Step> int loop(Step &&step_core) {
         const Core &core = system_.core();
-        Cycle look = kLookEvery;
+        plan();
         for (;;) {
-            system_.step_core();
+            step_core();
             waves_.cycle(now_);
-            if (marks_.watches())
-                mark();
+            mark();
             system_.step_bus(now_);
             ++now_;
-            if (system_.next_event() <= now_) {
-                system_.advance_devices(now_);
-                asleep_for_ = 0; // the device may wake the core
-            }
-            if (over_)
-                return mail_;
-            if (core.double_fault() && locked_up())
-                return kLockup;
-            // An interrupt takes a few cycles to wake the core; a masked one never does.
-            asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
-            if (asleep_for_ > kWakes && !skip_sleep())
-                return marks_.panicked() ? kPanic : kAsleep;
-            if (now_ >= options_.max_cycles)
-                return kLimit;
-            if (now_ >= silent_at())
-                return kSilent;
-            if (now_ >= look) {
-                look = now_ + kLookEvery;
-                status();
-                if (marks_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
-                    return kPanic;
-                if (uart_failed_)
-                    return kCannot;
-            }
+            if (now_ < stop_ && now_ < system_.next_event() && !core.asleep() &&
+                !core.double_fault())
+                continue;
+            if (const std::optional<int> code = look())
+                return *code;
         }
+    }
+
+    // Looks whether anything but a plain cycle is due. Returns the exit code if the run is over.
+    std::optional<int> look() {
+        const Core &core = system_.core();
+        if (now_ != looked_ + 1)
+            asleep_for_ = 0; // the core was awake in between
+        if (system_.next_event() <= now_) {
+            system_.advance_devices(now_);
+            asleep_for_ = 0; // the device may wake the core
+        }
+        if (over_)
+            return mail_;
+        if (core.double_fault() && locked_up())
+            return kLockup;
+        // An interrupt takes a few cycles to wake the core; a masked one never does.
+        asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
+        if (asleep_for_ > kWakes && !skip_sleep())
+            return marks_.panicked() ? kPanic : kAsleep;
+        if (now_ >= options_.max_cycles)
+            return kLimit;
+        if (now_ >= silent_at())
+            return kSilent;
+        if (now_ >= status_at_) {
+            status_at_ = now_ + kStatusEvery;
+            status();
+            if (marks_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
+                return kPanic;
+            if (uart_failed_)
+                return kCannot;
+        }
+        looked_ = now_;
+        plan();
+        return std::nullopt;
+    }
+
+    // Sets the cycle of the next look. A byte moves the end of the silence, but only to later.
+    void plan() { stop_ = over_ ? 0 : std::min({status_at_, options_.max_cycles, silent_at()}); }
+
+    // Ends the run with the next look.
+    void end() {
+        over_ = true;
+        plan();
     }
 
     // Marks wait for the end of the current UART line, so that no line is split.
     void mark() {
-        const Core &core = system_.core();
-        marks_.cycle(now_, core.pc(), core.refused(), core.asleep(), system_.timer_irq(),
-                     system_.external_irq(), core.trap_vector());
+        marks_.cycle(now_, system_.core(), system_.timer_irq(), system_.external_irq());
         if (marks_.can_print())
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }
@@ -196,7 +227,7 @@ private:
         const bool ended_well = code == kClosed || code == kMail;
         if (!ended_well)
             retirements_.explain(stderr, code == kLockup);
-        if (options_.touched || (Retirements::kBuilt && !ended_well))
+        if (options_.touched || (retirements_.any() && !ended_well))
             for (const auto &[name, times] : system_.touched())
                 std::fprintf(stderr, "earlgrey-sim: touched %s %llu times\n", name.c_str(),
                              static_cast<unsigned long long>(times));
@@ -216,7 +247,7 @@ private:
         return code;
     }
 
-    static constexpr Cycle kLookEvery = 1 << 14;
+    static constexpr Cycle kStatusEvery = 1 << 14;
     static constexpr Cycle kWakes = 4;
     static constexpr Cycle kQuiet = 1'000'000; // after a panic: the kernel's output is complete
     static constexpr Cycle kFaultApart = 1000;
@@ -233,6 +264,9 @@ private:
     System system_;
     Waves waves_;
     Cycle now_ = 0;
+    Cycle stop_ = 0; // look() is called then at the latest
+    Cycle looked_ = 0;
+    Cycle status_at_ = kStatusEvery;
     Retirements retirements_{now_};
     Cycle asleep_for_ = 0;
     Cycle last_byte_ = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The C++ side of the retirement port: prints instructions as lines and keeps the last ones. A
-// line:
+// Prints instructions as lines and keeps the last ones. A line:
 //
 //    cycle  mcycle mode pc insn cycles waits effects
 //
@@ -12,9 +11,10 @@
 // written; the memory read (<) or written (>).
 #include "retirement.h"
 
+#ifdef TRACES_INSTRUCTIONS
 #ifdef VARIANT_RETIRE
-
 #include "Vcore__Dpi.h"
+#endif
 
 namespace earlgrey {
 
@@ -86,6 +86,8 @@ bool Retirements::close() {
 }
 
 void Retirements::explain(std::FILE *out, bool at_mark) const {
+    if (!any())
+        return;
     const Past &past = at_mark ? marked_ : past_;
     std::fprintf(out, "earlgrey-sim: the last instructions%s\n%s",
                  at_mark ? " when a fault handler first faulted" : "", kHeading);
@@ -129,7 +131,9 @@ void Retirements::retired(Retired instruction) {
 }
 
 } // namespace earlgrey
+#endif
 
+#ifdef VARIANT_RETIRE
 // --- called by rtl/retirement.sv and rtl/fills.sv -----------------------------------------------
 
 extern "C" void earlgrey_core_cycle(uint8_t what, unsigned long long mcycle) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The instructions of the core, from its retirement port (rtl/retirement.sv): written to a file as
-// readable lines (--itrace), and the last ones kept to explain a failure. Only builds with
-// VARIANT=retire have the port; in others this class does nothing and costs nothing.
+// The instructions of the core: written to a file as readable lines (--itrace), and the last ones
+// kept to explain a failure. They come from ../core/tracer.h, or from the retirement port of RTL
+// (../rtl/retirement.sv), which only builds with VARIANT=retire have. In builds without either,
+// this class does nothing and costs nothing.
 #pragma once
 
 #include "types.h"
@@ -11,7 +12,7 @@
 
 namespace earlgrey {
 
-#ifdef VARIANT_RETIRE
+#ifdef TRACES_INSTRUCTIONS
 
 // How the decode stage spent a cycle. Must match `what` in rtl/retirement.sv.
 enum Spent : uint8_t { kLeaves, kFetch, kBefore, kMemory, kMultiply, kBranch, kOther, kSpents };
@@ -39,6 +40,8 @@ public:
 
     explicit Retirements(const Cycle &now) : now_(now) { listening_ = this; }
     ~Retirements();
+
+    bool any() const { return past_.count != 0; }
 
     // False if the file cannot be written.
     bool open(const std::string &path, Cycle from, Cycle to);
@@ -78,6 +81,7 @@ class Retirements {
 public:
     static constexpr bool kBuilt = false;
     explicit Retirements(const Cycle &) {}
+    bool any() const { return false; }
     bool open(const std::string &, Cycle, Cycle) { return false; }
     bool close() { return true; }
     void mark() {}

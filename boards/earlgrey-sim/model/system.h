@@ -4,19 +4,23 @@
 #pragma once
 
 #include "bus.h"
-#ifdef ENGINE_RTL
+#if defined ENGINE_LOCKSTEP
+#include "boot_core.h" // in ../../../lab/lockstep
+#elif defined ENGINE_RTL
 #include "rtl_core.h"
 #else
-#include "../core/fast_core.h"
+#include "../core/tracer.h"
 #endif
 #include <optional>
 
 namespace earlgrey {
 
-#ifdef ENGINE_RTL
+#if defined ENGINE_LOCKSTEP
+#elif defined ENGINE_RTL
 using Core = RtlCore;
 #else
 using Core = FastCore;
+using Tracer = ibex::Tracer<kCoreConfig>;
 #endif
 
 class System {
@@ -30,6 +34,11 @@ public:
 
     // One cycle: first the core, then, with the core's new outputs, everything else.
     void step_core() { core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq()); }
+#ifndef ENGINE_RTL
+    void trace_core(Retirements &listener) {
+        tracer_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq(), listener);
+    }
+#endif
     void step_bus(Cycle now) { bus_.step(now, core_.requests()); }
 
     bool timer_irq() const { return bus_.timer_irq(); }
@@ -46,6 +55,9 @@ public:
 private:
     Bus bus_;
     Core core_;
+#ifndef ENGINE_RTL
+    Tracer tracer_{core_};
+#endif
 };
 
 } // namespace earlgrey
