@@ -24,14 +24,14 @@ constexpr uint16_t kCsrs[] = {
     0x300, 0x301, 0x304, 0x305, 0x306, 0x30a, 0x310, 0x31a, 0x320, 0x323, 0x324, 0x32c, 0x32d,
     0x33f, 0x340, 0x341, 0x342, 0x343, 0x344, 0x3a0, 0x3a1, 0x3a2, 0x3a3, 0x3b0, 0x3b1, 0x3b2,
     0x3b3, 0x3b4, 0x3b5, 0x3b6, 0x3b7, 0x3b8, 0x3b9, 0x3ba, 0x3bb, 0x3bc, 0x3bd, 0x3be, 0x3bf,
-    0x5a8, 0x747, 0x757, 0x7a0, 0x7a1, 0x7a2, 0x7a3, 0x7a8, 0x7aa, 0x7c0, 0x7c1, 0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09, 0xb0a, 0xb0b,
-    0xb0c, 0xb0d, 0xb1f, 0xb80, 0xb82, 0xb83, 0xb84, 0xb87, 0xb8a, 0xb8c, 0xb8d, 0xb9f, 0xf11,
-    0xf12, 0xf13, 0xf14, 0xf15};
+    0x5a8, 0x747, 0x757, 0x7a0, 0x7a1, 0x7a2, 0x7a3, 0x7a8, 0x7aa, 0x7c0, 0x7c1, 0xb00, 0xb02,
+    0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09, 0xb0a, 0xb0b, 0xb0c, 0xb0d, 0xb1f, 0xb80,
+    0xb82, 0xb83, 0xb84, 0xb87, 0xb8a, 0xb8c, 0xb8d, 0xb9f, 0xf11, 0xf12, 0xf13, 0xf14, 0xf15};
 // Of a debugger, of user mode, and others.
-constexpr uint16_t kAbsentCsrs[] = {0x7b0, 0x7b1, 0x7b2, 0x7b3, 0xc00, 0xc02, 0x100,
-                                    0x000, 0x3a4, 0x3c0, 0xb01, 0x30b};
-constexpr uint16_t kCounters[] = {0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07, 0xb08, 0xb09,
-                                  0xb0a, 0xb0b, 0xb0c, 0xb80, 0xb82};
+constexpr uint16_t kAbsentCsrs[] = {0x7b0, 0x7b1, 0x7b2, 0x7b3, 0xc00, 0xc02,
+                                    0x100, 0x000, 0x3a4, 0x3c0, 0xb01, 0x30b};
+constexpr uint16_t kCounters[] = {0xb00, 0xb02, 0xb03, 0xb04, 0xb05, 0xb06, 0xb07,
+                                  0xb08, 0xb09, 0xb0a, 0xb0b, 0xb0c, 0xb80, 0xb82};
 
 } // namespace
 
@@ -42,8 +42,8 @@ public:
         words_.resize(kSize / 4);
         starts_.resize(kSize / 2);
         promised_.resize(kSize / 2);
-        base_ = rng_.pick({0x00000000u, 0x10000000u, 0x20000000u, 0x7fff0000u, 0x80000000u,
-                           0xffff0000u});
+        base_ = rng_.pick(
+            {0x00000000u, 0x10000000u, 0x20000000u, 0x7fff0000u, 0x80000000u, 0xffff0000u});
         do
             refused_region_ = rng_.percent(50) ? 16 : rng_.below(16);
         while (refused_region_ == base_ >> 28 || refused_region_ == 0 || refused_region_ == 15);
@@ -156,7 +156,9 @@ private:
 
     // --- random parts ---
 
-    template <size_t N> uint32_t any_of(const uint16_t (&values)[N]) { return values[rng_.below(N)]; }
+    template <size_t N> uint32_t any_of(const uint16_t (&values)[N]) {
+        return values[rng_.below(N)];
+    }
     unsigned any_rd() {
         const unsigned rd = rng_.below(32);
         const bool used = rd == 2 || rd == 8 || rd == 9 || rd >= 28;
@@ -272,7 +274,8 @@ private:
         case Operands::kBranch:
             if (wide) {
                 const auto ahead = static_cast<int32_t>(rng_.below(40)) * 2 + 4;
-                bits = branch_bits(rng_.percent(88) ? distance_to_start(ahead) : near()) | (bits & (31u << 15 | 31u << 20));
+                bits = branch_bits(rng_.percent(88) ? distance_to_start(ahead) : near()) |
+                       (bits & (31u << 15 | 31u << 20));
             } else if (rng_.percent(85)) {
                 bits &= ~(1u << 12);
             }
@@ -474,8 +477,9 @@ private:
     // mret to code nearby or at an edge, mostly in user mode.
     void return_somewhere() {
         const unsigned rs = scratch();
-        const uint32_t target = rng_.one_in(3) ? edge() + rng_.below(16) - 8
-                                : rng_.one_in(3) ? any_code() : base_ + at_ + 24;
+        const uint32_t target = rng_.one_in(3)   ? edge() + rng_.below(16) - 8
+                                : rng_.one_in(3) ? any_code()
+                                                 : base_ + at_ + 24;
         li(rs, target);
         csrw(0x341, rs);
         li(rs, 0x80 | (rng_.percent(75) ? 0u : 0x1800u) | (rng_.one_in(4) ? 0x20000u : 0));
@@ -506,9 +510,9 @@ private:
         }
     }
 
-    // A line that is fetched again before it was written to the cache, with a store to it between. If
-    // its set was full, it can then be in both ways with different contents. Each turn of the outer
-    // loop runs another alias of the code, whose lines fill the same sets.
+    // A line that is fetched again before it was written to the cache, with a store to it between.
+    // If its set was full, it can then be in both ways with different contents. Each turn of the
+    // outer loop runs another alias of the code, whose lines fill the same sets.
     void change_line_in_flight() {
         pad_ = false;
         const uint32_t patch = at_;
@@ -668,9 +672,9 @@ private:
         put(0x33 | 31 << 7 | 31 << 15 | 30 << 20); // add
         li(30, rng_.next() | 1);
         put(0x02000033 | 31 << 7 | 31 << 15 | 30 << 20);       // mul
-        i_type(0x13, 5, 31, 31, 17);                            // srli
-        put(31u << 7 | 1 << 12 | 31u << 15 | 1u << 20 | 0x13);  // slli
-        put(base_ | 30 << 7 | 0x37);                            // lui
+        i_type(0x13, 5, 31, 31, 17);                           // srli
+        put(31u << 7 | 1 << 12 | 31u << 15 | 1u << 20 | 0x13); // slli
+        put(base_ | 30 << 7 | 0x37);                           // lui
         put(0x33 | 31 << 7 | 31 << 15 | 30 << 20);
     }
 
