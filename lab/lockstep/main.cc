@@ -28,8 +28,8 @@ struct Arguments {
     int flavour = -1;
 };
 
-// Random code soon loops. So there is new code where the core is or will be, and an interrupt when it
-// sleeps.
+// Random code soon loops. So there is new code where the core is or will be, and an interrupt when
+// it sleeps.
 void keep_going(const RtlProbe &rtl, Program &program, RandomBus &bus, Statistics &statistics,
                 Rng &rng) {
     if (rtl.asleep() && rng.one_in(2))
@@ -59,6 +59,8 @@ bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &sta
         ++cycles;
         if (!equal) {
             if (every > 1) { // again, to find the first cycle
+                std::printf("lockstep: a difference after %llu cycles\n",
+                            static_cast<unsigned long long>(cycles));
                 Statistics again;
                 return run_program(seed, flavour, 1, again, cycles);
             }
@@ -89,8 +91,9 @@ int run_random(const Arguments &arguments) {
     uint64_t cycles = 0;
     for (uint64_t seed = arguments.seed; cycles < limit; ++seed) {
         const unsigned flavour =
-            arguments.flavour >= 0 ? static_cast<unsigned>(arguments.flavour)
-                                   : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
+            arguments.flavour >= 0
+                ? static_cast<unsigned>(arguments.flavour)
+                : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
         if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles,
                          arguments.single))
             return 1;

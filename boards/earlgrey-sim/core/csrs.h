@@ -59,6 +59,7 @@ enum Cause : uint32_t {
 // Event counters mhpmcounter3 to 12, and mcycle and minstret by their numbers.
 enum Event : uint32_t {
     kCycle = 0,
+    kNothing = 1, // never counts
     kRetired = 2,
     kDataWait = 3,
     kFetchWait = 4,
@@ -81,7 +82,6 @@ public:
     bool mstatus_mie = false; // mstatus.MIE
     bool timeout_wait = false; // mstatus.TW
     bool cache_on = false;    // cpuctrl.icache_enable
-    bool key_valid = false;   // shown by cpuctrl
     Pmp pmp;
 
     bool takes_interrupts() const { return mstatus_mie || privilege == Privilege::kUser; }
@@ -107,9 +107,9 @@ public:
                 address >> 5 == 0x3a0 >> 5);
     }
 
-    // The value that an instruction reads. `spec` holds kRetired and kRetiredCompressed of the last
-    // instruction that went through write-back: minstret and mhpmcounter10 show one more for it,
-    // even if write-back has been empty since.
+    // The value that an instruction reads. minstret and mhpmcounter10 show one more for the last
+    // instruction that went through write-back, even if write-back has been empty since
+    // (instr_ret_spec_i): `last_retired` and `last_compressed` tell what it was.
     uint32_t read(uint32_t address, uint32_t last_retired, uint32_t last_compressed) const {
         if (address >> 8 == 0xb) {
             const uint32_t number = address & 31;
@@ -159,7 +159,7 @@ public:
         case kTdata1:
             return 0x28001048; // a trigger on an address, only for debug mode; off
         case kCpuctrl:
-            return cache_on | exception_seen_ << 6 | double_fault_seen_ << 7 | key_valid << 8;
+            return cache_on | exception_seen_ << 6 | double_fault_seen_ << 7;
         case kMarchid:
             return 22;
         default:

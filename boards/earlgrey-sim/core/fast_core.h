@@ -20,22 +20,23 @@ template <Config config> class Core {
 public:
     // Leaves reset as the RTL does in rtl_core.h: two cycles without a grant.
     explicit Core(uint32_t boot_address) : boot_address_(boot_address) {
+        out_[kInstr].request = {0, 0, 0xf, false, kInstr};
         PortIn nothing[kHosts];
         nothing[kInstr].gnt = nothing[kData].gnt = false;
-        cycle(nothing, false, false);
-        cycle(nothing, false, false);
+        for (int i = 0; i < 2; ++i)
+            cycle(nothing, false, false);
     }
 
     // A cycle with the inputs of the registers in front of the core (earlgrey_sim_top.sv): a
     // request is granted in the cycle in which `gnt` is seen.
-    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
+    [[gnu::always_inline]] void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
         cycle(in, timer_irq, external_irq, [in](Host host, const PortOut &) { return in[host].gnt; });
     }
 
     // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus takes a
     // request in the same cycle.
     template <typename Granted>
-    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted);
+    [[gnu::always_inline]] inline void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted);
 
     // The outputs of the last cycle.
     const PortOut *requests() const { return out_; }
@@ -47,13 +48,18 @@ public:
     bool refused() const { return shown_refused_; }
     uint32_t exception_pc() const { return trapped_ ? before_.mepc : csrs_.mepc; }
     uint32_t exception_addr() const { return trapped_ ? before_.mtval : csrs_.mtval; }
-    uint32_t last_data_addr() const { return before_.data_address; }
-    uint32_t minstret() const { return before_.minstret; }
+    uint32_t last_data_addr() const {
+        return accessed_ ? before_.data_address : load_store_.last_address();
+    }
+    uint32_t minstret() const {
+        const auto after = static_cast<uint32_t>(csrs_.counter(kRetired));
+        return after + (retired_any_ - retired_now_) * csrs_.counts(kRetired);
+    }
     uint32_t trap_vector() const { return csrs_.mtvec & ~0xffu; }
 
     // The state after the last cycle, for a comparison with the RTL.
     uint32_t reg(unsigned number) const { return registers_[number]; }
-    uint32_t csr(uint32_t address) const { return csrs_.read(address, false, false); }
+    uint32_t csr(uint32_t address) const { return read_csr(address, false, false); }
     uint32_t privilege() const { return static_cast<uint32_t>(csrs_.privilege); }
 
 private:
@@ -70,6 +76,8 @@ private:
         bool flushes = false;   // the controller flushes the pipeline next
         bool redirects = false;
         uint32_t target = 0;
+        bool still = false; // the next cycle is the same, unless an input changes
+        Event event = kNothing; // that is counted, apart from the wait
     };
 
     // The instruction in the decode stage.
@@ -93,9 +101,9 @@ private:
     using Fetch = std::conditional_t<config.icache, ICache, PrefetchBuffer>;
 
     template <typename Granted>
-    Decision decode(const PortIn &in, bool outstanding, bool error, Granted &&granted);
+    [[gnu::always_inline]] inline Decision decode(const PortIn &in, bool outstanding, bool error, Granted &&granted);
     template <typename Granted>
-    Decision execute(const Instruction &instruction, const PortIn &in, Granted &&granted);
+    [[gnu::always_inline]] inline Decision execute(const Instruction &instruction, const PortIn &in, Granted &&granted);
     Decision wait(const Instruction &instruction, bool outstanding, bool hazard, bool error);
     Decision jump(const Instruction &instruction, bool completes);
     Decision access_csr(const Instruction &instruction);
@@ -108,6 +116,10 @@ private:
     void flush(Decision &decision);
     void take_interrupt(uint32_t pc, Decision &decision);
 
+    uint32_t read_csr(uint32_t address, bool last_retired, bool last_compressed) const {
+        const uint32_t value = csrs_.read(address, last_retired, last_compressed);
+        return address == kCpuctrl ? value | fetch_.key_valid() << 8 : value;
+    }
     uint32_t operand_b(const Instruction &i) const { return (registers_[i.rs2] & i.register_b) | i.immediate; }
 
     const uint32_t boot_address_;
@@ -129,15 +141,16 @@ private:
     LoadStore load_store_;
     DecodeTable<config> table_;
 
-    // The scrambling key's request is answered by the model of the chip.
-    bool key_arrives_ = false;
-    unsigned key_wait_ = 0;
+    // A still cycle changes only counters. The next one is the same if no input changes.
+    bool still_ = false;
+    Event still_events_[2] = {};
 
     uint32_t decoded_pc_ = 0, shown_pc_ = 0;
     bool decoded_refused_ = false, shown_refused_ = false;
-    bool trapped_ = false;
+    // What changed in the last cycle, and the values before.
+    bool trapped_ = false, accessed_ = false, retired_now_ = false;
     struct {
-        uint32_t mepc = 0, mtval = 0, data_address = 0, minstret = 0;
+        uint32_t mepc = 0, mtval = 0, data_address = 0;
     } before_;
 };
 
@@ -146,24 +159,34 @@ template <typename Granted>
 void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted) {
     shown_pc_ = decoded_pc_;
     shown_refused_ = decoded_refused_;
-    trapped_ = double_fault_ = false;
+    const uint32_t interrupts = timer_irq << 7 | external_irq << 11;
+    if (still_ && !in[kInstr].rvalid && !in[kData].rvalid && interrupts == csrs_.mip &&
+        !(out_[kInstr].req && granted(kInstr, out_[kInstr]))) {
+        csrs_.count(kCycle);
+        csrs_.count(still_events_[0]);
+        csrs_.count(still_events_[1]);
+        return;
+    }
+    trapped_ = double_fault_ = accessed_ = retired_now_ = still_ = false;
     out_[kInstr].req = out_[kData].req = false;
-    csrs_.mip = timer_irq << 7 | external_irq << 11;
-    const bool pending = csrs_.mip & csrs_.mie;
-    asleep_ = !busy_ && !pending;
-    before_.data_address = load_store_.last_address();
-    before_.minstret = csrs_.read(kMinstret, retired_any_, retired_compressed_);
-    if (asleep_)
+    csrs_.mip = interrupts;
+    const bool pending = interrupts & csrs_.mie;
+    asleep_ = !(busy_ | pending);
+    if (asleep_) [[unlikely]]
         return;
 
     // Write-back. Only a load or store may wait there.
     const bool accesses = wb_ == kLoad || wb_ == kStore;
-    const LoadStore::Reply reply = load_store_.reply(in[kData]);
-    const bool answered = accesses && reply.arrived, error = answered && reply.error;
+    bool answered = false, error = false, retires = wb_ == kDone;
+    if (accesses) {
+        const LoadStore::Reply reply = load_store_.reply(in[kData]);
+        answered = reply.arrived;
+        error = reply.error;
+        retires = answered && !error;
+        if (retires && wb_ == kLoad)
+            registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
+    }
     const bool outstanding = accesses && !answered;
-    if (answered && wb_ == kLoad && !error)
-        registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
-    const bool retires = wb_ == kDone || (answered && !error);
 
     // Decode stage and controller.
     const bool interrupt = pending && csrs_.takes_interrupts();
@@ -176,7 +199,8 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     Decision decision;
     bool fetches = true, ready = true, clears = false;
     bool awake = true;
-    if (state_ == kDecode) [[likely]] {
+    const bool decoding = state_ == kDecode;
+    if (decoding) [[likely]] {
         if (was_valid)
             decision = decode(in[kData], outstanding, error, [&](const PortOut &out) { return granted(kData, out); });
         if (error) {
@@ -229,23 +253,20 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     if (ready && !was_valid)
         csrs_.count(kFetchWait);
     const uint32_t pc = fetch_.address();
-    csrs_.key_valid = fetch_.key_valid();
-    const bool key_asked = fetch_.asks_for_key();
-    const Fetched fetched =
-        fetch_.step(in[kInstr],
-                    {fetches, decision.redirects, decision.target, ready, csrs_.cache_on, invalidates},
-                    key_arrives_, out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
-    if constexpr (config.icache) {
-        if (!key_asked)
-            key_wait_ = machine::kScrambleKey;
-        key_arrives_ = key_asked && key_wait_ == 0;
-        if (key_wait_)
-            --key_wait_;
-    }
+    const Fetched fetched = fetch_.step(
+        in[kInstr],
+        {fetches, decision.redirects, decision.target, ready, csrs_.cache_on, invalidates},
+        out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
 
     // The next instruction in write-back.
     csrs_.count(kCycle);
-    csrs_.count(kRetired, retires && retired_any_);
+    if (fetch_.still() && !retires && !answered && decoding) {
+        still_ = was_valid ? decision.still : ready && !fetched.valid;
+        still_events_[0] = was_valid ? kDataWait : kFetchWait;
+        still_events_[1] = decision.event;
+    }
+    retired_now_ = retires;
+    csrs_.count(kRetired, retires);
     csrs_.count(kRetiredCompressed, retires && retired_compressed_);
     if (decision.completes) {
         const Instruction &instruction = *id_.instruction;
@@ -306,6 +327,8 @@ auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&gra
     case Kind::kLoad:
     case Kind::kStore: {
         const bool writes = i.kind == Kind::kStore;
+        accessed_ = true;
+        before_.data_address = load_store_.last_address();
         if (!load_store_.busy())
             csrs_.count(writes ? kStores : kLoads);
         const LoadStore::Command command{a + i.immediate, registers_[i.rs2], i.size, writes, i.sign_extends};
@@ -398,12 +421,13 @@ auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, boo
     }
     if (!error)
         csrs_.count(kDataWait);
+    decision.still = outstanding;
     if (hazard)
         return decision;
     switch (i.kind) {
     case Kind::kBranch:
-        csrs_.count(kBranches);
-        if (compare(i.op, registers_[i.rs1], registers_[i.rs2]) && !id_.redirected) {
+        decision.event = kBranches;
+        if (!id_.redirected && compare(i.op, registers_[i.rs1], registers_[i.rs2])) {
             csrs_.count(kBranchesTaken);
             decision.redirects = id_.redirected = true;
             decision.target = id_.pc + i.immediate;
@@ -412,19 +436,23 @@ auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, boo
     case Kind::kJump:
     case Kind::kJumpRegister:
     case Kind::kFenceI:
-        return jump(i, false);
+        if (!id_.redirected)
+            return jump(i, false);
+        break;
     case Kind::kMultiplyHigh:
-        csrs_.count(kMultiplyWait);
+        decision.event = kMultiplyWait;
         break;
     case Kind::kDivide:
-        csrs_.count(kDivideWait);
+        decision.event = kDivideWait;
         break;
     case Kind::kAlu:
-        csrs_.count(kMultiplyWait, i.op == Op::kMul);
+        if (i.op == Op::kMul)
+            decision.event = kMultiplyWait;
         break;
     default:
         break;
     }
+    csrs_.count(decision.event);
     return decision;
 }
 
@@ -446,7 +474,7 @@ template <Config config> auto Core<config>::jump(const Instruction &i, bool comp
 template <Config config> auto Core<config>::access_csr(const Instruction &i) -> Decision {
     const uint32_t address = i.immediate;
     const uint32_t operand = i.register_b ? registers_[i.rs1] : i.rs1;
-    const uint32_t old = csrs_.read(address, retired_any_, retired_compressed_);
+    const uint32_t old = read_csr(address, retired_any_, retired_compressed_);
     registers_[i.rd] = old;
     Decision decision{.completes = true};
     if (i.csr_op == CsrOp::kRead)

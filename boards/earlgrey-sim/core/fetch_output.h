@@ -15,41 +15,39 @@ public:
     // The word of the line (0 or 1) that is needed next.
     uint32_t word_number() const { return (address_ >> 2 & 1) ^ skid_valid_; }
 
-    // Offers an instruction, given the next word if there is one.
-    Fetched offer(bool has_word, uint32_t word, bool error) {
-        has_word_ = has_word;
-        word_ = word;
-        error_ = error;
-        complete_ = skid_valid_ && (skid_compressed() || skid_error_);
+    // A cycle: offers an instruction, given the next word if there is one. `ready`: it is taken. Sets
+    // `uses_word` if the word is not needed any more.
+    Fetched step(bool has_word, uint32_t word, bool error, bool ready, bool &uses_word) {
         const bool upper = address_ & 2;
         Fetched fetched;
         fetched.text = upper ? word << 16 | (skid_valid_ ? skid_ : word >> 16) : word;
-        fetched.valid = complete_ || (has_word && (!upper || skid_valid_ || error ||
-                                                   (word >> 16 & 3) != 3));
-        fetched.error = (skid_valid_ && skid_error_) || (!complete_ && error);
-        fetched.error_in_second = skid_valid_ && !skid_error_;
-        return fetched;
-    }
-
-    // Ends the cycle after offer(). Returns whether the word is used up.
-    bool end(const Fetched &fetched, bool ready) {
-        const bool upper = address_ & 2;
-        const bool fills_skid = upper && !skid_valid_ && (!fetched.compressed() || error_);
-        const bool takes_word = (ready || fills_skid) && !complete_;
-        const bool used = has_word_ && takes_word;
-        if (has_word_ && (ready || fills_skid)) {
-            skid_ = word_ >> 16;
-            const bool complete = complete_;
-            const bool was_valid = skid_valid_;
-            skid_valid_ = was_valid ? !(ready && complete)
-                                    : fills_skid || (!upper && fetched.compressed() && !error_ && ready);
-            skid_error_ = error_;
-        } else if (ready && complete_) {
-            skid_valid_ = false;
+        const bool compressed = fetched.compressed();
+        uses_word = false;
+        if (skid_valid_) {
+            const bool complete = compressed || skid_error_;
+            fetched.valid = complete || has_word;
+            fetched.error = skid_error_ || (!complete && error);
+            fetched.error_in_second = !skid_error_;
+            if (!ready)
+                return fetched;
+            if (complete)
+                skid_valid_ = false;
+            else
+                uses_word = has_word;
+            if (has_word)
+                fill_skid(word, error);
+        } else if (has_word) {
+            fetched.valid = !upper || error || compressed;
+            fetched.error = error;
+            const bool has_half = upper ? !compressed || error : compressed && !error && ready;
+            uses_word = ready || (upper && has_half);
+            skid_valid_ = has_half;
+            if (uses_word)
+                fill_skid(word, error);
         }
         if (ready && fetched.valid)
-            address_ += fetched.compressed() && !fetched.error ? 2 : 4;
-        return used;
+            address_ += compressed && !fetched.error ? 2 : 4;
+        return fetched;
     }
 
     void redirect(uint32_t address) {
@@ -58,14 +56,15 @@ public:
     }
 
 private:
-    bool skid_compressed() const { return (skid_ & 3) != 3; }
+    void fill_skid(uint32_t word, bool error) {
+        skid_ = word >> 16;
+        skid_error_ = error;
+    }
 
     uint32_t address_ = 0; // of the instruction that is offered next
     uint32_t skid_ = 0;
-    bool skid_valid_ = false, skid_error_ = false;
-    // Of this cycle, from offer() to end().
-    bool has_word_ = false, error_ = false, complete_ = false;
-    uint32_t word_ = 0;
+    uint32_t skid_valid_ = 0;
+    bool skid_error_ = false;
 };
 
 } // namespace earlgrey::ibex

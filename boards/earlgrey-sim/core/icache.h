@@ -9,159 +9,124 @@
 #pragma once
 
 #include "fetch_output.h"
+#include "machine.h"
 #include "secded.h"
 #include "types.h"
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace earlgrey::ibex {
 
 class ICache {
 public:
     uint32_t address() const { return output_.address(); } // of the instruction that is offered next
-    bool key_valid() const { return key_valid_; }
+    bool key_valid() const { return key_shown_; } // as cpuctrl shows it
+    // Whether the last cycle changed nothing, so that the next one will not without a grant, an answer or a
+    // change of the control.
+    bool still() const { return still_; }
     bool busy() const { return invalidation_ != kIdle || (busy_ & ~all_answered()); }
-    uint32_t fills() const { return fills_; } // lines written in this cycle
+    uint32_t fills() const { return fills_; } // lines written since the reset
 
     // A cycle. Sets `out`; `granted(out)` tells whether the bus takes the request.
     template <typename Granted>
-    Fetched step(const PortIn &in, const FetchControl &control, bool key_arrives, PortOut &out, Granted &&granted) {
-        const uint32_t busy = busy_;
-        const bool blocked = invalidation_ != kIdle || control.invalidates;
-        const bool clears_lines = double_hit_;
-        const uint32_t looked = lookup_ ? 1u << (next_ - 1) : 0; // looked up in the last cycle
-        const uint32_t hit_now = lookup_ && found_.hit ? looked : 0;
-        const uint32_t stale = stale_;
+    [[gnu::always_inline]] Fetched step(const PortIn &in, const FetchControl &control, PortOut &out,
+                                        Granted &&granted) {
+        const uint32_t busy = busy_, stale = stale_;
+        const uint32_t discarded = control.redirects ? ~0u : stale;
 
-        // Lookup: redirects at once, else two lines ahead.
-        const bool room = std::popcount(busy) < 4;
-        const bool looks = control.fetches && room && !clears_lines &&
-                           (control.redirects || std::popcount(busy & ~stale) < 3);
+        // Lookup: of the target of a redirect, else up to three lines ahead.
+        const bool looks = control.fetches && !has_more_than(3, busy) && !double_hit_ &&
+                           (control.redirects || !has_more_than(2, busy & ~stale));
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
-        const bool real_lookup = looks && control.enabled && !blocked;
 
-        // Requests: those of buffers first. `asks` are the buffers with requests to make.
-        const uint32_t no_more = ((asked_twice_ | hit_now | hit_) |
-                                  (~cached_ & ((control.redirects ? ~0u : stale) | asked_twice_ |
-                                               (asked_ & second_first_)))) &
+        // Request: of the oldest buffer with one to make, else of the lookup.
+        const uint32_t no_more = (asked_.twice() | hit_ |
+                                  (~cached_ & (discarded | (asked_.once() & second_first_)))) &
                                  ~held_;
-        const uint32_t asks = busy & ~no_more;
-        const uint32_t asking = asks & -asks;
-        const bool speculates = (!control.enabled || control.redirects) && !asks;
-        if (asks) {
-            const FillBuffer &buffer = buffers_[std::countr_zero(asking)];
-            const bool second_word = ((asked_ & asking) != 0) != ((second_first_ & asking) != 0);
+        const uint32_t asking = lowest(busy & ~no_more);
+        bool speculates = false, grant = false;
+        if (asking) {
+            const uint32_t second = asked_.once() ^ second_first_;
+            out.request.addr = (buffer(asking).address & ~7u) | (second & asking ? 4u : 0);
             out.req = true;
-            out.request = {(buffer.address & ~7u) | (second_word ? 4u : 0), 0, 0xf, false, kInstr};
-        } else if (speculates && looks) {
+            grant = granted(out);
+        } else if (looks && (control.redirects || !control.enabled)) {
+            speculates = true;
+            out.request.addr = looked_up & ~3u;
             out.req = true;
-            out.request = {looked_up & ~3u, 0, 0xf, false, kInstr};
+            grant = granted(out);
         }
-        const bool grant = out.req && granted(out);
 
-        // The answer goes to the oldest buffer that expects one.
+        // Output: of the oldest buffer with words left.
+        const uint32_t given_all = given_.twice() | (given_.once() & second_first_);
+        const uint32_t giving = lowest(busy & ~stale & ~given_all);
         const uint32_t answered_all = all_answered();
-        const uint32_t expects = busy & ~answered_all;
-        const uint32_t answered = in.rvalid ? expects & -expects : 0;
-
-        // Output: the oldest buffer with words left.
-        const uint32_t given_all = given_twice_ | (given_ & second_first_);
-        const uint32_t live = busy & ~stale & ~given_all;
-        const uint32_t giving = live & -live;
-        const uint32_t stored = (arrived_ & ~given_) | (arrived_twice_ & ~given_twice_);
-        bool has_word = false, word_error = false;
+        const uint32_t answered = in.rvalid ? lowest(busy & ~answered_all) : 0;
+        const uint32_t stored = hit_ | arrived_.more_than(given_);
+        const uint32_t number = output_.word_number();
+        bool has_word = false, word_error = false, uses_word;
         uint32_t word = 0;
-        if (giving & (hit_now | hit_ | stored | answered)) {
+        if (giving & stored) {
             has_word = true;
-            const uint32_t number = output_.word_number();
-            if (giving & hit_now) {
-                word = found_.words[number];
-            } else if (giving & (hit_ | stored)) {
-                const FillBuffer &buffer = buffers_[std::countr_zero(giving)];
-                word = buffer.words[number];
-                word_error = (errors_[number] & ~hit_ & giving) != 0;
-            } else {
-                word = in.answer.data;
-                word_error = in.answer.err;
-            }
+            word = buffer(giving).words[number];
+            word_error = errors_[number] & ~hit_ & giving;
+        } else if (giving & answered) {
+            has_word = true;
+            word = in.answer.data;
+            word_error = in.answer.err;
         }
-        const Fetched fetched = output_.offer(has_word, word, word_error);
-        const bool used = output_.end(fetched, control.ready);
+        const Fetched fetched = output_.step(has_word, word, word_error, control.ready, uses_word);
 
-        // --- the end of the cycle ---
-
+        // The end of the cycle. A buffer is done when its line is stored, its words are given or
+        // discarded, and its requests answered. (A lookup's cycle is no cycle for a write.)
         const uint32_t errors = errors_[0] | errors_[1];
-        const uint32_t writes = busy & arrived_twice_ & ~hit_ & cached_ & ~errors & ~written_;
-        const bool invalidates_line = invalidation_ == kInvalidating;
-        const uint32_t writing =
-            !looks && !invalidates_line && !clears_lines ? writes & -writes : 0;
-        const uint32_t done = busy & (written_ | hit_ | ~cached_ | errors) &
-                              (given_all | stale | (control.redirects ? ~0u : 0)) & answered_all;
-        fills_ = writing ? 1 : 0;
-        if (writing) {
-            const FillBuffer &buffer = buffers_[std::countr_zero(writing)];
-            lines_[buffer.way][buffer.address >> 3 & (kSets - 1)] = {buffer.address >> 11 | kValid,
-                                                                     buffer.words};
-        }
-        if (invalidates_line || clears_lines) {
+        busy_ = busy & ~((written_ | hit_ | ~cached_ | errors) & (given_all | discarded) & answered_all);
+        const uint32_t asked_all = no_more & busy;
+        still_ = !((asking ^ held_) | (busy_ ^ busy) | (asked_all ^ asked_all_)) &&
+                 !(grant | looks | in.rvalid | uses_word | control.redirects | control.invalidates) &&
+                 invalidation_ == kIdle && !double_hit_ && !disagrees_;
+        asked_all_ = asked_all;
+        if (!looks)
+            write_line(busy & arrived_.twice() & ~hit_ & cached_ & ~errors & ~written_);
+        if (invalidation_ == kInvalidating || double_hit_) [[unlikely]] {
             // A double hit in both ways; an invalidation at the same time clears its own set instead.
-            const uint32_t set = invalidates_line ? invalidated_set_ : double_hit_set_;
+            const uint32_t set = invalidation_ == kInvalidating ? invalidated_set_ : double_hit_set_;
             lines_[0][set].tag = lines_[1][set].tag = 0;
         }
-        if (looked) {
-            FillBuffer &buffer = buffers_[next_ - 1];
-            buffer.way = found_.way;
-            if (hit_now)
-                buffer.words = found_.words;
+        if (disagrees_ || double_hit_) [[unlikely]] {
+            double_hit_ = std::exchange(disagrees_, false);
+            double_hit_set_ = disagreeing_set_;
         }
-        if (answered) {
-            FillBuffer &buffer = buffers_[std::countr_zero(answered)];
-            const uint32_t number =
-                ((arrived_ & answered) != 0) != ((second_first_ & answered) != 0);
-            if (!(answered & (hit_ | hit_now)))
-                buffer.words[number] = in.answer.data;
-            if (in.answer.err)
-                errors_[number] |= answered;
-            arrived_twice_ |= arrived_ & answered;
-            arrived_ |= answered;
-        }
-        if (used) {
-            given_twice_ |= given_ & giving;
-            given_ |= giving;
-        }
-        if (grant) {
-            asked_twice_ |= asked_ & asking;
-            asked_ |= asking;
-            held_ = 0;
-        } else {
-            held_ = asking;
-        }
-        written_ |= writing;
-        hit_ |= hit_now;
-        asked_all_ = no_more & busy;
+        if (answered)
+            store(answered, in.answer);
+        if (uses_word)
+            given_.count(giving);
+        held_ = grant ? 0 : asking;
+        if (grant)
+            asked_.count(asking);
         if (control.redirects) {
             stale_ |= busy;
             output_.redirect(control.target);
             prefetch_address_ = control.target;
         }
+        const bool caches = control.enabled && !control.invalidates && invalidation_ == kIdle;
         if (!control.enabled || control.invalidates)
             cached_ = 0;
-        busy_ = busy & ~done;
-        double_hit_ = lookup_ && found_.disagrees;
-        if (double_hit_)
-            double_hit_set_ = found_.set;
-        lookup_ = real_lookup;
         if (looks) {
             prefetch_address_ = (looked_up & ~7u) + 8;
-            allocate(looked_up, real_lookup, speculates && grant, speculates && !grant);
-            if (real_lookup)
-                look_up(looked_up);
+            const uint32_t bit = allocate(looked_up);
+            if (speculates && grant)
+                asked_.count(bit);
+            else if (speculates)
+                held_ |= bit;
+            if (caches)
+                look_up(bit, looked_up);
         }
-        step_key(control.invalidates, key_arrives);
+        if (invalidation_ != kIdle || control.invalidates) [[unlikely]]
+            step_invalidation(control.invalidates);
         return fetched;
     }
-
-    bool asks_for_key() const { return key_asked_; }
 
 private:
     static constexpr unsigned kSets = 256;
@@ -177,96 +142,144 @@ private:
         uint32_t way = 0; // to which it is written
         Words words{};
     };
-    struct Found { // by a lookup; used in the next cycle
-        bool hit = false, disagrees = false;
-        uint32_t way = 0, set = 0;
-        Words words{};
+    // A count of 0 to 2 for each buffer.
+    struct Counts {
+        uint64_t bits = 0; // below: at least one; above: two
+        uint32_t once() const { return static_cast<uint32_t>(bits); }
+        uint32_t twice() const { return static_cast<uint32_t>(bits >> 32); }
+        void count(uint32_t buffer) { bits |= (bits & buffer) << 32 | buffer; }
+        // The buffers with a higher count than in `other`.
+        uint32_t more_than(Counts other) const {
+            const uint64_t more = bits & ~other.bits;
+            return static_cast<uint32_t>(more | more >> 32);
+        }
     };
     // inval_state_e: OUT_OF_RESET, AWAIT_SCRAMBLE_KEY, INVAL_CACHE, IDLE.
     enum Invalidation : uint32_t { kOutOfReset, kAwaitsKey, kInvalidating, kIdle };
 
+    // Whether more than `count` bits are set.
+    static bool has_more_than(unsigned count, uint32_t bits) {
+        for (unsigned i = 0; i < count; ++i)
+            bits &= bits - 1;
+        return bits;
+    }
+    static uint32_t lowest(uint32_t bits) { return bits & -bits; }
+    FillBuffer &buffer(uint32_t bit) { return buffers_[std::countr_zero(bit)]; }
+
     // Buffers whose requests are over, and all answered (fill_rvd_done).
     uint32_t all_answered() const {
-        return asked_all_ & ~held_ & ~(asked_ ^ arrived_) & ~(asked_twice_ ^ arrived_twice_);
+        return asked_all_ & ~(held_ | asked_.more_than(arrived_));
     }
 
-    void allocate(uint32_t address, bool cached, bool asked, bool held) {
-        if (next_ == 32)
+    uint32_t allocate(uint32_t address) {
+        if (next_ == 32) [[unlikely]]
             renumber();
         const uint32_t bit = 1u << next_;
         buffers_[next_].address = address;
         ++next_;
         busy_ |= bit;
-        if (cached)
-            cached_ |= bit;
-        if (asked)
-            asked_ |= bit;
-        if (held)
-            held_ |= bit;
         if (address & 4)
             second_first_ |= bit;
+        return bit;
+    }
+
+    // Stores an answer's word.
+    void store(uint32_t bit, const Answer &answer) {
+        const uint32_t number = ((arrived_.once() ^ second_first_) & bit) != 0;
+        if (!(hit_ & bit))
+            buffer(bit).words[number] = answer.data;
+        if (answer.err)
+            errors_[number] |= bit;
+        arrived_.count(bit);
+    }
+
+    // Writes the line of the oldest of these buffers to the cache.
+    void write_line(uint32_t complete) {
+        if (!complete || invalidation_ == kInvalidating || double_hit_)
+            return;
+        const uint32_t bit = lowest(complete);
+        const FillBuffer &from = buffer(bit);
+        lines_[from.way][from.address >> 3 & (kSets - 1)] = {from.address >> 11 | kValid, from.words};
+        written_ |= bit;
+        ++fills_;
+        still_ = false;
     }
 
     // Moves the buffers in use to the lowest bits.
     void renumber() {
+        uint32_t *masks[] = {&second_first_, &stale_,   &cached_,    &hit_,      &held_,
+                             &asked_all_,    &written_, &errors_[0], &errors_[1]};
+        Counts *counts[] = {&asked_, &arrived_, &given_};
         unsigned to = 0;
-        std::array<uint32_t *, 14> masks = {&stale_,  &cached_,      &hit_,           &held_,
-                                            &asked_,  &asked_twice_, &asked_all_,     &arrived_,
-                                            &given_,  &given_twice_, &arrived_twice_, &written_,
-                                            &errors_[0], &errors_[1]};
-        uint32_t second_first = 0;
-        std::array<uint32_t, 14> moved{};
         for (uint32_t left = busy_; left; left &= left - 1, ++to) {
             const auto from = static_cast<unsigned>(std::countr_zero(left));
+            const uint64_t below = (uint64_t{1} << to) - 1;
+            const auto move = [&](uint32_t mask) {
+                return static_cast<uint32_t>((mask & below) | (mask >> from & 1) << to |
+                                             (mask & ~((uint64_t{2} << from) - 1)));
+            };
             buffers_[to] = buffers_[from];
-            second_first |= (second_first_ >> from & 1) << to;
-            for (unsigned i = 0; i < masks.size(); ++i)
-                moved[i] |= (*masks[i] >> from & 1) << to;
+            for (uint32_t *mask : masks)
+                *mask = move(*mask);
+            for (Counts *count : counts)
+                count->bits = move(count->once()) | uint64_t{move(count->twice())} << 32;
         }
-        for (unsigned i = 0; i < masks.size(); ++i)
-            *masks[i] = moved[i];
-        second_first_ = second_first;
         busy_ = (1u << to) - 1;
+        for (uint32_t *mask : masks)
+            *mask &= busy_;
+        for (Counts *count : counts)
+            count->bits &= busy_ | uint64_t{busy_} << 32;
         next_ = to;
     }
 
-    // Reads the set of an address. The way for a miss is the lowest invalid one, else the one whose turn
-    // it is; the turn changes with every lookup.
-    void look_up(uint32_t address) {
+    // Looks up an address for a new buffer. The way for a miss is the lowest invalid one, else the one
+    // whose turn it is; the turn changes with every lookup. The RTL has the result one cycle later, which
+    // makes no difference except for a double hit.
+    void look_up(uint32_t bit, uint32_t address) {
         const uint32_t set = address >> 3 & (kSets - 1), tag = address >> 11 | kValid;
         const Line &first = lines_[0][set], &second = lines_[1][set];
-        found_.way = !(first.tag & kValid) ? 0 : !(second.tag & kValid) ? 1 : turn_;
+        FillBuffer &to = buffers_[next_ - 1];
+        cached_ |= bit;
+        to.way = !(first.tag & kValid) ? 0 : !(second.tag & kValid) ? 1 : turn_;
         turn_ ^= 1;
-        found_.hit = first.tag == tag || second.tag == tag;
-        found_.disagrees = false;
-        if (first.tag == tag && second.tag == tag) [[unlikely]] {
-            // Code changed without fence.i may be in both ways. The RAMs' outputs are ORed; if the
-            // check bits are then wrong, it is no hit, and both lines are dropped two cycles later.
-            found_.words = {first.words[0] | second.words[0], first.words[1] | second.words[1]};
-            found_.hit = check_bits_agree(first.words[0], second.words[0]) &&
-                         check_bits_agree(first.words[1], second.words[1]);
-            found_.disagrees = !found_.hit;
-            found_.set = set;
-            return;
+        if (first.tag == tag) {
+            hit_ |= bit;
+            to.words = first.words;
+            if (second.tag == tag) [[unlikely]]
+                double_hit(bit, set);
+        } else if (second.tag == tag) {
+            hit_ |= bit;
+            to.words = second.words;
         }
-        found_.words = second.tag == tag ? second.words : first.words;
+    }
+
+    // Code changed without fence.i may be in both ways. The RAMs' outputs are ORed; if the check bits are
+    // then wrong, it is no hit, and both lines are dropped two cycles later.
+    void double_hit(uint32_t bit, uint32_t set) {
+        const Words &first = lines_[0][set].words, &second = lines_[1][set].words;
+        FillBuffer &to = buffers_[next_ - 1];
+        for (unsigned i = 0; i < 2; ++i) {
+            to.words[i] = first[i] | second[i];
+            disagrees_ |= first[i] != second[i] && !check_bits_agree(first[i], second[i]);
+        }
+        if (disagrees_)
+            hit_ &= ~bit;
+        disagreeing_set_ = set;
     }
 
     // The request for a new scrambling key and the invalidation that follows (ibex_top.sv has the
     // registers of the key).
-    void step_key(bool invalidates, bool arrives) {
-        if (invalidation_ == kIdle && !invalidates) [[likely]]
-            return;
-        const bool asks = invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
+    void step_invalidation(bool invalidates) {
+        const bool asks =
+            invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
         switch (invalidation_) {
         case kOutOfReset:
             invalidation_ = kAwaitsKey;
             break;
         case kAwaitsKey:
-            if (key_valid_) {
+            if (key_valid_)
                 invalidation_ = kInvalidating;
-                invalidated_set_ = 0;
-            }
+            invalidated_set_ = 0;
             break;
         case kInvalidating:
             if (asks)
@@ -279,13 +292,21 @@ private:
             invalidation_ = kAwaitsKey;
             break;
         }
-        if (key_asked_) {
+        key_shown_ = key_valid_;
+        const bool asked = key_asked_, arrives = key_arrives_;
+        if (asked) {
             key_valid_ = arrives;
             key_asked_ = !arrives;
         } else if (asks) {
             key_valid_ = false;
             key_asked_ = true;
         }
+        // The key comes from the chip, and through a register.
+        if (!asked)
+            key_wait_ = machine::kScrambleKey;
+        key_arrives_ = asked && key_wait_ == 0;
+        if (key_wait_)
+            --key_wait_;
     }
 
     FetchOutput output_;
@@ -298,26 +319,26 @@ private:
     uint32_t cached_ = 0;       // will be written to the cache
     uint32_t hit_ = 0;
     uint32_t second_first_ = 0; // starts with the line's second word
-    uint32_t asked_ = 0, asked_twice_ = 0;     // granted requests
+    Counts asked_;              // granted requests
     uint32_t held_ = 0;         // a request waits for its grant
     uint32_t asked_all_ = 0;    // no further requests, known since the last cycle
-    uint32_t arrived_ = 0, arrived_twice_ = 0; // answers
-    uint32_t given_ = 0, given_twice_ = 0;     // words for the decode stage
+    Counts arrived_;            // answers
+    Counts given_;              // words for the decode stage
     uint32_t written_ = 0;      // to the cache
     std::array<uint32_t, 2> errors_{};         // of the line's words
     std::array<FillBuffer, 32> buffers_{};
 
-    // The lookup of the last cycle.
-    bool lookup_ = false;
-    Found found_;
-    uint32_t turn_ = 0;
-    bool double_hit_ = false; // ecc_correction_write_q
-    uint32_t double_hit_set_ = 0;
+    uint32_t turn_ = 0; // the way that is replaced next
+    bool disagrees_ = false, double_hit_ = false; // in the next cycle, and in this one
+    uint32_t disagreeing_set_ = 0, double_hit_set_ = 0;
 
     std::array<std::array<Line, kSets>, 2> lines_{};
     Invalidation invalidation_ = kOutOfReset;
     uint32_t invalidated_set_ = 0;
     bool key_asked_ = false, key_valid_ = true; // scramble_req_q, scramble_key_valid_q
+    bool key_shown_ = false, key_arrives_ = false;
+    unsigned key_wait_ = 0;
+    bool still_ = false;
     uint32_t fills_ = 0;
 };
 

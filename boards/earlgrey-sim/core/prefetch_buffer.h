@@ -14,12 +14,11 @@ public:
     uint32_t address() const { return address_; }
     bool busy() const { return in_flight_[0] || waits_; }
     bool key_valid() const { return false; }
-    bool asks_for_key() const { return false; }
+    bool still() const { return false; }
     uint32_t fills() const { return 0; }
 
     template <typename Granted>
-    Fetched step(const PortIn &in, const FetchControl &control, bool, PortOut &out,
-                 Granted &&granted) {
+    Fetched step(const PortIn &in, const FetchControl &control, PortOut &out, Granted &&granted) {
         const bool arrives = in.rvalid && !discards_[0];
         const Fetched fetched = offer(arrives, in.answer);
 
@@ -34,7 +33,7 @@ public:
             const uint32_t next = control.redirects ? control.target : next_address_;
             const uint32_t address = waits_ ? waiting_address_ : next;
             out.req = true;
-            out.request = {address & ~3u, 0, 0xf, false, kInstr};
+            out.request.addr = address & ~3u;
             grant = granted(out);
             if (asks_first_time && !grant)
                 waiting_address_ = address;

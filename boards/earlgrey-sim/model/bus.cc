@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The crossbar's cycle and its address decoder.
+// The crossbar: slow devices, the registers behind it and its address decoder.
 #include "bus.h"
 
 #include <algorithm>
@@ -28,11 +28,7 @@ Bus::Bus(Settings settings)
     sram_device_.executable = settings_.sram_exec == SramExec::kOn;
 }
 
-Bus::Devices Bus::decode(uint32_t addr) {
-    if (addr - machine::kFlashBase < machine::kFlashSize)
-        return kFlash;
-    if (addr - machine::kSramBase < machine::kSramSize)
-        return kSram;
+Bus::Target Bus::decode_other(uint32_t addr) {
     if (addr - machine::kRomBase < machine::kRomSize)
         return kRom;
     for (const auto &window : machine::kPeripherals)
@@ -40,8 +36,8 @@ Bus::Devices Bus::decode(uint32_t addr) {
             return kPeri;
     for (size_t i = 0; i < kBlocks; ++i)
         if (inside(addr, machine::kRegisterBlocks[i]))
-            return kRegisters << i;
-    return kNothing;
+            return Target(kRegisters + i);
+    return kUnmapped;
 }
 
 // At both ports, grants every request at once and answers it in the next cycle.
@@ -65,70 +61,33 @@ Answer Bus::access(Cycle now, const Request &request) {
     return register_access(now, request);
 }
 
-// Steps one device for a cycle and passes on its results to the ports.
-template <typename Device, typename... Access>
-void Bus::serve(Device &device, Devices bit, Cycle now, const Access &...access) {
-    Offers offers;
-    for (unsigned host = 0; host < kHosts; ++host)
-        if (ports_[host].offers_to == bit)
-            offers.of[host] = &ports_[host].requests.front().request;
-    const Step step = device.step(now, offers, access...);
-    busy_ = device.idle() ? busy_ & ~bit : busy_ | bit;
-    if (step.answered) {
-        const Host host = step.answer.host;
-        in[host].rvalid = true;
-        in[host].answer = step.answer;
-        --ports_[host].outstanding;
-    }
-    if (step.accepted) {
-        Port &port = ports_[step.accepted->host];
-        port.requests.pop();
-        ++port.outstanding;
-        port.outstanding_at = bit;
+bool Bus::offer_to_other(Port &port, Cycle now) {
+    switch (port.offers_to) {
+    case kRom:
+        return offer_to(rom_device_, port, now);
+    case kPeri:
+        return offer_to(peripherals_, port, now);
+    case kUnmapped:
+        return offer_to(nothing_, port, now, [](Cycle, const Request &r) {
+            return Answer{0, true, r.host};
+        });
+    default:
+        return offer_to(blocks_[port.offers_to - kRegisters], port, now,
+                        [this](Cycle at, const Request &r) { return register_access(at, r); });
     }
 }
 
-void Bus::serve_registers(Devices devices, Cycle now) {
-    const auto access = [this](Cycle at, const Request &r) { return register_access(at, r); };
-    const auto refuse = [](Cycle, const Request &r) { return Answer{0, true, r.host}; };
-    if (devices & kPeri)
-        serve(peripherals_, kPeri, now, access);
-    if (devices & kNothing)
-        serve(nothing_, kNothing, now, refuse);
-    for (size_t i = 0; i < kBlocks; ++i)
-        if (devices & kRegisters << i)
-            serve(blocks_[i], kRegisters << i, now, access);
-}
-
-void Bus::step_busy(Cycle now, const PortOut out[kHosts]) {
-    const Devices devices = work_;
-    if (devices & kFlash)
-        serve(flash_device_, kFlash, now);
-    if (devices & kSram)
-        serve(sram_device_, kSram, now);
-    if (devices & kRom)
-        serve(rom_device_, kRom, now);
-    if (devices & ~(kFlash | kSram | kRom))
-        serve_registers(devices, now);
-
-    work_ = busy_;
-    for (unsigned host = 0; host < kHosts; ++host) {
-        Port &port = ports_[host];
-        if (out[host].req && in[host].gnt)
-            port.requests.push({out[host].request, decode(out[host].request.addr)});
-        in[host].gnt = !port.requests.full();
-        port.offer();
-        work_ |= port.offers_to;
-    }
+void Bus::access_peripheral(Cycle now) {
+    peripherals_.access(now, [this](Cycle at, const Request &r) { return register_access(at, r); });
 }
 
 bool Bus::idle() const {
     if constexpr (machine::kFlat)
         return true;
     for (unsigned host = 0; host < kHosts; ++host)
-        if (ports_[host].outstanding || !ports_[host].requests.empty() || in[host].rvalid)
+        if (in[host].rvalid)
             return false;
-    return true;
+    return !in_flight_;
 }
 
 Answer Bus::register_access(Cycle now, const Request &request) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 extern "C" const uint8_t boot_rom_begin[], boot_rom_end[];
 
@@ -91,7 +92,8 @@ private:
             suite_.byte(c, marks_.panicked());
             longest_silence_ = std::max(longest_silence_, now_ - last_byte_);
             last_byte_ = now_;
-            over_ |= suite_.over();
+            if (suite_.over())
+                end();
         };
         settings.cpuctrl = options_.icache ? 1 : 0;
         settings.sram_exec = options_.sram_exec;
@@ -100,7 +102,7 @@ private:
             if (offset == 0) {
                 std::fprintf(uart_, "%u\n", word);
             } else {
-                over_ = true;
+                end();
                 mail_ = word ? kMail : kClosed;
             }
         };
@@ -117,39 +119,63 @@ private:
 
     template <typename Step> int loop(Step &&step_core) {
         const Core &core = system_.core();
-        Cycle look = kLookEvery;
+        plan();
         for (;;) {
             step_core();
             waves_.cycle(now_);
-            if (marks_.watches())
+            if (marks_.watches(core.pc())) [[unlikely]]
                 mark();
             system_.step_bus(now_);
             ++now_;
-            if (system_.next_event() <= now_) {
-                system_.advance_devices(now_);
-                asleep_for_ = 0; // the device may wake the core
-            }
-            if (over_)
-                return mail_;
-            if (core.double_fault() && locked_up())
-                return kLockup;
-            // An interrupt takes a few cycles to wake the core; a masked one never does.
-            asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
-            if (asleep_for_ > kWakes && !skip_sleep())
-                return marks_.panicked() ? kPanic : kAsleep;
-            if (now_ >= options_.max_cycles)
-                return kLimit;
-            if (now_ >= silent_at())
-                return kSilent;
-            if (now_ >= look) {
-                look = now_ + kLookEvery;
-                status();
-                if (marks_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
-                    return kPanic;
-                if (uart_failed_)
-                    return kCannot;
-            }
+            if (now_ < stop_ && now_ < system_.next_event() && !core.asleep() &&
+                !core.double_fault())
+                continue;
+            if (const std::optional<int> code = look())
+                return *code;
         }
+    }
+
+    // Looks whether anything but a plain cycle is due. Returns the exit code if the run is over.
+    std::optional<int> look() {
+        const Core &core = system_.core();
+        if (now_ != looked_ + 1)
+            asleep_for_ = 0; // the core was awake in between
+        if (system_.next_event() <= now_) {
+            system_.advance_devices(now_);
+            asleep_for_ = 0; // the device may wake the core
+        }
+        if (over_)
+            return mail_;
+        if (core.double_fault() && locked_up())
+            return kLockup;
+        // An interrupt takes a few cycles to wake the core; a masked one never does.
+        asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
+        if (asleep_for_ > kWakes && !skip_sleep())
+            return marks_.panicked() ? kPanic : kAsleep;
+        if (now_ >= options_.max_cycles)
+            return kLimit;
+        if (now_ >= silent_at())
+            return kSilent;
+        if (now_ >= status_at_) {
+            status_at_ = now_ + kStatusEvery;
+            status();
+            if (marks_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
+                return kPanic;
+            if (uart_failed_)
+                return kCannot;
+        }
+        looked_ = now_;
+        plan();
+        return std::nullopt;
+    }
+
+    // Sets the cycle of the next look. A byte moves the end of the silence, but only to later.
+    void plan() { stop_ = over_ ? 0 : std::min({status_at_, options_.max_cycles, silent_at()}); }
+
+    // Ends the run with the next look.
+    void end() {
+        over_ = true;
+        plan();
     }
 
     // Marks wait for the end of the current UART line, so that no line is split.
@@ -224,7 +250,7 @@ private:
         return code;
     }
 
-    static constexpr Cycle kLookEvery = 1 << 14;
+    static constexpr Cycle kStatusEvery = 1 << 14;
     static constexpr Cycle kWakes = 4;
     static constexpr Cycle kQuiet = 1'000'000; // after a panic: the kernel's output is complete
     static constexpr Cycle kFaultApart = 1000;
@@ -241,6 +267,9 @@ private:
     System system_;
     Waves waves_;
     Cycle now_ = 0;
+    Cycle stop_ = 0; // look() is called then at the latest
+    Cycle looked_ = 0;
+    Cycle status_at_ = kStatusEvery;
     Retirements retirements_{now_};
     Cycle asleep_for_ = 0;
     Cycle last_byte_ = 0;

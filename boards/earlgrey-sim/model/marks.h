@@ -30,13 +30,19 @@ public:
             reset_ |= mark.name == "reset";
         }
         any_ = !marks.empty();
-        watches_ = any_ || !panics.empty();
+        for (const uint32_t panic : panics_)
+            watched_ |= hash(panic);
+        if (any_)
+            watched_ = ~uint64_t{0};
         if (reset_)
             add(0, "reset");
     }
 
-    bool watches() const { return watches_; }
     bool panicked() const { return panicked_; }
+
+    // Whether cycle() must observe the core at this address. With marks it must see every cycle;
+    // for panics alone, the cycles at a few addresses suffice.
+    bool watches(uint32_t pc) const { return watched_ >> (pc >> 1 & 63) & 1; }
 
     // Observes the core in a cycle: the address of the last instruction in its decode stage,
     // whether the fetch there was refused, whether the core sleeps, its interrupt lines and its
@@ -81,6 +87,9 @@ private:
     // Ibex's vector entries for interrupts of the timer and of the interrupt controller.
     static constexpr uint32_t kTimer = 7, kExternal = 11;
 
+    // One of 64 classes of addresses.
+    static uint64_t hash(uint32_t address) { return uint64_t{1} << (address >> 1 & 63); }
+
     void add(Cycle now, const std::string &name) {
         if (count_ > kMost)
             return;
@@ -90,7 +99,8 @@ private:
 
     std::vector<Mark> addresses_;
     std::vector<uint32_t> panics_;
-    bool any_ = false, watches_ = false, panicked_ = false;
+    uint64_t watched_ = 0; // classes of addresses
+    bool any_ = false, panicked_ = false;
     bool irq_ = false, trap_ = false, wake_ = false, reset_ = false;
     bool line_ = false, slept_ = false;
     uint32_t pc_ = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Main SRAM, boot ROM and the devices behind plain register stages. Each accepts a request when it
-// has room and answers a fixed number of cycles later, in order.
+// Main SRAM, boot ROM and the devices behind register stages. Each accepts requests when it has
+// room and answers them in order. Later requests do not change the time of an answer, so a device
+// computes it when it accepts the request, and nothing is done in the cycles between.
 #pragma once
 
 #include "machine.h"
 #include "types.h"
+#include <algorithm>
 #include <vector>
 
 namespace earlgrey {
@@ -47,64 +49,37 @@ struct Memories {
     Storage flash{machine::kFlashBase, machine::kFlashSize, 0xff};
 };
 
-// Requests inside a device, each with the cycle of its answer.
-class Pending {
-public:
-    bool room() const { return !inside_.full(); }
-    bool empty() const { return inside_.empty(); }
-    void add(const Answer &answer, Cycle due) { inside_.push({answer, due}); }
-    // Takes the answer that is due, if there is one and it `may_leave`.
-    bool take(Cycle now, bool may_leave, Answer &answer) {
-        if (inside_.empty() || inside_.front().due > now || !may_leave)
-            return false;
-        answer = inside_.front().answer;
-        inside_.pop();
-        return true;
-    }
-
-private:
-    struct Entry {
-        Answer answer;
-        Cycle due = 0;
-    };
-    Fifo<Entry, machine::kOutstanding> inside_;
-};
-
 // sram_ctrl_main. One access per cycle. If it is not executable it refuses instruction fetches: the
 // error arrives when the word would have arrived (tlul_adapter_sram).
 class Sram {
 public:
     explicit Sram(Storage &storage) : storage_(storage) {}
     bool executable = true;
-    bool idle() const { return pending_.empty(); }
 
-    Step step(Cycle now, const Offers &offers) {
-        Step out;
-        const bool ready = pending_.room() && now >= shut_until_;
-        out.answered = pending_.take(now, true, out.answer);
-        const Request *request = arbiter_.pick(offers, ready);
-        if (!request)
-            return out;
-        out.accepted = request;
-        if (!request->we) {
-            const bool refused = request->host == kInstr && !executable;
-            pending_.add({refused ? 0 : storage_.read(request->addr), refused, request->host},
-                         now + machine::kSramAnswer);
-            return out;
+    bool ready(Cycle now, const Request &) const {
+        return now >= room_.from() && now >= shut_until_;
+    }
+    Promise accept(Cycle now, const Request &request) {
+        unsigned delay = machine::kSramAnswer;
+        Answer answer{0, false, request.host};
+        if (request.we) {
+            storage_.write(request.addr, request.wdata, request.be);
+            if (request.be != 0xf) {
+                delay = machine::kSramSubwordWrite;
+                shut_until_ = now + delay;
+            }
+        } else if (request.host == kInstr && !executable) {
+            answer.err = true;
+        } else {
+            answer.data = storage_.read(request.addr);
         }
-        storage_.write(request->addr, request->wdata, request->be);
-        const bool whole = request->be == 0xf;
-        const unsigned delay = whole ? machine::kSramAnswer : machine::kSramSubwordWrite;
-        if (!whole)
-            shut_until_ = now + delay;
-        pending_.add({0, false, request->host}, now + delay);
-        return out;
+        room_.add(now + delay);
+        return {answer, now + delay};
     }
 
 private:
     Storage &storage_;
-    Arbiter arbiter_;
-    Pending pending_;
+    Room<machine::kOutstanding> room_;
     Cycle shut_until_ = 0;
 };
 
@@ -112,122 +87,92 @@ private:
 class Rom {
 public:
     explicit Rom(Storage &storage) : storage_(storage) {}
-    bool idle() const { return pending_.empty() && waiting_.empty() && leaving_.empty(); }
 
-    Step step(Cycle now, const Offers &offers) {
-        if constexpr (machine::kRomFifos)
-            return step_behind_fifos(now, offers);
-        Step out;
-        const bool ready = pending_.room();
-        out.answered = pending_.take(now, true, out.answer);
-        if (const Request *request = arbiter_.pick(offers, ready)) {
-            out.accepted = request;
-            serve(now, *request);
+    bool ready(Cycle now, const Request &) const {
+        return now >= (machine::kRomFifos ? fifo_from_ : room_.from());
+    }
+    Promise accept(Cycle now, const Request &request) {
+        const Answer answer{request.we ? 0 : storage_.read(request.addr), request.we, request.host};
+        Cycle due = now + machine::kRomAnswer;
+        if constexpr (machine::kRomFifos) {
+            // A request waits for room in its FIFO, which lets it pass at once if there is room. An
+            // answer stays in its FIFO for a cycle and enters it when it is empty.
+            const Cycle enters = std::max(now, room_.from());
+            fifo_from_ = enters + 1;
+            const Cycle leaves = std::max(enters + machine::kRomAnswer, room_.last() + 2);
+            room_.add(leaves);
+            return {answer, leaves + 1};
         }
-        return out;
+        room_.add(due);
+        return {answer, due};
     }
 
 private:
-    Step step_behind_fifos(Cycle now, const Offers &offers) {
-        Step out;
-        const bool was_leaving = !leaving_.empty();
-        if (was_leaving) {
-            out.answered = true;
-            out.answer = leaving_.front();
-            leaving_.pop();
-        }
-        const bool room = pending_.room();
-        Answer done;
-        if (pending_.take(now, !was_leaving, done))
-            leaving_.push(done);
-        if (!waiting_.empty()) {
-            arbiter_.pick(offers, false);
-            if (room) {
-                serve(now, waiting_.front());
-                waiting_.pop();
-            }
-        } else if (const Request *request = arbiter_.pick(offers, true)) {
-            out.accepted = request;
-            if (room)
-                serve(now, *request);
-            else
-                waiting_.push(*request);
-        }
-        return out;
-    }
-
-    void serve(Cycle now, const Request &request) {
-        pending_.add({request.we ? 0 : storage_.read(request.addr), request.we, request.host},
-                     now + machine::kRomAnswer);
-    }
-
     Storage &storage_;
-    Arbiter arbiter_;
-    Pending pending_;
-    Fifo<Request, 1> waiting_;
-    Fifo<Answer, 1> leaving_;
+    Room<machine::kOutstanding> room_;
+    Cycle fifo_from_ = 0; // the request FIFO is empty again
 };
 
 // A device whose registers answer `delay` cycles after acceptance. `access` returns the answer.
 template <unsigned delay> class RegisterBlock {
 public:
-    bool idle() const { return pending_.empty(); }
-
-    template <typename Access> Step step(Cycle now, const Offers &offers, const Access &access) {
-        Step out;
-        const bool ready = pending_.room();
-        out.answered = pending_.take(now, true, out.answer);
-        if (const Request *request = arbiter_.pick(offers, ready)) {
-            out.accepted = request;
-            pending_.add(access(now, *request), now + delay);
-        }
-        return out;
+    bool ready(Cycle now, const Request &) const { return now >= room_.from(); }
+    template <typename Access>
+    Promise accept(Cycle now, const Request &request, const Access &access) {
+        room_.add(now + delay);
+        return {access(now, request), now + delay};
     }
 
 private:
-    Arbiter arbiter_;
-    Pending pending_;
+    Room<machine::kOutstanding> room_;
 };
 
 // xbar_peri: everything behind the crossing into the peripheral clock.
 class PeripheralBus {
 public:
-    bool idle() const { return inside_.empty(); }
+    bool ready(Cycle now, const Request &) const { return now >= room_.from(); }
+    // The answer's data is known later: access() finds it, and take() returns it when it is due.
+    Promise accept(Cycle now, const Request &request) {
+        constexpr Cycle slow = machine::kPeripheralClock;
+        Cycle edge = (now + machine::kPeripheralSetup + slow - 1) / slow * slow;
+        if (captured_ != kNever)
+            edge = std::max(edge, captured_ + machine::kPeripheralInterval);
+        captured_ = edge;
+        inside_.push({request, {}, edge + machine::kPeripheralAccess});
+        access_at_ = std::min(access_at_, edge + machine::kPeripheralAccess);
+        room_.add(edge + machine::kPeripheralAnswer);
+        return {{}, edge + machine::kPeripheralAnswer};
+    }
 
-    template <typename Access> Step step(Cycle now, const Offers &offers, const Access &access) {
-        Step out;
-        const bool ready = !inside_.full();
+    // The cycle of the next access to a register.
+    Cycle access_at() const { return access_at_; }
+    template <typename Access> void access(Cycle now, const Access &access) {
+        access_at_ = kNever;
         for (unsigned i = 0; i < inside_.size(); ++i) {
             Entry &entry = inside_.at(i);
-            if (now == entry.captured + machine::kPeripheralAccess)
+            if (entry.at == now)
                 entry.answer = access(now, entry.request);
+            else if (entry.at > now)
+                access_at_ = std::min(access_at_, entry.at);
         }
-        if (!inside_.empty() && now >= inside_.front().captured + machine::kPeripheralAnswer) {
-            out.answered = true;
-            out.answer = inside_.front().answer;
-            inside_.pop();
-        }
-        if (const Request *request = arbiter_.pick(offers, ready)) {
-            out.accepted = request;
-            constexpr Cycle slow = machine::kPeripheralClock;
-            Cycle edge = (now + machine::kPeripheralSetup + slow - 1) / slow * slow;
-            if (edge < captured_ + machine::kPeripheralInterval && captured_ != kNever)
-                edge = captured_ + machine::kPeripheralInterval;
-            captured_ = edge;
-            inside_.push({*request, {}, edge});
-        }
-        return out;
+    }
+
+    Answer take() {
+        const Answer answer = inside_.front().answer;
+        inside_.pop();
+        return answer;
     }
 
 private:
     struct Entry {
         Request request;
         Answer answer;
-        Cycle captured = 0;
+        Cycle at = 0; // of the access
     };
-    Arbiter arbiter_;
     Fifo<Entry, machine::kOutstanding> inside_;
+    Room<machine::kOutstanding> room_;
     Cycle captured_ = kNever;
+    Cycle access_at_ = kNever;
 };
 
 } // namespace earlgrey

@@ -38,58 +38,45 @@ struct PortIn {
     Answer answer;
 };
 
-// A queue of at most N entries. Its front has a fixed place, so reading it is fast.
+// A queue of at most N entries, N a power of two.
 template <typename T, unsigned N> class Fifo {
+    static_assert((N & (N - 1)) == 0);
+
 public:
-    bool empty() const { return count_ == 0; }
-    bool full() const { return count_ == N; }
-    unsigned size() const { return count_; }
-    T &front() { return slots_[0]; }
-    T &at(unsigned i) { return slots_[i]; }
-    void push(const T &value) { slots_[count_++] = value; }
-    void pop() {
-        --count_;
-        for (unsigned i = 0; i < count_; ++i)
-            slots_[i] = slots_[i + 1];
-    }
+    bool empty() const { return head_ == tail_; }
+    bool full() const { return size() == N; }
+    unsigned size() const { return tail_ - head_; }
+    T &front() { return at(0); }
+    T &at(unsigned i) { return slots_[(head_ + i) % N]; }
+    void push(const T &value) { slots_[tail_++ % N] = value; }
+    void pop() { ++head_; }
 
 private:
     std::array<T, N> slots_{};
-    unsigned count_ = 0;
+    unsigned head_ = 0, tail_ = 0;
 };
 
-// The requests of the hosts to one device in a cycle; null if a host has none.
-struct Offers {
-    std::array<const Request *, kHosts> of{};
-};
-
-// The actions of a device in a cycle.
-struct Step {
-    const Request *accepted = nullptr; // the accepted offer
-    bool answered = false;
+// An answer and the cycle in which the device gives it.
+struct Promise {
     Answer answer;
+    Cycle due = 0;
 };
 
-// Round robin between the two hosts. A winner that has to wait remains the winner.
-class Arbiter {
+// The room in a device that answers N requests in order: the cycles in which the last N leave it.
+// No request comes in cycle 0, so at first there is room.
+template <unsigned N> class Room {
 public:
-    const Request *winner(const Offers &offers) const {
-        const Request *first = offers.of[priority_];
-        return first ? first : offers.of[priority_ ^ 1];
-    }
-    void settle(const Request &winner, bool taken) {
-        priority_ = taken ? (winner.host ^ 1) : winner.host;
-    }
-    // Returns the winner if the device is ready for it.
-    const Request *pick(const Offers &offers, bool ready) {
-        const Request *request = winner(offers);
-        if (request)
-            settle(*request, ready);
-        return ready ? request : nullptr;
+    // The first cycle at whose beginning there is room for another request.
+    Cycle from() const { return leaves_[0] + 1; }
+    Cycle last() const { return leaves_[N - 1]; }
+    void add(Cycle leaves) {
+        for (unsigned i = 1; i < N; ++i)
+            leaves_[i - 1] = leaves_[i];
+        leaves_[N - 1] = leaves;
     }
 
 private:
-    uint8_t priority_ = kInstr;
+    std::array<Cycle, N> leaves_{};
 };
 
 } // namespace earlgrey
