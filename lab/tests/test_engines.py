@@ -43,14 +43,14 @@ def test_results_are_equal(tmp_path: Path) -> None:
 def test_traces_are_equal(icache: str, tmp_path: Path) -> None:
     """All lines are equal: cycles, waits, cache fills, traps, registers and memory accesses."""
     make("sim-retire")
-    for app in ("fault", "irq"):
-        command = [TOCKMARK, "board", "image", app, "-o", str(tmp_path)]
+    for app in ("fault", "irq-asleep"):
+        command = [TOCKMARK, "board", "image", app, "-o", str(tmp_path / app)]
         subprocess.run(command, check=True, capture_output=True)
         traces = []
         for folder in SIMULATORS:
             trace = tmp_path / folder.name
             command = [str(folder / "earlgrey-sim"), "--icache", icache, "--itrace", str(trace)]
-            command += ["--flash", str(tmp_path / "c" / f"{app}.flash"), "--max-cycles", str(END)]
+            command += ["--flash", str(tmp_path / app / "c" / f"{app}.flash"), "--max-cycles", str(END)]
             command += ["--from", str(BEGIN)]
             subprocess.run(command, check=False, capture_output=True)
             traces.append(trace.read_text().splitlines())
