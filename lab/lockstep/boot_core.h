@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Both cores as the one core of the simulator (boards/earlgrey-sim/model/system.h with
-// -DENGINE_LOCKSTEP), for boots and programs on the real bus. The bus takes the RTL's requests. At the
-// first difference the simulator ends with exit code 1. LOCKSTEP_EVERY=1 in the environment compares
-// registers and CSRs in each cycle; the default is every 16 cycles.
+// -DENGINE_LOCKSTEP), for boots and programs on the real bus. The bus takes the RTL's requests. At
+// the first difference the simulator ends with exit code 1. LOCKSTEP_EVERY=1 in the environment
+// compares registers and CSRs in each cycle; the default is every 16 cycles.
 #pragma once
 
 #include "pair.h"

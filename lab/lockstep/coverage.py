@@ -3,8 +3,8 @@
 
     coverage.py BINARY [LOCKSTEP OPTIONS]
 
-BINARY is lockstep-cover (make COVER=1). Counts of earlier runs are deleted. Exit code 1 if less than
-99 % of the lines ran.
+BINARY is lockstep-cover (make COVER=1). Counts of earlier runs are deleted. Exit code 1 if less
+than 99 % of the lines ran.
 """
 
 import json

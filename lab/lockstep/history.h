@@ -13,10 +13,22 @@ public:
     void add(const RtlProbe &rtl, const PortIn in[earlgrey::kHosts], bool timer, bool external) {
         const Vcore &now = rtl.signals();
         Cycle &cycle = cycles_[count_++ % kCycles];
-        cycle = {now.decode_valid_o != 0, now.leaves_o != 0, now.trap_o != 0, now.mret_o != 0,
-                 rtl.asleep(), now.cache_hit_o != 0, now.cache_miss_o != 0, now.cache_fill_o != 0,
-                 now.decode_pc_o, now.insn_o, now.cause_o, rtl.privilege(), timer, external,
-                 {in[0], in[1]}, {rtl.requests()[0], rtl.requests()[1]}};
+        cycle = {now.decode_valid_o != 0,
+                 now.leaves_o != 0,
+                 now.trap_o != 0,
+                 now.mret_o != 0,
+                 rtl.asleep(),
+                 now.cache_hit_o != 0,
+                 now.cache_miss_o != 0,
+                 now.cache_fill_o != 0,
+                 now.decode_pc_o,
+                 now.insn_o,
+                 now.cause_o,
+                 rtl.privilege(),
+                 timer,
+                 external,
+                 {in[0], in[1]},
+                 {rtl.requests()[0], rtl.requests()[1]}};
     }
 
     // One line a cycle: decode, then each port's request and answer, then events.
@@ -57,9 +69,9 @@ private:
     static void print_port(std::FILE *file, char name, const PortIn &in, const PortOut &out) {
         char request[32] = "", answer[20] = "";
         if (out.req) {
-            const int length = std::snprintf(request, sizeof request, "%c%08x%s",
-                                             out.request.we ? 'w' : 'r', out.request.addr,
-                                             in.gnt ? "+" : "-");
+            const int length =
+                std::snprintf(request, sizeof request, "%c%08x%s", out.request.we ? 'w' : 'r',
+                              out.request.addr, in.gnt ? "+" : "-");
             if (out.request.we)
                 std::snprintf(request + length, sizeof request - length, " %x", out.request.be);
         }

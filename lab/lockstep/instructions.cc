@@ -23,39 +23,48 @@ std::vector<Pattern> make() {
 
     // Register-register: funct7, funct3.
     for (const Named &op : std::initializer_list<Named>{
-             {"add", 0x00, 0},    {"sub", 0x20, 0},     {"sll", 0x00, 1},    {"slt", 0x00, 2},
-             {"sltu", 0x00, 3},   {"xor", 0x00, 4},     {"srl", 0x00, 5},    {"sra", 0x20, 5},
-             {"or", 0x00, 6},     {"and", 0x00, 7},     {"mul", 0x01, 0},    {"mulh", 0x01, 1},
-             {"mulhsu", 0x01, 2}, {"mulhu", 0x01, 3},   {"div", 0x01, 4},    {"divu", 0x01, 5},
-             {"rem", 0x01, 6},    {"remu", 0x01, 7},    {"sh1add", 0x10, 2}, {"sh2add", 0x10, 4},
-             {"sh3add", 0x10, 6}, {"andn", 0x20, 7},    {"orn", 0x20, 6},    {"xnor", 0x20, 4},
-             {"rol", 0x30, 1},    {"ror", 0x30, 5},     {"min", 0x05, 4},    {"max", 0x05, 6},
-             {"minu", 0x05, 5},   {"maxu", 0x05, 7},    {"pack", 0x04, 4},   {"packu", 0x24, 4},
-             {"packh", 0x04, 7},  {"bclr", 0x24, 1},    {"bset", 0x14, 1},   {"binv", 0x34, 1},
-             {"bext", 0x24, 5},   {"bfp", 0x24, 7},     {"grev", 0x34, 5},   {"gorc", 0x14, 5},
-             {"shfl", 0x04, 1},   {"unshfl", 0x04, 5},  {"xperm.n", 0x14, 2}, {"xperm.b", 0x14, 4},
-             {"xperm.h", 0x14, 6}, {"slo", 0x10, 1},    {"sro", 0x10, 5},    {"clmul", 0x05, 1},
-             {"clmulr", 0x05, 2}, {"clmulh", 0x05, 3}})
+             {"add", 0x00, 0},     {"sub", 0x20, 0},    {"sll", 0x00, 1},     {"slt", 0x00, 2},
+             {"sltu", 0x00, 3},    {"xor", 0x00, 4},    {"srl", 0x00, 5},     {"sra", 0x20, 5},
+             {"or", 0x00, 6},      {"and", 0x00, 7},    {"mul", 0x01, 0},     {"mulh", 0x01, 1},
+             {"mulhsu", 0x01, 2},  {"mulhu", 0x01, 3},  {"div", 0x01, 4},     {"divu", 0x01, 5},
+             {"rem", 0x01, 6},     {"remu", 0x01, 7},   {"sh1add", 0x10, 2},  {"sh2add", 0x10, 4},
+             {"sh3add", 0x10, 6},  {"andn", 0x20, 7},   {"orn", 0x20, 6},     {"xnor", 0x20, 4},
+             {"rol", 0x30, 1},     {"ror", 0x30, 5},    {"min", 0x05, 4},     {"max", 0x05, 6},
+             {"minu", 0x05, 5},    {"maxu", 0x05, 7},   {"pack", 0x04, 4},    {"packu", 0x24, 4},
+             {"packh", 0x04, 7},   {"bclr", 0x24, 1},   {"bset", 0x14, 1},    {"binv", 0x34, 1},
+             {"bext", 0x24, 5},    {"bfp", 0x24, 7},    {"grev", 0x34, 5},    {"gorc", 0x14, 5},
+             {"shfl", 0x04, 1},    {"unshfl", 0x04, 5}, {"xperm.n", 0x14, 2}, {"xperm.b", 0x14, 4},
+             {"xperm.h", 0x14, 6}, {"slo", 0x10, 1},    {"sro", 0x10, 5},     {"clmul", 0x05, 1},
+             {"clmulr", 0x05, 2},  {"clmulh", 0x05, 3}})
         add(op.name, 0xfe00707f, op.a << 25 | op.b << 12 | 0x33);
     if (earlgrey::machine::kFlat) { // RV32BFull
         add("bdecompress", 0xfe00707f, 0x48006033);
         add("bcompress", 0xfe00707f, 0x08006033);
     }
     // With a third source: bits 26 and 25, funct3.
-    for (const Named &op : std::initializer_list<Named>{
-             {"cmix", 3, 1}, {"cmov", 3, 5}, {"fsl", 2, 1}, {"fsr", 2, 5}})
+    for (const Named &op :
+         std::initializer_list<Named>{{"cmix", 3, 1}, {"cmov", 3, 5}, {"fsl", 2, 1}, {"fsr", 2, 5}})
         add(op.name, 0x0600707f, op.a << 25 | op.b << 12 | 0x33);
 
-    for (const Named &op : std::initializer_list<Named>{
-             {"addi", 0, 0}, {"slti", 2, 0}, {"sltiu", 3, 0}, {"xori", 4, 0}, {"ori", 6, 0},
-             {"andi", 7, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"addi", 0, 0},
+                                                        {"slti", 2, 0},
+                                                        {"sltiu", 3, 0},
+                                                        {"xori", 4, 0},
+                                                        {"ori", 6, 0},
+                                                        {"andi", 7, 0}})
         add(op.name, 0x707f, op.a << 12 | 0x13);
     // One source: the upper 12 bits.
-    for (const Named &op : std::initializer_list<Named>{
-             {"clz", 0x600, 0}, {"ctz", 0x601, 0}, {"cpop", 0x602, 0}, {"sext.b", 0x604, 0},
-             {"sext.h", 0x605, 0}, {"crc32.b", 0x610, 0}, {"crc32.h", 0x611, 0},
-             {"crc32.w", 0x612, 0}, {"crc32c.b", 0x618, 0}, {"crc32c.h", 0x619, 0},
-             {"crc32c.w", 0x61a, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"clz", 0x600, 0},
+                                                        {"ctz", 0x601, 0},
+                                                        {"cpop", 0x602, 0},
+                                                        {"sext.b", 0x604, 0},
+                                                        {"sext.h", 0x605, 0},
+                                                        {"crc32.b", 0x610, 0},
+                                                        {"crc32.h", 0x611, 0},
+                                                        {"crc32.w", 0x612, 0},
+                                                        {"crc32c.b", 0x618, 0},
+                                                        {"crc32c.h", 0x619, 0},
+                                                        {"crc32c.w", 0x61a, 0}})
         add(op.name, 0xfff0707f, op.a << 20 | 0x1013);
     add("slli", 0xfe00707f, 0x00001013);
     add("srli", 0xfe00707f, 0x00005013);
@@ -66,9 +75,11 @@ std::vector<Pattern> make() {
     for (const Named &op : std::initializer_list<Named>{
              {"sloi", 0x04, 0}, {"bclri", 0x09, 0}, {"bseti", 0x05, 0}, {"binvi", 0x0d, 0}})
         add(op.name, 0xf800707f, op.a << 27 | 0x1013);
-    for (const Named &op : std::initializer_list<Named>{
-             {"sroi", 0x04, 0}, {"rori", 0x0c, 0}, {"bexti", 0x09, 0}, {"grevi", 0x0d, 0},
-             {"gorci", 0x05, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"sroi", 0x04, 0},
+                                                        {"rori", 0x0c, 0},
+                                                        {"bexti", 0x09, 0},
+                                                        {"grevi", 0x0d, 0},
+                                                        {"gorci", 0x05, 0}})
         add(op.name, 0xfc00707f, op.a << 27 | 0x5013);
     add("fsri", 0x0400707f, 0x04005013);
 
@@ -76,21 +87,26 @@ std::vector<Pattern> make() {
     add("auipc", 0x7f, 0x17);
     add("jal", 0x7f, 0x6f, Operands::kJal);
     add("jalr", 0x707f, 0x67, Operands::kJalr);
-    for (const Named &op : std::initializer_list<Named>{
-             {"beq", 0, 0}, {"bne", 1, 0}, {"blt", 4, 0}, {"bge", 5, 0}, {"bltu", 6, 0},
-             {"bgeu", 7, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"beq", 0, 0},
+                                                        {"bne", 1, 0},
+                                                        {"blt", 4, 0},
+                                                        {"bge", 5, 0},
+                                                        {"bltu", 6, 0},
+                                                        {"bgeu", 7, 0}})
         add(op.name, 0x707f, op.a << 12 | 0x63, Operands::kBranch);
     for (const Named &op : std::initializer_list<Named>{
              {"lb", 0, 0}, {"lh", 1, 0}, {"lw", 2, 0}, {"lbu", 4, 0}, {"lhu", 5, 0}})
         add(op.name, 0x707f, op.a << 12 | 0x03, Operands::kLoad);
-    for (const Named &op :
-         std::initializer_list<Named>{{"sb", 0, 0}, {"sh", 1, 0}, {"sw", 2, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"sb", 0, 0}, {"sh", 1, 0}, {"sw", 2, 0}})
         add(op.name, 0x707f, op.a << 12 | 0x23, Operands::kStore);
     add("fence", 0x707f, 0x0f);
     add("fence.i", 0x707f, 0x100f);
-    for (const Named &op : std::initializer_list<Named>{
-             {"csrrw", 1, 0}, {"csrrs", 2, 0}, {"csrrc", 3, 0}, {"csrrwi", 5, 0}, {"csrrsi", 6, 0},
-             {"csrrci", 7, 0}})
+    for (const Named &op : std::initializer_list<Named>{{"csrrw", 1, 0},
+                                                        {"csrrs", 2, 0},
+                                                        {"csrrc", 3, 0},
+                                                        {"csrrwi", 5, 0},
+                                                        {"csrrsi", 6, 0},
+                                                        {"csrrci", 7, 0}})
         add(op.name, 0x707f, op.a << 12 | 0x73, Operands::kCsr);
     add("ecall", ~0u, 0x00000073, Operands::kFixed, true);
     add("ebreak", ~0u, 0x00100073, Operands::kFixed, true);

@@ -28,8 +28,8 @@ struct Arguments {
     int flavour = -1;
 };
 
-// Random code soon loops. So there is new code where the core is or will be, and an interrupt when it
-// sleeps.
+// Random code soon loops. So there is new code where the core is or will be, and an interrupt when
+// it sleeps.
 void keep_going(const RtlProbe &rtl, Program &program, RandomBus &bus, Statistics &statistics,
                 Rng &rng) {
     if (rtl.asleep() && rng.one_in(2))
@@ -91,8 +91,9 @@ int run_random(const Arguments &arguments) {
     uint64_t cycles = 0;
     for (uint64_t seed = arguments.seed; cycles < limit; ++seed) {
         const unsigned flavour =
-            arguments.flavour >= 0 ? static_cast<unsigned>(arguments.flavour)
-                                   : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
+            arguments.flavour >= 0
+                ? static_cast<unsigned>(arguments.flavour)
+                : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
         if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles,
                          arguments.single))
             return 1;

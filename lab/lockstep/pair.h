@@ -7,8 +7,8 @@
 #pragma once
 
 #include "history.h"
-#include <vector>
 #include "rtl_probe.h"
+#include <vector>
 
 #ifdef TWIN
 namespace lockstep {
@@ -74,7 +74,8 @@ private:
         unsigned address;
         const char *name;
     };
-    // The rest is constant (as misa and the triggers, which only a debugger can write) or an input (mip).
+    // The rest is constant (as misa and the triggers, which only a debugger can write) or an input
+    // (mip).
     static constexpr Csr kCsrs[] = {
         {0x300, "mstatus"},       {0x304, "mie"},           {0x305, "mtvec"},
         {0x320, "mcountinhibit"}, {0x340, "mscratch"},      {0x341, "mepc"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A flat memory that repeats over the whole address space, so that every address works, behind ports
-// with random grants, delays and errors; and random interrupt lines.
+// A flat memory that repeats over the whole address space, so that every address works, behind
+// ports with random grants, delays and errors; and random interrupt lines.
 #pragma once
 
 #include "bus.h"
@@ -60,7 +60,8 @@ private:
     void accept(Port &port, const earlgrey::Request &request) {
         uint32_t &word = program_.words[request.addr % Program::kSize / 4];
         earlgrey::Answer answer;
-        answer.err = request.addr >> 28 == program_.refused_region || rng_.below(4096) < port.errors;
+        answer.err =
+            request.addr >> 28 == program_.refused_region || rng_.below(4096) < port.errors;
         answer.data = request.we || answer.err ? rng_.next() : word;
         if (request.we && !answer.err)
             for (unsigned lane = 0; lane < 4; ++lane)

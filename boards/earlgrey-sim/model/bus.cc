@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The crossbar's cycle and its address decoder.
+// The crossbar: slow devices, the registers behind it and its address decoder.
 #include "bus.h"
 
 #include <algorithm>
@@ -28,11 +28,7 @@ Bus::Bus(Settings settings)
     sram_device_.executable = settings_.sram_exec == SramExec::kOn;
 }
 
-Bus::Target Bus::decode(uint32_t addr) {
-    if (addr - machine::kFlashBase < machine::kFlashSize)
-        return kFlash;
-    if (addr - machine::kSramBase < machine::kSramSize)
-        return kSram;
+Bus::Target Bus::decode_other(uint32_t addr) {
     if (addr - machine::kRomBase < machine::kRomSize)
         return kRom;
     for (const auto &window : machine::kPeripherals)
@@ -65,87 +61,6 @@ Answer Bus::access(Cycle now, const Request &request) {
     return register_access(now, request);
 }
 
-void Bus::step_busy(Cycle now, const PortOut out[kHosts]) {
-    if (now == peripherals_.access_at())
-        peripherals_.access(now,
-                            [this](Cycle at, const Request &r) { return register_access(at, r); });
-    const Target target = ports_[kInstr].offers_to;
-    bool instr = target != kNone, data = ports_[kData].offers_to != kNone;
-    if (instr && target == ports_[kData].offers_to) {
-        instr = preferred_[target] == kInstr;
-        data = !instr;
-    }
-    step_port<kInstr>(now, out[kInstr], instr);
-    step_port<kData>(now, out[kData], data);
-}
-
-// A cycle of a port. `offers`: a device gets the request at the front.
-template <Host host> inline void Bus::step_port(Cycle now, const PortOut &out, bool offers) {
-    Port &port = ports_[host];
-    bool changed = out.req;
-    if (now == port.due) {
-        deliver<host>();
-        changed = true;
-    }
-    if (offers) {
-        // Round robin: a winner that has to wait remains the winner.
-        const bool accepted = offer<host>(now);
-        preferred_[port.offers_to] = accepted ? Host(host ^ 1) : host;
-        if (accepted) {
-            port.requests.pop();
-            port.outstanding_at = port.offers_to;
-            port.due = port.promises.front().due;
-            changed = true;
-        }
-    }
-    if (!changed)
-        return;
-    if (out.req && in[host].gnt) {
-        port.requests.push({out.request, decode(out.request.addr)});
-        ++in_flight_;
-    }
-    in[host].gnt = !port.requests.full();
-    // A host waits for all answers of a device before it turns to another one.
-    const Target target = port.requests.front.target;
-    const bool waits = port.outstanding_at != kNone && port.outstanding_at != target;
-    port.offers_to = waits ? kNone : target;
-}
-
-// Passes on the answer that is due.
-template <Host host> inline void Bus::deliver() {
-    Port &port = ports_[host];
-    in[host].rvalid = true;
-    in[host].answer =
-        port.outstanding_at == kPeri ? peripherals_.take() : port.promises.front().answer;
-    port.promises.pop();
-    if (port.promises.empty()) {
-        port.outstanding_at = kNone;
-        port.due = kNever;
-    } else {
-        port.due = port.promises.front().due;
-    }
-    --in_flight_;
-}
-
-// Returns whether the device accepted the request.
-template <typename Device, typename... Access>
-inline bool Bus::offer_to(Device &device, Port &port, Cycle now, const Access &...access) {
-    const Request &request = port.requests.front.request;
-    if (!device.ready(now, request))
-        return false;
-    port.promises.push(device.accept(now, request, access...));
-    return true;
-}
-
-template <Host host> inline bool Bus::offer(Cycle now) {
-    Port &port = ports_[host];
-    if (port.offers_to == kFlash)
-        return offer_to(flash_device_, port, now);
-    if (port.offers_to == kSram)
-        return offer_to(sram_device_, port, now);
-    return offer_to_other(port, now);
-}
-
 bool Bus::offer_to_other(Port &port, Cycle now) {
     switch (port.offers_to) {
     case kRom:
@@ -160,6 +75,10 @@ bool Bus::offer_to_other(Port &port, Cycle now) {
         return offer_to(blocks_[port.offers_to - kRegisters], port, now,
                         [this](Cycle at, const Request &r) { return register_access(at, r); });
     }
+}
+
+void Bus::access_peripheral(Cycle now) {
+    peripherals_.access(now, [this](Cycle at, const Request &r) { return register_access(at, r); });
 }
 
 bool Bus::idle() const {

@@ -123,7 +123,8 @@ private:
         for (;;) {
             step_core();
             waves_.cycle(now_);
-            mark();
+            if (marks_.watches(core.pc())) [[unlikely]]
+                mark();
             system_.step_bus(now_);
             ++now_;
             if (now_ < stop_ && now_ < system_.next_event() && !core.asleep() &&
@@ -179,7 +180,9 @@ private:
 
     // Marks wait for the end of the current UART line, so that no line is split.
     void mark() {
-        marks_.cycle(now_, system_.core(), system_.timer_irq(), system_.external_irq());
+        const Core &core = system_.core();
+        marks_.cycle(now_, core.pc(), core.refused(), core.asleep(), system_.timer_irq(),
+                     system_.external_irq(), core.trap_vector());
         if (marks_.can_print())
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }

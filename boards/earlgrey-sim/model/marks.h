@@ -29,46 +29,26 @@ public:
             wake_ |= mark.name == "wake";
             reset_ |= mark.name == "reset";
         }
-        for (const Mark &mark : addresses_)
-            hashes_ |= hash(*mark.address);
-        for (const uint32_t panic : panics_)
-            hashes_ |= hash(panic);
         any_ = !marks.empty();
+        for (const uint32_t panic : panics_)
+            watched_ |= hash(panic);
+        if (any_)
+            watched_ = ~uint64_t{0};
         if (reset_)
             add(0, "reset");
     }
 
     bool panicked() const { return panicked_; }
 
-    // Observes the core in a cycle. Most cycles with only addresses to watch end in this part.
-    template <typename Core> void cycle(Cycle now, const Core &core, bool timer, bool external) {
-        const uint32_t pc = core.pc();
-        if (!any_ && (pc == pc_ || !(hashes_ & hash(pc)))) {
-            pc_ = pc;
-            return;
-        }
-        observe(now, pc, core.refused(), core.asleep(), timer, external, core.trap_vector());
-    }
+    // Whether cycle() must observe the core at this address. With marks it must see every cycle;
+    // for panics alone, the cycles at a few addresses suffice.
+    bool watches(uint32_t pc) const { return watched_ >> (pc >> 1 & 63) & 1; }
 
-    // Takes a byte of the UART; returns whether kOwn must be printed before it.
-    bool doubles(uint8_t c) {
-        const bool first = std::exchange(line_start_, c == '\n');
-        return any_ && first && c == kOwn;
-    }
-
-    bool can_print() const { return any_ && line_start_ && !waiting_.empty(); }
-    std::string take() { return std::exchange(waiting_, {}); }
-
-private:
-    static constexpr char kOwn = '\x1e'; // ASCII's record separator
-    // Ibex's vector entries for interrupts of the timer and of the interrupt controller.
-    static constexpr uint32_t kTimer = 7, kExternal = 11;
-
-    // Takes the address of the last instruction in the decode stage, whether the fetch there was
-    // refused, whether the core sleeps, its interrupt lines and its trap vector. Any program can
-    // jump anywhere, but a refused address does not count as passed.
-    void observe(Cycle now, uint32_t pc, bool refused, bool asleep, bool timer, bool external,
-                 uint32_t vector) {
+    // Observes the core in a cycle: the address of the last instruction in its decode stage,
+    // whether the fetch there was refused, whether the core sleeps, its interrupt lines and its
+    // trap vector. Any program can jump anywhere, but a refused address does not count as passed.
+    void cycle(Cycle now, uint32_t pc, bool refused, bool asleep, bool timer, bool external,
+               uint32_t vector) {
         const bool line = timer || external;
         if (irq_ && line && !line_)
             add(now, "irq");
@@ -84,7 +64,7 @@ private:
             (timer && pc == vector + 4 * kTimer) || (external && pc == vector + 4 * kExternal);
         if (trap_ && taken)
             add(now, "trap");
-        if (refused || !(hashes_ & hash(pc)))
+        if (refused)
             return;
         for (const Mark &mark : addresses_)
             if (pc == *mark.address)
@@ -93,7 +73,21 @@ private:
             panicked_ |= pc == panic;
     }
 
-    // One bit for an address: if it is not in hashes_, nobody watches the address.
+    // Takes a byte of the UART; returns whether kOwn must be printed before it.
+    bool doubles(uint8_t c) {
+        const bool first = std::exchange(line_start_, c == '\n');
+        return any_ && first && c == kOwn;
+    }
+
+    bool can_print() const { return line_start_ && !waiting_.empty(); }
+    std::string take() { return std::exchange(waiting_, {}); }
+
+private:
+    static constexpr char kOwn = '\x1e'; // ASCII's record separator
+    // Ibex's vector entries for interrupts of the timer and of the interrupt controller.
+    static constexpr uint32_t kTimer = 7, kExternal = 11;
+
+    // One of 64 classes of addresses.
     static uint64_t hash(uint32_t address) { return uint64_t{1} << (address >> 1 & 63); }
 
     void add(Cycle now, const std::string &name) {
@@ -105,7 +99,7 @@ private:
 
     std::vector<Mark> addresses_;
     std::vector<uint32_t> panics_;
-    uint64_t hashes_ = 0; // of all these addresses
+    uint64_t watched_ = 0; // classes of addresses
     bool any_ = false, panicked_ = false;
     bool irq_ = false, trap_ = false, wake_ = false, reset_ = false;
     bool line_ = false, slept_ = false;
