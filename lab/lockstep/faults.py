@@ -27,10 +27,9 @@ def plant(fault: dict[str, str], name: str, folder: Path) -> None:
     shutil.copytree(CORE, folder / "core")
     file = folder / "core" / fault["file"]
     text = file.read_text()
-    if text.count(fault["old"]) != 1:
-        sys.exit(
-            f"faults: {name}: `old` is in {fault['file']} {text.count(fault['old'])} times, not once"
-        )
+    times = text.count(fault["old"])
+    if times != 1:
+        sys.exit(f"faults: {name}: `old` is in {fault['file']} {times} times, not once")
     file.write_text(text.replace(fault["old"], fault["new"]))
 
 

@@ -25,8 +25,8 @@ public:
     void renew(uint32_t address);
 
     std::vector<uint32_t> words; // kSize bytes
-    uint32_t boot_address;
-    uint32_t refused_region; // the upper four bits of addresses that fail; 16: none
+    uint32_t boot_address = 0;
+    uint32_t refused_region = 16; // the upper four bits of addresses that fail; 16: none
 
 private:
     class Generator;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Ibex as a C++ model that is equal to its RTL in every cycle: decode stage, write-back and controller
-// (ibex_id_stage.sv, ibex_wb_stage.sv, ibex_controller.sv). One call is one cycle: from the state and
-// the inputs to the outputs and the next state.
+// Ibex as a C++ model that is equal to its RTL in every cycle: decode stage, write-back and
+// controller (ibex_id_stage.sv, ibex_wb_stage.sv, ibex_controller.sv). One call is one cycle: from
+// the state and the inputs to the outputs and the next state.
 #pragma once
 
 #include "csrs.h"
@@ -30,13 +30,15 @@ public:
     // A cycle with the inputs of the registers in front of the core (earlgrey_sim_top.sv): a
     // request is granted in the cycle in which `gnt` is seen.
     [[gnu::always_inline]] void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
-        cycle(in, timer_irq, external_irq, [in](Host host, const PortOut &) { return in[host].gnt; });
+        cycle(in, timer_irq, external_irq,
+              [in](Host host, const PortOut &) { return in[host].gnt; });
     }
 
-    // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus takes a
-    // request in the same cycle.
+    // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus
+    // takes a request in the same cycle.
     template <typename Granted>
-    [[gnu::always_inline]] inline void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted);
+    [[gnu::always_inline]] inline void cycle(const PortIn in[kHosts], bool timer_irq,
+                                             bool external_irq, Granted &&granted);
 
     // The outputs of the last cycle.
     const PortOut *requests() const { return out_; }
@@ -65,7 +67,16 @@ public:
 private:
     friend class Tracer<config>;
 
-    enum State : uint32_t { kReset, kBootSet, kFirstFetch, kDecode, kFlush, kInterruptTaken, kWaitSleep, kSleep };
+    enum State : uint32_t {
+        kReset,
+        kBootSet,
+        kFirstFetch,
+        kDecode,
+        kFlush,
+        kInterruptTaken,
+        kWaitSleep,
+        kSleep
+    };
     // The instruction in write-back: none, one that is done, or a load or store.
     enum WriteBack : uint32_t { kEmpty, kDone, kLoad, kStore };
 
@@ -76,15 +87,15 @@ private:
         bool flushes = false;   // the controller flushes the pipeline next
         bool redirects = false;
         uint32_t target = 0;
-        bool still = false; // the next cycle is the same, unless an input changes
+        bool still = false;     // the next cycle is the same, unless an input changes
         Event event = kNothing; // that is counted, apart from the wait
     };
 
     // The instruction in the decode stage.
     struct Decode {
         bool valid = false;
-        bool redirected = false;  // has already redirected the fetch (branch_jump_set_done_q)
-        bool refused = false;     // its fetch failed
+        bool redirected = false; // has already redirected the fetch (branch_jump_set_done_q)
+        bool refused = false;    // its fetch failed
         bool refused_in_second = false;
         bool second_cycle = false;
         uint32_t cycles_left = 0; // of a division
@@ -101,9 +112,11 @@ private:
     using Fetch = std::conditional_t<config.icache, ICache, PrefetchBuffer>;
 
     template <typename Granted>
-    [[gnu::always_inline]] inline Decision decode(const PortIn &in, bool outstanding, bool error, Granted &&granted);
+    [[gnu::always_inline]] inline Decision decode(const PortIn &in, bool outstanding, bool error,
+                                                  Granted &&granted);
     template <typename Granted>
-    [[gnu::always_inline]] inline Decision execute(const Instruction &instruction, const PortIn &in, Granted &&granted);
+    [[gnu::always_inline]] inline Decision execute(const Instruction &instruction, const PortIn &in,
+                                                   Granted &&granted);
     Decision wait(const Instruction &instruction, bool outstanding, bool hazard, bool error);
     Decision jump(const Instruction &instruction, bool completes);
     Decision access_csr(const Instruction &instruction);
@@ -120,7 +133,9 @@ private:
         const uint32_t value = csrs_.read(address, last_retired, last_compressed);
         return address == kCpuctrl ? value | fetch_.key_valid() << 8 : value;
     }
-    uint32_t operand_b(const Instruction &i) const { return (registers_[i.rs2] & i.register_b) | i.immediate; }
+    uint32_t operand_b(const Instruction &i) const {
+        return (registers_[i.rs2] & i.register_b) | i.immediate;
+    }
 
     const uint32_t boot_address_;
     PortOut out_[kHosts];
@@ -132,7 +147,7 @@ private:
     WriteBack wb_ = kEmpty;
     uint32_t wb_rd_ = 0, wb_pc_ = 0;
     bool retired_any_ = false, retired_compressed_ = false; // wb_count_q, of the last instruction
-    uint32_t exception_ = 0; // that the flush takes; 0: none
+    uint32_t exception_ = 0;                                // that the flush takes; 0: none
     std::array<uint32_t, 33> registers_{};
     PendingWrite csr_write_;
 
@@ -156,7 +171,8 @@ private:
 
 template <Config config>
 template <typename Granted>
-void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Granted &&granted) {
+void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq,
+                         Granted &&granted) {
     shown_pc_ = decoded_pc_;
     shown_refused_ = decoded_refused_;
     const uint32_t interrupts = timer_irq << 7 | external_irq << 11;
@@ -202,7 +218,8 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     const bool decoding = state_ == kDecode;
     if (decoding) [[likely]] {
         if (was_valid)
-            decision = decode(in[kData], outstanding, error, [&](const PortOut &out) { return granted(kData, out); });
+            decision = decode(in[kData], outstanding, error,
+                              [&](const PortOut &out) { return granted(kData, out); });
         if (error) {
             exception_ = wb_ == kLoad ? kLoadFault : kStoreFault;
             decision.stays = decision.flushes = true;
@@ -285,8 +302,8 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
     if (ready && fetched.valid && !decision.redirects) {
         const bool compressed = fetched.compressed();
         const bool first_refused = csrs_.pmp.refuses(pc, Access::kExecute, csrs_.privilege);
-        const bool second_refused = (pc & 2) && !compressed &&
-                                    csrs_.pmp.refuses(pc + 2, Access::kExecute, csrs_.privilege);
+        const bool second_refused =
+            (pc & 2) && !compressed && csrs_.pmp.refuses(pc + 2, Access::kExecute, csrs_.privilege);
         id_.valid = true;
         id_.redirected = id_.second_cycle = false;
         id_.refused = fetched.error || first_refused || second_refused;
@@ -307,7 +324,8 @@ void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_
 // it must not survive, and for a register that a load will write.
 template <Config config>
 template <typename Granted>
-auto Core<config>::decode(const PortIn &in, bool outstanding, bool error, Granted &&granted) -> Decision {
+auto Core<config>::decode(const PortIn &in, bool outstanding, bool error, Granted &&granted)
+    -> Decision {
     const Instruction &instruction = *id_.instruction;
     const bool hazard = wb_ == kLoad && (instruction.reads >> wb_rd_ & 1);
     if (id_.refused || outstanding || hazard || error) [[unlikely]]
@@ -331,8 +349,10 @@ auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&gra
         before_.data_address = load_store_.last_address();
         if (!load_store_.busy())
             csrs_.count(writes ? kStores : kLoads);
-        const LoadStore::Command command{a + i.immediate, registers_[i.rs2], i.size, writes, i.sign_extends};
-        const bool done = load_store_.step(command, in, csrs_.pmp, csrs_.data_privilege(), out_[kData], granted);
+        const LoadStore::Command command{a + i.immediate, registers_[i.rs2], i.size, writes,
+                                         i.sign_extends};
+        const bool done =
+            load_store_.step(command, in, csrs_.pmp, csrs_.data_privilege(), out_[kData], granted);
         return done ? kCompletes : kWaits;
     }
     case Kind::kBranch: {
@@ -360,8 +380,9 @@ auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&gra
                 csrs_.count(kMultiplyWait);
             return kWaits;
         }
-        registers_[i.rd] = i.kind == Kind::kMultiplyHigh ? multiply_divide(i.op, a, operand_b(i))
-                                                         : two_cycle_alu(i.op, a, operand_b(i), registers_[i.rs3]);
+        registers_[i.rd] = i.kind == Kind::kMultiplyHigh
+                               ? multiply_divide(i.op, a, operand_b(i))
+                               : two_cycle_alu(i.op, a, operand_b(i), registers_[i.rs3]);
         return kCompletes;
     case Kind::kDivide:
         if (!id_.second_cycle) {
@@ -375,15 +396,13 @@ auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&gra
         }
         registers_[i.rd] = multiply_divide(i.op, a, operand_b(i));
         return kCompletes;
-    case Kind::kCsr:
-        return exception_of(i) ? raise(kIllegalInstruction) : access_csr(i);
+    case Kind::kCsr: return exception_of(i) ? raise(kIllegalInstruction) : access_csr(i);
     case Kind::kMret:
     case Kind::kWfi:
         if (exception_of(i))
             return raise(kIllegalInstruction);
         return {.completes = true, .stays = true, .flushes = true};
-    default:
-        return raise(exception_of(i));
+    default: return raise(exception_of(i));
     }
 }
 
@@ -393,26 +412,22 @@ template <Config config> uint32_t Core<config>::exception_of(const Instruction &
     if (id_.refused)
         return kFetchFault;
     switch (i.kind) {
-    case Kind::kIllegal:
-        return kIllegalInstruction;
-    case Kind::kEcall:
-        return machine ? kEcallFromMachine : kEcallFromUser;
-    case Kind::kEbreak:
-        return kBreakpoint;
+    case Kind::kIllegal: return kIllegalInstruction;
+    case Kind::kEcall: return machine ? kEcallFromMachine : kEcallFromUser;
+    case Kind::kEbreak: return kBreakpoint;
     case Kind::kCsr:
         return csrs_.allows(i.immediate, i.csr_op) ? kNoException : kIllegalInstruction;
-    case Kind::kMret:
-        return machine ? kNoException : kIllegalInstruction;
-    case Kind::kWfi:
-        return machine || !csrs_.timeout_wait ? kNoException : kIllegalInstruction;
-    default:
-        return kNoException;
+    case Kind::kMret: return machine ? kNoException : kIllegalInstruction;
+    case Kind::kWfi: return machine || !csrs_.timeout_wait ? kNoException : kIllegalInstruction;
+    default: return kNoException;
     }
 }
 
-// A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all the same.
+// A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all the
+// same.
 template <Config config>
-auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, bool error) -> Decision {
+auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, bool error)
+    -> Decision {
     Decision decision{.stays = true};
     if (const uint32_t cause = exception_of(i)) {
         if (!outstanding)
@@ -439,18 +454,13 @@ auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, boo
         if (!id_.redirected)
             return jump(i, false);
         break;
-    case Kind::kMultiplyHigh:
-        decision.event = kMultiplyWait;
-        break;
-    case Kind::kDivide:
-        decision.event = kDivideWait;
-        break;
+    case Kind::kMultiplyHigh: decision.event = kMultiplyWait; break;
+    case Kind::kDivide: decision.event = kDivideWait; break;
     case Kind::kAlu:
         if (i.op == Op::kMul)
             decision.event = kMultiplyWait;
         break;
-    default:
-        break;
+    default: break;
     }
     csrs_.count(decision.event);
     return decision;
@@ -513,17 +523,12 @@ template <Config config> void Core<config>::flush(Decision &decision) {
         }
         break;
     case kLoadFault:
-    case kStoreFault:
-        take_exception(cause, wb_pc_, load_store_.last_address(), decision);
-        break;
+    case kStoreFault: take_exception(cause, wb_pc_, load_store_.last_address(), decision); break;
     case kFetchFault:
         take_exception(cause, id_.pc, id_.pc + (id_.refused_in_second ? 2 : 0), decision);
         break;
-    case kIllegalInstruction:
-        take_exception(cause, id_.pc, id_.instruction->text, decision);
-        break;
-    default:
-        take_exception(cause, id_.pc, 0, decision);
+    case kIllegalInstruction: take_exception(cause, id_.pc, id_.instruction->text, decision); break;
+    default: take_exception(cause, id_.pc, 0, decision);
     }
 }
 

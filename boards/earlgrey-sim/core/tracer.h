@@ -102,13 +102,10 @@ private:
             return kBefore;
         switch (before.instruction.kind) {
         case Kind::kLoad:
-        case Kind::kStore:
-            return kMemory;
+        case Kind::kStore: return kMemory;
         case Kind::kMultiplyHigh:
-        case Kind::kDivide:
-            return before.decodes ? kMultiply : kOther;
-        default:
-            return kOther;
+        case Kind::kDivide: return before.decodes ? kMultiply : kOther;
+        default: return kOther;
         }
     }
 
