@@ -14,7 +14,7 @@
 
 namespace earlgrey::ibex {
 
-template <Config config> class Tracer; // tracer.h
+template <Config config> class Tracer; // ../model/tracer.h
 
 template <Config config> class Core {
 public:
@@ -79,8 +79,7 @@ public:
         }
         const bool invalidates = was_valid && id_.instruction->kind == Kind::kFenceI;
         Decision decision;
-        bool fetches = true, ready = true, clears = false;
-        bool awake = true;
+        Control control;
         const bool decoding = state_ == kDecode;
         if (decoding) [[likely]] {
             if (was_valid)
@@ -90,97 +89,45 @@ public:
                 exception_ = wb_ == kLoad ? kLoadFault : kStoreFault;
                 decision.stays = decision.flushes = true;
             }
-            ready = !decision.stays && !interrupt;
-            clears = !decision.stays;
+            control.ready = !decision.stays && !interrupt;
+            control.clears = !decision.stays;
             if (decision.flushes)
                 state_ = kFlush;
             else if (interrupt && !was_valid && !outstanding)
                 state_ = kInterruptTaken;
         } else {
-            switch (state_) {
-            case kFlush:
-                ready = false;
-                clears = true;
-                flush(decision);
-                break;
-            case kInterruptTaken:
-                state_ = kDecode;
-                if (interrupt)
-                    take_interrupt(fetch_.address(), decision);
-                break;
-            case kFirstFetch:
-                ready = !interrupt;
-                state_ = interrupt ? kInterruptTaken : kDecode;
-                break;
-            case kWaitSleep:
-            case kSleep:
-                fetches = ready = false;
-                clears = true;
-                awake = state_ == kSleep && pending;
-                if (!awake)
-                    awake = fetch_.busy() || load_store_.busy();
-                state_ = state_ == kSleep && pending ? kFirstFetch : kSleep;
-                break;
-            default: // kReset, kBootSet
-                fetches = state_ != kReset;
-                state_ = state_ == kReset ? kBootSet : kFirstFetch;
-                decision.redirects = true;
-                decision.target = (boot_address_ & ~0xffu) | 0x80;
-                csrs_.mtvec = (boot_address_ & ~0xffu) | 1;
-                break;
-            }
+            control = step_controller(pending, interrupt, decision);
         }
-        busy_ = awake;
+        busy_ = control.awake;
 
         // Fetch.
-        if (ready && !was_valid)
+        if (control.ready && !was_valid)
             csrs_.count(kFetchWait);
         const uint32_t pc = fetch_.address();
-        const Fetched fetched = fetch_.step(
-            in[kInstr],
-            {fetches, decision.redirects, decision.target, ready, csrs_.cache_on, invalidates},
-            out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
+        const Fetched fetched =
+            fetch_.step(in[kInstr],
+                        {control.fetches, decision.redirects, decision.target, control.ready,
+                         csrs_.cache_on, invalidates},
+                        out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
 
-        // The next instruction in write-back.
+        // The end of the cycle.
         csrs_.count(kCycle);
+        csrs_.count(kRetired, retires);
+        csrs_.count(kRetiredCompressed, retires && retired_compressed_);
+        retired_now_ = retires;
         if (fetch_.still() && !retires && !answered && decoding) {
-            still_ = was_valid ? decision.still : ready && !fetched.valid;
+            still_ = was_valid ? decision.still : control.ready && !fetched.valid;
             still_events_[0] = was_valid ? kDataWait : kFetchWait;
             still_events_[1] = decision.event;
         }
-        retired_now_ = retires;
-        csrs_.count(kRetired, retires);
-        csrs_.count(kRetiredCompressed, retires && retired_compressed_);
-        if (decision.completes) {
-            const Instruction &instruction = *id_.instruction;
-            wb_ = instruction.kind == Kind::kLoad    ? kLoad
-                  : instruction.kind == Kind::kStore ? kStore
-                                                     : kDone;
-            wb_rd_ = instruction.rd;
-            wb_pc_ = id_.pc;
-            retired_any_ = true;
-            retired_compressed_ = instruction.bytes == 2;
-        } else if (!outstanding) {
+        if (decision.completes)
+            enter_write_back();
+        else if (!outstanding)
             wb_ = kEmpty;
-        }
-
-        // The next instruction in the decode stage.
-        if (ready && fetched.valid && !decision.redirects) {
-            const bool compressed = fetched.compressed();
-            const bool first_refused = csrs_.pmp.refuses(pc, Access::kExecute, csrs_.privilege);
-            const bool second_refused =
-                (pc & 2) && !compressed &&
-                csrs_.pmp.refuses(pc + 2, Access::kExecute, csrs_.privilege);
-            id_.valid = true;
-            id_.redirected = id_.second_cycle = false;
-            id_.refused = fetched.error || first_refused || second_refused;
-            id_.refused_in_second = (second_refused || fetched.error_in_second) && !first_refused;
-            id_.pc = pc;
-            id_.instruction = &table_[compressed ? fetched.text & 0xffff : fetched.text];
-        } else if (clears || ready) {
+        if (control.ready && fetched.valid && !decision.redirects)
+            enter_decode(pc, fetched);
+        else if (control.clears || control.ready)
             id_.valid = false;
-        }
-
         if (csr_write_.pending) [[unlikely]] {
             csr_write_.pending = false;
             csrs_.write(csr_write_.address, csr_write_.value, csr_write_.before);
@@ -238,6 +185,14 @@ private:
         Event event = kNothing; // that is counted, apart from the wait
     };
 
+    // What the controller decides.
+    struct Control {
+        bool fetches = true; // asks for instructions
+        bool ready = true;   // the decode stage takes the next instruction
+        bool clears = false; // the decode stage loses its instruction
+        bool awake = true;
+    };
+
     // The instruction in the decode stage.
     struct Decode {
         bool valid = false;
@@ -257,6 +212,70 @@ private:
     };
 
     using Fetch = std::conditional_t<config.icache, ICache, PrefetchBuffer>;
+
+    // The controller in its other states (ibex_controller.sv).
+    [[gnu::noinline]] Control step_controller(bool pending, bool interrupt, Decision &decision) {
+        Control control;
+        switch (state_) {
+        case kFlush:
+            control.ready = false;
+            control.clears = true;
+            flush(decision);
+            break;
+        case kInterruptTaken:
+            state_ = kDecode;
+            if (interrupt)
+                take_interrupt(fetch_.address(), decision);
+            break;
+        case kFirstFetch:
+            control.ready = !interrupt;
+            state_ = interrupt ? kInterruptTaken : kDecode;
+            break;
+        case kWaitSleep:
+        case kSleep:
+            control.fetches = control.ready = false;
+            control.clears = true;
+            control.awake = state_ == kSleep && pending;
+            if (!control.awake)
+                control.awake = fetch_.busy() || load_store_.busy();
+            state_ = state_ == kSleep && pending ? kFirstFetch : kSleep;
+            break;
+        default: // kReset, kBootSet
+            control.fetches = state_ != kReset;
+            state_ = state_ == kReset ? kBootSet : kFirstFetch;
+            decision.redirects = true;
+            decision.target = (boot_address_ & ~0xffu) | 0x80;
+            csrs_.mtvec = (boot_address_ & ~0xffu) | 1;
+            break;
+        }
+        return control;
+    }
+
+    [[gnu::always_inline]] void enter_write_back() {
+        const Instruction &instruction = *id_.instruction;
+        const bool loads = instruction.kind == Kind::kLoad;
+        wb_ = loads ? kLoad : instruction.kind == Kind::kStore ? kStore : kDone;
+        wb_rd_ = instruction.rd;
+        wb_pc_ = id_.pc;
+        retired_any_ = true;
+        retired_compressed_ = instruction.bytes == 2;
+    }
+
+    // The PMP checks an instruction when it enters the decode stage, not when it is fetched.
+    [[gnu::always_inline]] void enter_decode(uint32_t pc, const Fetched &fetched) {
+        const bool compressed = fetched.compressed();
+        const auto refuses = [this](uint32_t address) {
+            return csrs_.pmp.refuses(address, Access::kExecute, csrs_.privilege);
+        };
+        const bool first_refused = refuses(pc);
+        const bool second_refused = (pc & 2) && !compressed && refuses(pc + 2);
+        id_.valid = true;
+        id_.redirected = id_.second_cycle = false;
+        id_.refused = fetched.error || first_refused || second_refused;
+        id_.refused_in_second = (second_refused || fetched.error_in_second) && !first_refused;
+        id_.pc = pc;
+        id_.instruction = &table_[compressed ? fetched.text & 0xffff : fetched.text];
+    }
 
     // An instruction is in the decode stage. It waits for the load or store before it, whose error
     // it must not survive, and for a register that a load will write.
