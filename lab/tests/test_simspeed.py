@@ -11,12 +11,12 @@ import pytest
 
 from tockmark.base import paths
 
-SIM = paths.ROOT / "boards" / "earlgrey-sim"
-
 
 @pytest.fixture(scope="module")
 def simspeed() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("simspeed", SIM / "simspeed" / "simspeed.py")
+    spec = importlib.util.spec_from_file_location(
+        "simspeed", paths.ROOT / "lab" / "simspeed" / "simspeed.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -30,7 +30,7 @@ def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) ->
     command = [tockmark, "board", "image", "syscall", "-o", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
-    contender = simspeed.ours(simulator, tmp_path / "c" / "syscall.flash")
+    contender = simspeed.ours("fast", simulator, tmp_path / "c" / "syscall.flash", "off")
     simspeed.OUT.mkdir(parents=True, exist_ok=True)
     assert simspeed.measure(contender) > 0
     done = subprocess.run(contender.command, capture_output=True, text=True, check=False)
@@ -47,17 +47,17 @@ def test_an_image_belongs_to_an_existing_boot(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_reads_the_speed_of_both_simulators(simspeed: ModuleType) -> None:
+def test_reads_the_cycles_of_both_simulators(simspeed: ModuleType) -> None:
     own = "earlgrey-sim: end reason=cycle-limit cycles=3000000 instret=1408892 wall=2.50\n"
-    theirs = "Wallclock time:   0.9 s\nSimulation speed: 3.2e+05 cycles/s (320 kHz)\n"
-    assert simspeed.speed(own) == 1.2e6
-    assert simspeed.speed(theirs) == 3.2e5
-    with pytest.raises(ValueError, match="no speed"):
-        simspeed.speed("Segmentation fault")
+    theirs = "Executed cycles:  300000\nWallclock time:   0.9 s\n"
+    assert simspeed.cycles_of(own) == 3_000_000
+    assert simspeed.cycles_of(theirs) == 300_000
+    with pytest.raises(ValueError, match="no cycles"):
+        simspeed.cycles_of("Segmentation fault")
 
 
 def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
-    shown = simspeed.table({"ours": [1.0e6, 1.2e6, 1.1e6], "theirs": [2e5, 2.2e5, 9e5]})
-    _, ours, theirs = shown.splitlines()
-    assert ours.split() == ["ours", "1.100", "1.000", "to", "1.200", "1.00"]
-    assert theirs.split() == ["theirs", "0.220", "0.200", "to", "0.900", "5.00"]
+    speeds = {"a, i-cache on": [9e6, 8e6, 1e7], "a, i-cache off": [6e6], "b, i-cache off": [2e6]}
+    _, first, second, third = simspeed.table(speeds | {"c": [3e6]}).splitlines()[:4]
+    assert first.split()[-5:] == ["9.000", "8.000", "to", "10.000", "1.00"]
+    assert [line.split()[-1] for line in (second, third)] == ["1.00", "3.00"]

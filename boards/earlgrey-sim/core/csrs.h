@@ -1,87 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Control and status registers, counters and traps (ibex_cs_registers.sv). A write takes effect at the
-// end of its cycle: the core calls write() last.
+// Control and status registers, counters and traps (ibex_cs_registers.sv). A write takes effect at
+// the end of its cycle: the core calls write() last.
 #pragma once
 
 #include "config.h"
 #include "decode.h"
 #include "pmp.h"
-#include <optional>
+#include <algorithm>
+#include <iterator>
 
 namespace earlgrey::ibex {
 
+// clang-format off
+
 enum Csr : uint32_t {
-    kMstatus = 0x300,
-    kMisa = 0x301,
-    kMie = 0x304,
-    kMtvec = 0x305,
-    kMcounteren = 0x306,
-    kMenvcfg = 0x30a,
-    kMstatush = 0x310,
-    kMenvcfgh = 0x31a,
-    kMcountinhibit = 0x320,
-    kMscratch = 0x340,
-    kMepc = 0x341,
-    kMcause = 0x342,
-    kMtval = 0x343,
-    kMip = 0x344,
-    kPmpcfg0 = 0x3a0,
-    kPmpaddr0 = 0x3b0,
-    kScontext = 0x5a8,
-    kMseccfg = 0x747,
-    kMseccfgh = 0x757,
-    kTselect = 0x7a0,
-    kTdata1 = 0x7a1,
-    kTdata2 = 0x7a2,
-    kTdata3 = 0x7a3,
-    kMcontext = 0x7a8,
-    kMscontext = 0x7aa,
-    kCpuctrl = 0x7c0,
-    kSecureseed = 0x7c1,
-    kMinstret = 0xb02,
-    kMvendorid = 0xf11,
-    kMarchid = 0xf12,
-    kMconfigptr = 0xf15,
+    kMstatus = 0x300, kMisa = 0x301, kMie = 0x304, kMtvec = 0x305, kMcounteren = 0x306,
+    kMenvcfg = 0x30a, kMstatush = 0x310, kMenvcfgh = 0x31a, kMcountinhibit = 0x320, kMscratch = 0x340,
+    kMepc = 0x341, kMcause = 0x342, kMtval = 0x343, kMip = 0x344, kPmpcfg0 = 0x3a0, kPmpaddr0 = 0x3b0,
+    kScontext = 0x5a8, kMseccfg = 0x747, kMseccfgh = 0x757, kTselect = 0x7a0, kTdata1 = 0x7a1,
+    kTdata2 = 0x7a2, kTdata3 = 0x7a3, kMcontext = 0x7a8, kMscontext = 0x7aa, kCpuctrl = 0x7c0,
+    kSecureseed = 0x7c1, kMvendorid = 0xf11, kMarchid = 0xf12, kMconfigptr = 0xf15
 };
 
 enum Cause : uint32_t {
-    kNoException = 0,
-    kFetchFault = 1,
-    kIllegalInstruction = 2,
-    kBreakpoint = 3,
-    kLoadFault = 5,
-    kStoreFault = 7,
-    kEcallFromUser = 8,
-    kEcallFromMachine = 11,
-    kInterrupt = 0x80000000,
+    kNoException = 0, kFetchFault = 1, kIllegalInstruction = 2, kBreakpoint = 3, kLoadFault = 5,
+    kStoreFault = 7, kEcallFromUser = 8, kEcallFromMachine = 11, kInterrupt = 0x80000000
 };
 
-// Event counters mhpmcounter3 to 12, and mcycle and minstret by their numbers.
+// Counters by their numbers: mcycle, minstret, and mhpmcounter3 to 12.
 enum Event : uint32_t {
-    kCycle = 0,
-    kNothing = 1, // never counts
-    kRetired = 2,
-    kDataWait = 3,
-    kFetchWait = 4,
-    kLoads = 5,
-    kStores = 6,
-    kJumps = 7,
-    kBranches = 8,
-    kBranchesTaken = 9,
-    kRetiredCompressed = 10,
-    kMultiplyWait = 11,
-    kDivideWait = 12,
-    kCounters = 13,
+    kCycle = 0, kNothing = 1, // never counts
+    kRetired = 2, kDataWait = 3, kFetchWait = 4, kLoads = 5, kStores = 6, kJumps = 7, kBranches = 8,
+    kBranchesTaken = 9, kRetiredCompressed = 10, kMultiplyWait = 11, kDivideWait = 12, kCounters = 13
 };
+
+// clang-format on
 
 template <Config config> class Csrs {
 public:
     Privilege privilege = Privilege::kMachine;
-    uint32_t mip = 0;         // the interrupt lines: bit 7 timer, bit 11 external
+    uint32_t mip = 0; // the interrupt lines: bit 7 timer, bit 11 external
     uint32_t mie = 0, mtvec = 1, mepc = 0, mcause = 0, mtval = 0;
-    bool mstatus_mie = false; // mstatus.MIE
+    bool mstatus_mie = false;  // mstatus.MIE
     bool timeout_wait = false; // mstatus.TW
-    bool cache_on = false;    // cpuctrl.icache_enable
+    bool cache_on = false;     // cpuctrl.icache_enable
     Pmp pmp;
 
     bool takes_interrupts() const { return mstatus_mie || privilege == Privilege::kUser; }
@@ -100,7 +62,8 @@ public:
                exists(address);
     }
 
-    // Whether a write flushes the pipeline (csr_pipeline_flushes in ibex_id_stage.sv). Clearing does not.
+    // Whether a write flushes the pipeline (csr_pipeline_flushes in ibex_id_stage.sv). Clearing
+    // does not.
     static bool flushes(uint32_t address, CsrOp op) {
         return (op == CsrOp::kWrite || op == CsrOp::kSet) &&
                (address == kMstatus || address == kMie || address == kMseccfg ||
@@ -132,38 +95,25 @@ public:
         case kMstatus:
             return mstatus_mie << 3 | mpie_ << 7 | static_cast<uint32_t>(mpp_) << 11 | mprv_ << 17 |
                    timeout_wait << 21;
-        case kMisa:
-            return 0x40901104; // RV32IMC with user mode and non-standard extensions
-        case kMie:
-            return mie;
-        case kMtvec:
-            return mtvec;
+        case kMisa: return 0x40901104; // RV32IMC with user mode and non-standard extensions
+        case kMie: return mie;
+        case kMtvec: return mtvec;
         case kMcountinhibit: {
             uint32_t inhibited = 0;
             for (unsigned i = 0; i < kCounters; ++i)
                 inhibited |= (enabled_[i] ^ 1) << i;
             return inhibited & ~2u;
         }
-        case kMscratch:
-            return mscratch_;
-        case kMepc:
-            return mepc;
-        case kMcause:
-            return mcause;
-        case kMtval:
-            return mtval;
-        case kMip:
-            return mip;
-        case kMseccfg:
-            return pmp.mseccfg();
-        case kTdata1:
-            return 0x28001048; // a trigger on an address, only for debug mode; off
-        case kCpuctrl:
-            return cache_on | exception_seen_ << 6 | double_fault_seen_ << 7;
-        case kMarchid:
-            return 22;
-        default:
-            return 0;
+        case kMscratch: return mscratch_;
+        case kMepc: return mepc;
+        case kMcause: return mcause;
+        case kMtval: return mtval;
+        case kMip: return mip;
+        case kMseccfg: return pmp.mseccfg();
+        case kTdata1: return 0x28001048; // a trigger on an address, only for debug mode; off
+        case kCpuctrl: return cache_on | exception_seen_ << 6 | double_fault_seen_ << 7;
+        case kMarchid: return 22;
+        default: return 0;
         }
     }
 
@@ -190,41 +140,26 @@ public:
             mprv_ = value >> 17 & 1;
             timeout_wait = value >> 21 & 1;
             break;
-        case kMie:
-            mie = value & 0x7fff0888;
-            break;
-        case kMtvec:
-            mtvec = (value & ~0xffu) | 1;
-            break;
+        case kMie: mie = value & 0x7fff0888; break;
+        case kMtvec: mtvec = (value & ~0xffu) | 1; break;
         case kMcountinhibit:
             for (unsigned i = 0; i < kCounters; ++i)
                 enabled_[i] = ~value >> i & 1;
             enabled_[1] = 0;
             break;
-        case kMscratch:
-            mscratch_ = value;
-            break;
-        case kMepc:
-            mepc = value & ~1u;
-            break;
+        case kMscratch: mscratch_ = value; break;
+        case kMepc: mepc = value & ~1u; break;
         case kMcause:
-            mcause = (value & 31) | (value >> 30 == 2   ? kInterrupt
-                                     : value >> 30 == 3 ? ~31u
-                                                        : 0);
+            mcause = (value & 31) | (value >> 30 == 2 ? kInterrupt : value >> 30 == 3 ? ~31u : 0);
             break;
-        case kMtval:
-            mtval = value;
-            break;
-        case kMseccfg:
-            pmp.write_mseccfg(value);
-            break;
+        case kMtval: mtval = value; break;
+        case kMseccfg: pmp.write_mseccfg(value); break;
         case kCpuctrl:
             cache_on = config.icache && (value & 1);
             exception_seen_ = value >> 6 & 1;
             double_fault_seen_ = value >> 7 & 1;
             break;
-        default:
-            break;
+        default: break;
         }
     }
 
@@ -265,47 +200,21 @@ private:
         const uint32_t number = address & 31;
         switch (address >> 5) {
         case 0xb00 >> 5: // counters, and their high halves
-        case 0xb80 >> 5:
-            return number != 1;
-        case kMcountinhibit >> 5:
-            return number == 0 || number >= 3;
-        case kPmpcfg0 >> 5:
-            return number < 4 || number >= 16;
-        case kMvendorid >> 5:
-            return address >= kMvendorid && address <= kMconfigptr;
-        default:
-            break;
+        case 0xb80 >> 5: return number != 1;
+        case kMcountinhibit >> 5: return number == 0 || number >= 3;
+        case kPmpcfg0 >> 5: return number < 4 || number >= 16;
+        case kMvendorid >> 5: return address >= kMvendorid && address <= kMconfigptr;
+        default: break;
         }
-        switch (address) {
-        case kMstatus:
-        case kMisa:
-        case kMie:
-        case kMtvec:
-        case kMcounteren:
-        case kMenvcfg:
-        case kMstatush:
-        case kMenvcfgh:
-        case kMscratch:
-        case kMepc:
-        case kMcause:
-        case kMtval:
-        case kMip:
-        case kMseccfg:
-        case kMseccfgh:
-        case kCpuctrl:
-        case kSecureseed:
-            return true;
-        case kScontext:
-        case kTselect:
-        case kTdata1:
-        case kTdata2:
-        case kTdata3:
-        case kMcontext:
-        case kMscontext:
-            return config.debug_triggers;
-        default:
-            return false;
-        }
+        constexpr Csr kOthers[] = {kMstatus,  kMisa,     kMie,      kMtvec,   kMcounteren, kMenvcfg,
+                                   kMstatush, kMenvcfgh, kMscratch, kMepc,    kMcause,     kMtval,
+                                   kMip,      kMseccfg,  kMseccfgh, kCpuctrl, kSecureseed};
+        constexpr Csr kTriggers[] = {kScontext, kTselect,  kTdata1,   kTdata2,
+                                     kTdata3,   kMcontext, kMscontext};
+        const auto is_in = [address](const auto &list) {
+            return std::find(std::begin(list), std::end(list), address) != std::end(list);
+        };
+        return is_in(kOthers) || (config.debug_triggers && is_in(kTriggers));
     }
 
     uint32_t mscratch_ = 0;

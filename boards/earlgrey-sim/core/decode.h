@@ -1,45 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Decodes instructions (ibex_decoder.sv, ibex_compressed_decoder.sv). Each instruction word is decoded
-// once and kept in a table.
+// Decodes instructions (ibex_decoder.sv, ibex_compressed_decoder.sv). Each instruction word is
+// decoded once and kept in a table.
 #pragma once
 
 #include "config.h"
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <span>
 
 namespace earlgrey::ibex {
 
-// What the decode stage does with an instruction.
+// clang-format off
+
+// What the decode stage does with an instruction. kAlu takes one cycle. kTwoCycle takes two cycles in the
+// ALU; some of these read a third register in the second.
 enum class Kind : uint32_t {
-    kAlu,        // one cycle
-    kTwoCycle,   // two cycles in the ALU; some read a third register in the second
-    kMultiplyHigh,
-    kDivide,
-    kLoad,
-    kStore,
-    kBranch,
-    kJump,
-    kJumpRegister,
-    kFenceI,
-    kCsr,
-    kMret,
-    kWfi,
-    kEcall,
-    kEbreak,
-    kIllegal,
-    kFetchError, // set by the fetch, not by the decoder
+    kIllegal, kAlu, kTwoCycle, kMultiplyHigh, kDivide, kLoad, kStore, kBranch, kJump, kJumpRegister,
+    kFenceI, kCsr, kMret, kWfi, kEcall, kEbreak
 };
 
 enum class Op : uint32_t {
-    kNone, kAdd, kSub, kXor, kOr, kAnd, kSll, kSrl, kSra, kSlt, kSltu, kAuipc, kMul,
-    kMulh, kMulhsu, kMulhu, kDiv, kDivu, kRem, kRemu,
-    kEq, kNe, kLt, kGe, kLtu, kGeu,
-    kXnor, kOrn, kAndn, kSlo, kSro, kSh1add, kSh2add, kSh3add, kMin, kMax, kMinu, kMaxu,
-    kPack, kPacku, kPackh, kBclr, kBset, kBinv, kBext, kBfp, kGrev, kGorc, kShfl, kUnshfl,
-    kXpermN, kXpermB, kXpermH, kClmul, kClmulr, kClmulh, kClz, kCtz, kCpop, kSextB, kSextH,
-    kRol, kRor, kFsl, kFsr, kCmix, kCmov, kCompress, kDecompress,
-    kCrc32B, kCrc32H, kCrc32W, kCrc32cB, kCrc32cH, kCrc32cW,
+    kNone, kAdd, kSub, kXor, kOr, kAnd, kSll, kSrl, kSra, kSlt, kSltu, kAuipc, kMul, kMulh, kMulhsu,
+    kMulhu, kDiv, kDivu, kRem, kRemu, kEq, kNe, kLt, kGe, kLtu, kGeu, kXnor, kOrn, kAndn, kSlo, kSro,
+    kSh1add, kSh2add, kSh3add, kMin, kMax, kMinu, kMaxu, kPack, kPacku, kPackh, kBclr, kBset, kBinv,
+    kBext, kBfp, kGrev, kGorc, kShfl, kUnshfl, kXpermN, kXpermB, kXpermH, kClmul, kClmulr, kClmulh,
+    kClz, kCtz, kCpop, kSextB, kSextH, kRol, kRor, kFsl, kFsr, kCmix, kCmov, kCompress, kDecompress,
+    kCrc32B, kCrc32H, kCrc32W, kCrc32cB, kCrc32cH, kCrc32cW
 };
+
+// clang-format on
 
 enum class CsrOp : uint32_t { kRead, kWrite, kSet, kClear };
 
@@ -50,12 +41,12 @@ struct Instruction {
     Kind kind = Kind::kIllegal;
     Op op = Op::kNone;
     uint32_t rd = kNoRegister, rs1 = 0, rs2 = 0, rs3 = 0;
-    uint64_t reads = 0;         // bit i: the first cycle reads register i
-    uint32_t immediate = 0;     // operand b, or an offset; 0 if operand b is a register
-    uint32_t register_b = 0;    // all ones if operand b is register rs2
-    uint32_t bytes = 4;         // 2 if compressed
-    uint32_t size = 0;          // of a load or store: log2 of its bytes
-    bool sign_extends = false;  // a load
+    uint64_t reads = 0;        // bit i: the first cycle reads register i
+    uint32_t immediate = 0;    // operand b, or an offset, or a CSR; 0 if operand b is a register
+    uint32_t register_b = 0;   // all ones if operand b (of a CSR: the operand) is a register
+    uint32_t bytes = 4;        // 2 if compressed
+    uint32_t size = 0;         // of a load or store: log2 of its bytes
+    bool sign_extends = false; // a load
     CsrOp csr_op = CsrOp::kRead;
 };
 
@@ -117,8 +108,8 @@ inline uint32_t expand(uint32_t c) {
             constexpr uint32_t kFunct3[] = {0, 4, 6, 7};
             const uint32_t funct7 = bits(6, 5) == 0 ? 0x20 : 0;
             return bit(12) ? 0
-                           : funct7 << 25 | low_rd << 20 | low_rs1 << 15 | kFunct3[bits(6, 5)] << 12 |
-                                 low_rs1 << 7 | 0x33;
+                           : funct7 << 25 | low_rd << 20 | low_rs1 << 15 |
+                                 kFunct3[bits(6, 5)] << 12 | low_rs1 << 7 | 0x33;
         }
         }
     case 016:   // c.beqz
@@ -144,139 +135,90 @@ inline uint32_t expand(uint32_t c) {
     }
     case 026: // c.swsp
         return store(bits(8, 7) << 6 | bits(12, 9) << 2, bits(6, 2), 2);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
-// The operation of a register-register instruction, by funct7 and funct3.
-template <Config config> Op register_op(uint32_t insn) {
-    const uint32_t funct3 = insn >> 12 & 7;
-    if ((insn >> 26 & 1) && (funct3 & 3) == 1) { // four registers
-        if (insn >> 25 & 1)
-            return funct3 == 1 ? Op::kCmix : Op::kCmov;
-        return funct3 == 1 ? Op::kFsl : Op::kFsr;
-    }
-    switch ((insn >> 25) << 4 | funct3) {
-    case 0x000: return Op::kAdd;
-    case 0x200: return Op::kSub;
-    case 0x001: return Op::kSll;
-    case 0x002: return Op::kSlt;
-    case 0x003: return Op::kSltu;
-    case 0x004: return Op::kXor;
-    case 0x005: return Op::kSrl;
-    case 0x205: return Op::kSra;
-    case 0x006: return Op::kOr;
-    case 0x007: return Op::kAnd;
-    case 0x010: return Op::kMul;
-    case 0x011: return Op::kMulh;
-    case 0x012: return Op::kMulhsu;
-    case 0x013: return Op::kMulhu;
-    case 0x014: return Op::kDiv;
-    case 0x015: return Op::kDivu;
-    case 0x016: return Op::kRem;
-    case 0x017: return Op::kRemu;
-    case 0x102: return Op::kSh1add;
-    case 0x104: return Op::kSh2add;
-    case 0x106: return Op::kSh3add;
-    case 0x207: return Op::kAndn;
-    case 0x206: return Op::kOrn;
-    case 0x204: return Op::kXnor;
-    case 0x301: return Op::kRol;
-    case 0x305: return Op::kRor;
-    case 0x054: return Op::kMin;
-    case 0x056: return Op::kMax;
-    case 0x055: return Op::kMinu;
-    case 0x057: return Op::kMaxu;
-    case 0x044: return Op::kPack;
-    case 0x244: return Op::kPacku;
-    case 0x047: return Op::kPackh;
-    case 0x241: return Op::kBclr;
-    case 0x141: return Op::kBset;
-    case 0x341: return Op::kBinv;
-    case 0x245: return Op::kBext;
-    case 0x247: return Op::kBfp;
-    case 0x345: return Op::kGrev;
-    case 0x145: return Op::kGorc;
-    case 0x041: return Op::kShfl;
-    case 0x045: return Op::kUnshfl;
-    case 0x142: return Op::kXpermN;
-    case 0x144: return Op::kXpermB;
-    case 0x146: return Op::kXpermH;
-    case 0x101: return Op::kSlo;
-    case 0x105: return Op::kSro;
-    case 0x051: return Op::kClmul;
-    case 0x052: return Op::kClmulr;
-    case 0x053: return Op::kClmulh;
-    case 0x246: return config.full_bitmanip ? Op::kDecompress : Op::kNone;
-    case 0x046: return config.full_bitmanip ? Op::kCompress : Op::kNone;
-    default: return Op::kNone;
-    }
+// Instructions of one format: the bits that tell them apart, and for each their value and meaning.
+struct Pattern {
+    uint32_t match;
+    Kind kind;
+    Op op = Op::kNone;
+};
+struct Format {
+    uint32_t mask;
+    std::span<const Pattern> patterns;
+};
+
+// clang-format off
+
+// All instructions but the compressed ones.
+template <Config config> Pattern pattern_of(uint32_t insn) {
+    using enum Kind;
+    using enum Op;
+    static constexpr Pattern kOpcode[] = {
+        {0x6f, kJump}, {0x37, kAlu, kAdd}, {0x17, kAlu, kAuipc}};
+    static constexpr Pattern kFunct3[] = {
+        {0x0067, kJumpRegister}, {0x0063, kBranch, kEq}, {0x1063, kBranch, kNe}, {0x4063, kBranch, kLt},
+        {0x5063, kBranch, kGe}, {0x6063, kBranch, kLtu}, {0x7063, kBranch, kGeu}, {0x0003, kLoad},
+        {0x1003, kLoad}, {0x2003, kLoad}, {0x4003, kLoad}, {0x5003, kLoad}, {0x0023, kStore},
+        {0x1023, kStore}, {0x2023, kStore}, {0x000f, kAlu}, {0x100f, kFenceI}, {0x1073, kCsr},
+        {0x2073, kCsr}, {0x3073, kCsr}, {0x5073, kCsr}, {0x6073, kCsr}, {0x7073, kCsr},
+        {0x0013, kAlu, kAdd}, {0x2013, kAlu, kSlt}, {0x3013, kAlu, kSltu}, {0x4013, kAlu, kXor},
+        {0x6013, kAlu, kOr}, {0x7013, kAlu, kAnd}};
+    static constexpr Pattern kAll[] = {
+        {0x00000073, kEcall}, {0x00100073, kEbreak}, {0x30200073, kMret}, {0x10500073, kWfi}};
+    static constexpr Pattern kBits31To27[] = {
+        {0x20001013, kAlu, kSlo}, {0x48001013, kAlu, kBclr}, {0x28001013, kAlu, kBset},
+        {0x68001013, kAlu, kBinv}};
+    static constexpr Pattern kBits31To26[] = {
+        {0x08001013, kAlu, kShfl}, {0x20005013, kAlu, kSro}, {0x48005013, kAlu, kBext},
+        {0x60005013, kTwoCycle, kRor}, {0x68005013, kAlu, kGrev}, {0x28005013, kAlu, kGorc},
+        {0x08005013, kAlu, kUnshfl}};
+    static constexpr Pattern kBits31To20[] = {
+        {0x60001013, kAlu, kClz}, {0x60101013, kAlu, kCtz}, {0x60201013, kAlu, kCpop},
+        {0x60401013, kAlu, kSextB}, {0x60501013, kAlu, kSextH}, {0x61001013, kTwoCycle, kCrc32B},
+        {0x61101013, kTwoCycle, kCrc32H}, {0x61201013, kTwoCycle, kCrc32W},
+        {0x61801013, kTwoCycle, kCrc32cB}, {0x61901013, kTwoCycle, kCrc32cH},
+        {0x61a01013, kTwoCycle, kCrc32cW}};
+    static constexpr Pattern kBit26[] = {{0x04005013, kTwoCycle, kFsr}};
+    static constexpr Pattern kBits26To25[] = {
+        {0x04001033, kTwoCycle, kFsl}, {0x04005033, kTwoCycle, kFsr}, {0x06001033, kTwoCycle, kCmix},
+        {0x06005033, kTwoCycle, kCmov}};
+    static constexpr Pattern kFunct7[] = {
+        {0x00001013, kAlu, kSll}, {0x00005013, kAlu, kSrl}, {0x40005013, kAlu, kSra},
+        {0x00000033, kAlu, kAdd}, {0x40000033, kAlu, kSub}, {0x00001033, kAlu, kSll},
+        {0x00002033, kAlu, kSlt}, {0x00003033, kAlu, kSltu}, {0x00004033, kAlu, kXor},
+        {0x00005033, kAlu, kSrl}, {0x40005033, kAlu, kSra}, {0x00006033, kAlu, kOr},
+        {0x00007033, kAlu, kAnd}, {0x02000033, kAlu, kMul}, {0x02001033, kMultiplyHigh, kMulh},
+        {0x02002033, kMultiplyHigh, kMulhsu}, {0x02003033, kMultiplyHigh, kMulhu},
+        {0x02004033, kDivide, kDiv}, {0x02005033, kDivide, kDivu}, {0x02006033, kDivide, kRem},
+        {0x02007033, kDivide, kRemu}, {0x20002033, kAlu, kSh1add}, {0x20004033, kAlu, kSh2add},
+        {0x20006033, kAlu, kSh3add}, {0x40007033, kAlu, kAndn}, {0x40006033, kAlu, kOrn},
+        {0x40004033, kAlu, kXnor}, {0x60001033, kTwoCycle, kRol}, {0x60005033, kTwoCycle, kRor},
+        {0x0a004033, kAlu, kMin}, {0x0a006033, kAlu, kMax}, {0x0a005033, kAlu, kMinu},
+        {0x0a007033, kAlu, kMaxu}, {0x08004033, kAlu, kPack}, {0x48004033, kAlu, kPacku},
+        {0x08007033, kAlu, kPackh}, {0x48001033, kAlu, kBclr}, {0x28001033, kAlu, kBset},
+        {0x68001033, kAlu, kBinv}, {0x48005033, kAlu, kBext}, {0x48007033, kAlu, kBfp},
+        {0x68005033, kAlu, kGrev}, {0x28005033, kAlu, kGorc}, {0x08001033, kAlu, kShfl},
+        {0x08005033, kAlu, kUnshfl}, {0x28002033, kAlu, kXpermN}, {0x28004033, kAlu, kXpermB},
+        {0x28006033, kAlu, kXpermH}, {0x20001033, kAlu, kSlo}, {0x20005033, kAlu, kSro},
+        {0x0a001033, kAlu, kClmul}, {0x0a002033, kAlu, kClmulr}, {0x0a003033, kAlu, kClmulh}};
+    static constexpr Pattern kFullFunct7[] = {
+        {0x48006033, kTwoCycle, kDecompress}, {0x08006033, kTwoCycle, kCompress}};
+    static constexpr Format kFormats[] = {
+        {0x7f, kOpcode}, {0x707f, kFunct3}, {0xffffffff, kAll}, {0xf800707f, kBits31To27},
+        {0xfc00707f, kBits31To26}, {0xfff0707f, kBits31To20}, {0x0400707f, kBit26},
+        {0x0600707f, kBits26To25}, {0xfe00707f, kFunct7}, {0xfe00707f, kFullFunct7}};
+    constexpr size_t kKnown = std::size(kFormats) - (config.full_bitmanip ? 0 : 1);
+    for (size_t i = 0; i < kKnown; ++i)
+        for (const Pattern &pattern : kFormats[i].patterns)
+            if ((insn & kFormats[i].mask) == pattern.match)
+                return pattern;
+    return {0, kIllegal};
 }
 
-// The operation of a register-immediate instruction.
-inline Op immediate_op(uint32_t insn) {
-    const uint32_t funct5 = insn >> 27, bits_26_20 = insn >> 20 & 0x7f;
-    const bool bit_26 = insn >> 26 & 1, plain = (insn >> 25 & 3) == 0;
-    switch (insn >> 12 & 7) {
-    case 0: return Op::kAdd;
-    case 2: return Op::kSlt;
-    case 3: return Op::kSltu;
-    case 4: return Op::kXor;
-    case 6: return Op::kOr;
-    case 7: return Op::kAnd;
-    case 1:
-        switch (funct5) {
-        case 0x00: return plain ? Op::kSll : Op::kNone;
-        case 0x04: return Op::kSlo;
-        case 0x09: return Op::kBclr;
-        case 0x05: return Op::kBset;
-        case 0x0d: return Op::kBinv;
-        case 0x01: return bit_26 ? Op::kNone : Op::kShfl;
-        case 0x0c:
-            switch (bits_26_20) {
-            case 0x00: return Op::kClz;
-            case 0x01: return Op::kCtz;
-            case 0x02: return Op::kCpop;
-            case 0x04: return Op::kSextB;
-            case 0x05: return Op::kSextH;
-            case 0x10: return Op::kCrc32B;
-            case 0x11: return Op::kCrc32H;
-            case 0x12: return Op::kCrc32W;
-            case 0x18: return Op::kCrc32cB;
-            case 0x19: return Op::kCrc32cH;
-            case 0x1a: return Op::kCrc32cW;
-            default: return Op::kNone;
-            }
-        default: return Op::kNone;
-        }
-    default:
-        if (bit_26)
-            return Op::kFsr;
-        switch (funct5) {
-        case 0x00: return plain ? Op::kSrl : Op::kNone;
-        case 0x08: return plain ? Op::kSra : Op::kNone;
-        case 0x04: return Op::kSro;
-        case 0x09: return Op::kBext;
-        case 0x0c: return Op::kRor;
-        case 0x0d: return Op::kGrev;
-        case 0x05: return Op::kGorc;
-        case 0x01: return Op::kUnshfl;
-        default: return Op::kNone;
-        }
-    }
-}
-
-// How long an operation takes.
-inline Kind kind_of(Op op) {
-    if (op == Op::kNone)
-        return Kind::kIllegal;
-    if (op >= Op::kRol)
-        return Kind::kTwoCycle;
-    if (op >= Op::kDiv && op <= Op::kRemu)
-        return Kind::kDivide;
-    return op >= Op::kMulh && op <= Op::kMulhu ? Kind::kMultiplyHigh : Kind::kAlu;
-}
+// clang-format on
 
 // Decodes an instruction from its text: 32 bits, or 16 with zeros above.
 template <Config config> Instruction decode(uint32_t text) {
@@ -284,103 +226,51 @@ template <Config config> Instruction decode(uint32_t text) {
     i.text = text;
     i.bytes = (text & 3) == 3 ? 4 : 2;
     const uint32_t insn = i.bytes == 4 ? text : expand(text);
-    const auto sign = static_cast<int32_t>(insn);
-    const uint32_t funct3 = insn >> 12 & 7, rd = insn >> 7 & 31;
-    const uint32_t immediate_i = static_cast<uint32_t>(sign >> 20);
-    i.rs1 = insn >> 15 & 31;
-    i.rs2 = insn >> 20 & 31;
-    i.rs3 = insn >> 27;
-    bool reads_a = false, reads_b = false, writes = false;
-    switch (insn & 0x7f) {
-    case 0x6f: // jal
-        i.kind = Kind::kJump;
-        i.immediate = static_cast<uint32_t>(sign >> 31 << 20) | (insn & 0xff000) |
-                      (insn >> 20 & 1) << 11 | (insn >> 21 & 0x3ff) << 1;
-        writes = true;
-        break;
-    case 0x67: // jalr
-        i.kind = funct3 == 0 ? Kind::kJumpRegister : Kind::kIllegal;
-        i.immediate = immediate_i;
-        reads_a = writes = true;
-        break;
-    case 0x63: { // branches
-        constexpr Op kOps[] = {Op::kEq, Op::kNe,  Op::kNone, Op::kNone,
-                               Op::kLt, Op::kGe, Op::kLtu,  Op::kGeu};
-        i.op = kOps[funct3];
-        i.kind = i.op == Op::kNone ? Kind::kIllegal : Kind::kBranch;
-        i.immediate = static_cast<uint32_t>(sign >> 31 << 12) | (insn >> 7 & 1) << 11 |
-                      (insn >> 25 & 0x3f) << 5 | (insn >> 8 & 0xf) << 1;
-        reads_a = reads_b = true;
-        break;
-    }
-    case 0x23: // stores
-        i.kind = funct3 <= 2 ? Kind::kStore : Kind::kIllegal;
-        i.size = funct3;
-        i.immediate = static_cast<uint32_t>(sign >> 25 << 5) | rd;
-        reads_a = reads_b = true;
-        break;
-    case 0x03: // loads
-        i.kind = (funct3 & 3) == 3 || funct3 == 6 ? Kind::kIllegal : Kind::kLoad;
-        i.size = funct3 & 3;
-        i.sign_extends = funct3 < 4;
-        i.immediate = immediate_i;
-        reads_a = writes = true;
-        break;
-    case 0x37: // lui
-        i.kind = Kind::kAlu;
-        i.op = Op::kAdd;
-        i.rs1 = 0;
-        i.immediate = insn & ~0xfffu;
-        writes = true;
-        break;
-    case 0x17: // auipc
-        i.kind = Kind::kAlu;
-        i.op = Op::kAuipc;
-        i.immediate = insn & ~0xfffu;
-        writes = true;
-        break;
-    case 0x13: // register-immediate
-        i.op = immediate_op(insn);
-        i.kind = kind_of(i.op);
-        i.immediate = immediate_i;
-        reads_a = writes = true;
-        break;
-    case 0x33: // register-register
-        i.op = register_op<config>(insn);
-        i.kind = kind_of(i.op);
-        i.register_b = ~0u;
-        reads_a = reads_b = writes = true;
-        break;
-    case 0x0f:
-        i.kind = funct3 == 0 ? Kind::kAlu : funct3 == 1 ? Kind::kFenceI : Kind::kIllegal;
-        break;
-    case 0x73:
-        if (funct3 & 3) {
-            constexpr CsrOp kOps[] = {CsrOp::kRead, CsrOp::kWrite, CsrOp::kSet, CsrOp::kClear};
-            i.kind = Kind::kCsr;
-            i.immediate = insn >> 20; // the CSR
-            i.csr_op = kOps[funct3 & 3];
-            if (i.csr_op != CsrOp::kWrite && i.rs1 == 0)
-                i.csr_op = CsrOp::kRead;
-            i.register_b = funct3 < 4 ? ~0u : 0; // the operand is register rs1, not its number
-            reads_a = funct3 < 4;
-            writes = true;
-        } else if (funct3 == 0 && (insn & 0xf8f80) == 0) {
-            switch (insn >> 20) {
-            case 0x000: i.kind = Kind::kEcall; break;
-            case 0x001: i.kind = Kind::kEbreak; break;
-            case 0x302: i.kind = Kind::kMret; break;
-            case 0x105: i.kind = Kind::kWfi; break;
-            default: break; // dret is illegal outside debug mode
-            }
-        }
-        break;
-    default:
-        break;
-    }
+    const Pattern pattern = pattern_of<config>(insn);
+    i.kind = pattern.kind;
+    i.op = pattern.op;
     if (i.kind == Kind::kIllegal)
         return i;
-    if (writes && rd)
+    const auto sign = static_cast<int32_t>(insn);
+    const uint32_t opcode = insn & 0x7f, funct3 = insn >> 12 & 7, rd = insn >> 7 & 31;
+    const bool is_csr = i.kind == Kind::kCsr;
+    const auto is_one_of = [opcode](std::initializer_list<uint32_t> opcodes) {
+        return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+    };
+    i.rs1 = opcode == 0x37 ? 0 : insn >> 15 & 31;
+    i.rs2 = insn >> 20 & 31;
+    i.rs3 = insn >> 27;
+    switch (opcode) {
+    case 0x6f:
+        i.immediate = static_cast<uint32_t>(sign >> 31 << 20) | (insn & 0xff000) |
+                      (insn >> 20 & 1) << 11 | (insn >> 21 & 0x3ff) << 1;
+        break;
+    case 0x63:
+        i.immediate = static_cast<uint32_t>(sign >> 31 << 12) | (insn >> 7 & 1) << 11 |
+                      (insn >> 25 & 0x3f) << 5 | (insn >> 8 & 0xf) << 1;
+        break;
+    case 0x23: i.immediate = static_cast<uint32_t>(sign >> 25 << 5) | rd; break;
+    case 0x03:
+    case 0x13:
+    case 0x67: i.immediate = static_cast<uint32_t>(sign >> 20); break;
+    case 0x17:
+    case 0x37: i.immediate = insn & ~0xfffu; break;
+    case 0x33: i.register_b = ~0u; break;
+    case 0x73: i.immediate = insn >> 20; break;
+    default: break;
+    }
+    i.size = funct3 & 3;
+    i.sign_extends = funct3 < 4;
+    if (is_csr) {
+        i.csr_op = static_cast<CsrOp>(funct3 & 3);
+        if (i.csr_op != CsrOp::kWrite && i.rs1 == 0)
+            i.csr_op = CsrOp::kRead;
+        i.register_b = funct3 < 4 ? ~0u : 0;
+    }
+    const bool reads_a =
+        is_one_of({0x67, 0x63, 0x23, 0x03, 0x13, 0x33}) || (is_csr && i.register_b);
+    const bool reads_b = is_one_of({0x63, 0x23, 0x33});
+    if (rd && (is_csr || is_one_of({0x6f, 0x67, 0x03, 0x37, 0x17, 0x13, 0x33})))
         i.rd = rd;
     i.reads = (uint64_t{reads_a} << i.rs1 | uint64_t{reads_b} << i.rs2) & ~uint64_t{1};
     return i;

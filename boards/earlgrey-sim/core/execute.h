@@ -15,7 +15,8 @@ inline uint32_t reverse_bits(uint32_t x) {
     return __builtin_bswap32(x);
 }
 
-// Swaps neighbouring groups of bits, in the sizes that `sizes` selects; gorc also keeps the old bits.
+// Swaps neighbouring groups of bits, in the sizes that `sizes` selects; gorc also keeps the old
+// bits.
 inline uint32_t reverse_groups(uint32_t x, uint32_t sizes, bool keep) {
     constexpr uint32_t kLow[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     for (unsigned i = 0; i < 5; ++i)
@@ -30,8 +31,7 @@ inline uint32_t shuffle(uint32_t x, uint32_t sizes, bool inverse) {
     for (unsigned k = 0; k < 4; ++k) {
         const unsigned i = inverse ? k : 3 - k, by = 1 << i;
         if (sizes >> i & 1)
-            x = (x & ~(kLeft[i] | kLeft[i] >> by)) | (x << by & kLeft[i]) |
-                (x & kLeft[i]) >> by;
+            x = (x & ~(kLeft[i] | kLeft[i] >> by)) | (x << by & kLeft[i]) | (x & kLeft[i]) >> by;
     }
     return x;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the two kinds of fetch (icache.h, prefetch_buffer.h) take from the rest of the core and give to it.
+// What the two kinds of fetch (icache.h, prefetch_buffer.h) take from the rest of the core and give
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 namespace earlgrey::ibex {
 
 struct FetchControl {
-    bool fetches;     // the controller asks for instructions
-    bool redirects;   // to `target`
+    bool fetches;   // the controller asks for instructions
+    bool redirects; // to `target`
     uint32_t target;
     bool ready;       // the decode stage takes what is offered
     bool enabled;     // the cache, by cpuctrl.icache_enable

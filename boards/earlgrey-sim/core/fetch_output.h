@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The end of the fetch: makes instructions from the words that the cache delivers (the output stage of
-// ibex_icache.sv). An instruction of 32 bits may be spread over two words; then its first half waits in
-// the skid register.
+// The end of the fetch: makes instructions from the words that the cache delivers (the output stage
+// of ibex_icache.sv). An instruction of 32 bits may be spread over two words; then its first half
+// waits in the skid register.
 #pragma once
 
 #include "fetch.h"
@@ -15,8 +15,8 @@ public:
     // The word of the line (0 or 1) that is needed next.
     uint32_t word_number() const { return (address_ >> 2 & 1) ^ skid_valid_; }
 
-    // A cycle: offers an instruction, given the next word if there is one. `ready`: it is taken. Sets
-    // `uses_word` if the word is not needed any more.
+    // A cycle: offers an instruction, given the next word if there is one. `ready`: it is taken.
+    // Sets `uses_word` if the word is not needed any more.
     Fetched step(bool has_word, uint32_t word, bool error, bool ready, bool &uses_word) {
         const bool upper = address_ & 2;
         Fetched fetched;

@@ -2,10 +2,10 @@
 // The fetch of an Ibex with an instruction cache (ibex_icache.sv), also while the cache is off: 256
 // sets of two lines of 8 bytes, and four fill buffers.
 //
-// A lookup takes a fill buffer, which asks for the words that the cache does not have, gives the words
-// to the decode stage, and writes its line to the cache. The oldest buffer goes first in everything. A
-// buffer is a bit in each of the masks below: a younger buffer has a higher bit, and bits are not
-// used again until the highest is reached.
+// A lookup takes a fill buffer, which asks for the words that the cache does not have, gives the
+// words to the decode stage, and writes its line to the cache. The oldest buffer goes first in
+// everything. A buffer is a bit in each of the masks below: a younger buffer has a higher bit, and
+// bits are not used again until the highest is reached.
 #pragma once
 
 #include "fetch_output.h"
@@ -20,10 +20,12 @@ namespace earlgrey::ibex {
 
 class ICache {
 public:
-    uint32_t address() const { return output_.address(); } // of the instruction that is offered next
+    uint32_t address() const {
+        return output_.address();
+    }                                             // of the instruction that is offered next
     bool key_valid() const { return key_shown_; } // as cpuctrl shows it
-    // Whether the last cycle changed nothing, so that the next one will not without a grant, an answer or a
-    // change of the control.
+    // Whether the last cycle changed nothing, so that the next one will not without a grant, an
+    // answer or a change of the control.
     bool still() const { return still_; }
     bool busy() const { return invalidation_ != kIdle || (busy_ & ~all_answered()); }
     uint32_t fills() const { return fills_; } // lines written since the reset
@@ -41,9 +43,9 @@ public:
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
 
         // Request: of the oldest buffer with one to make, else of the lookup.
-        const uint32_t no_more = (asked_.twice() | hit_ |
-                                  (~cached_ & (discarded | (asked_.once() & second_first_)))) &
-                                 ~held_;
+        const uint32_t no_more =
+            (asked_.twice() | hit_ | (~cached_ & (discarded | (asked_.once() & second_first_)))) &
+            ~held_;
         const uint32_t asking = lowest(busy & ~no_more);
         bool speculates = false, grant = false;
         if (asking) {
@@ -81,17 +83,21 @@ public:
         // The end of the cycle. A buffer is done when its line is stored, its words are given or
         // discarded, and its requests answered. (A lookup's cycle is no cycle for a write.)
         const uint32_t errors = errors_[0] | errors_[1];
-        busy_ = busy & ~((written_ | hit_ | ~cached_ | errors) & (given_all | discarded) & answered_all);
+        busy_ = busy &
+                ~((written_ | hit_ | ~cached_ | errors) & (given_all | discarded) & answered_all);
         const uint32_t asked_all = no_more & busy;
-        still_ = !((asking ^ held_) | (busy_ ^ busy) | (asked_all ^ asked_all_)) &&
-                 !(grant | looks | in.rvalid | uses_word | control.redirects | control.invalidates) &&
-                 invalidation_ == kIdle && !double_hit_ && !disagrees_;
+        still_ =
+            !((asking ^ held_) | (busy_ ^ busy) | (asked_all ^ asked_all_)) &&
+            !(grant | looks | in.rvalid | uses_word | control.redirects | control.invalidates) &&
+            invalidation_ == kIdle && !double_hit_ && !disagrees_;
         asked_all_ = asked_all;
         if (!looks)
             write_line(busy & arrived_.twice() & ~hit_ & cached_ & ~errors & ~written_);
         if (invalidation_ == kInvalidating || double_hit_) [[unlikely]] {
-            // A double hit in both ways; an invalidation at the same time clears its own set instead.
-            const uint32_t set = invalidation_ == kInvalidating ? invalidated_set_ : double_hit_set_;
+            // A double hit in both ways; an invalidation at the same time clears its own set
+            // instead.
+            const uint32_t set =
+                invalidation_ == kInvalidating ? invalidated_set_ : double_hit_set_;
             lines_[0][set].tag = lines_[1][set].tag = 0;
         }
         if (disagrees_ || double_hit_) [[unlikely]] {
@@ -167,9 +173,7 @@ private:
     FillBuffer &buffer(uint32_t bit) { return buffers_[std::countr_zero(bit)]; }
 
     // Buffers whose requests are over, and all answered (fill_rvd_done).
-    uint32_t all_answered() const {
-        return asked_all_ & ~(held_ | asked_.more_than(arrived_));
-    }
+    uint32_t all_answered() const { return asked_all_ & ~(held_ | asked_.more_than(arrived_)); }
 
     uint32_t allocate(uint32_t address) {
         if (next_ == 32) [[unlikely]]
@@ -199,7 +203,8 @@ private:
             return;
         const uint32_t bit = lowest(complete);
         const FillBuffer &from = buffer(bit);
-        lines_[from.way][from.address >> 3 & (kSets - 1)] = {from.address >> 11 | kValid, from.words};
+        lines_[from.way][from.address >> 3 & (kSets - 1)] = {from.address >> 11 | kValid,
+                                                             from.words};
         written_ |= bit;
         ++fills_;
         still_ = false;
@@ -232,9 +237,9 @@ private:
         next_ = to;
     }
 
-    // Looks up an address for a new buffer. The way for a miss is the lowest invalid one, else the one
-    // whose turn it is; the turn changes with every lookup. The RTL has the result one cycle later, which
-    // makes no difference except for a double hit.
+    // Looks up an address for a new buffer. The way for a miss is the lowest invalid one, else the
+    // one whose turn it is; the turn changes with every lookup. The RTL has the result one cycle
+    // later, which makes no difference except for a double hit.
     void look_up(uint32_t bit, uint32_t address) {
         const uint32_t set = address >> 3 & (kSets - 1), tag = address >> 11 | kValid;
         const Line &first = lines_[0][set], &second = lines_[1][set];
@@ -253,8 +258,8 @@ private:
         }
     }
 
-    // Code changed without fence.i may be in both ways. The RAMs' outputs are ORed; if the check bits are
-    // then wrong, it is no hit, and both lines are dropped two cycles later.
+    // Code changed without fence.i may be in both ways. The RAMs' outputs are ORed; if the check
+    // bits are then wrong, it is no hit, and both lines are dropped two cycles later.
     void double_hit(uint32_t bit, uint32_t set) {
         const Words &first = lines_[0][set].words, &second = lines_[1][set].words;
         FillBuffer &to = buffers_[next_ - 1];
@@ -270,12 +275,9 @@ private:
     // The request for a new scrambling key and the invalidation that follows (ibex_top.sv has the
     // registers of the key).
     void step_invalidation(bool invalidates) {
-        const bool asks =
-            invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
+        const bool asks = invalidates && (invalidation_ == kIdle || invalidation_ == kInvalidating);
         switch (invalidation_) {
-        case kOutOfReset:
-            invalidation_ = kAwaitsKey;
-            break;
+        case kOutOfReset: invalidation_ = kAwaitsKey; break;
         case kAwaitsKey:
             if (key_valid_)
                 invalidation_ = kInvalidating;
@@ -288,9 +290,7 @@ private:
                 invalidation_ = kIdle;
             invalidated_set_ = (invalidated_set_ + 1) % kSets;
             break;
-        case kIdle:
-            invalidation_ = kAwaitsKey;
-            break;
+        case kIdle: invalidation_ = kAwaitsKey; break;
         }
         key_shown_ = key_valid_;
         const bool asked = key_asked_, arrives = key_arrives_;
@@ -313,22 +313,22 @@ private:
     uint32_t prefetch_address_ = 0;
 
     // Masks of fill buffers.
-    uint32_t next_ = 0;         // the bit of the next buffer
+    uint32_t next_ = 0; // the bit of the next buffer
     uint32_t busy_ = 0;
-    uint32_t stale_ = 0;        // from before a redirect
-    uint32_t cached_ = 0;       // will be written to the cache
+    uint32_t stale_ = 0;  // from before a redirect
+    uint32_t cached_ = 0; // will be written to the cache
     uint32_t hit_ = 0;
-    uint32_t second_first_ = 0; // starts with the line's second word
-    Counts asked_;              // granted requests
-    uint32_t held_ = 0;         // a request waits for its grant
-    uint32_t asked_all_ = 0;    // no further requests, known since the last cycle
-    Counts arrived_;            // answers
-    Counts given_;              // words for the decode stage
-    uint32_t written_ = 0;      // to the cache
-    std::array<uint32_t, 2> errors_{};         // of the line's words
+    uint32_t second_first_ = 0;        // starts with the line's second word
+    Counts asked_;                     // granted requests
+    uint32_t held_ = 0;                // a request waits for its grant
+    uint32_t asked_all_ = 0;           // no further requests, known since the last cycle
+    Counts arrived_;                   // answers
+    Counts given_;                     // words for the decode stage
+    uint32_t written_ = 0;             // to the cache
+    std::array<uint32_t, 2> errors_{}; // of the line's words
     std::array<FillBuffer, 32> buffers_{};
 
-    uint32_t turn_ = 0; // the way that is replaced next
+    uint32_t turn_ = 0;                           // the way that is replaced next
     bool disagrees_ = false, double_hit_ = false; // in the next cycle, and in this one
     uint32_t disagreeing_set_ = 0, double_hit_set_ = 0;
 

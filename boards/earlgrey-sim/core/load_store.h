@@ -36,32 +36,34 @@ public:
         const uint64_t both = uint64_t{data} << 32 | first_data_;
         const uint32_t shift = offset_ * 8;
         const bool split = size_ == 2 ? offset_ != 0 : size_ == 1 && offset_ == 3;
-        const uint32_t word =
-            split ? static_cast<uint32_t>(both >> shift) : data >> shift;
+        const uint32_t word = split ? static_cast<uint32_t>(both >> shift) : data >> shift;
         if (size_ == 2)
             return word;
         if (size_ == 1)
-            return sign_extends_ ? static_cast<uint32_t>(static_cast<int16_t>(word)) : word & 0xffff;
+            return sign_extends_ ? static_cast<uint32_t>(static_cast<int16_t>(word))
+                                 : word & 0xffff;
         return sign_extends_ ? static_cast<uint32_t>(static_cast<int8_t>(word)) : word & 0xff;
     }
 
-    // A cycle with one that may make its request. Sets `out`; `granted(out)` tells whether the bus takes
-    // the request. Returns whether all its requests are done.
+    // A cycle with one that may make its request. Sets `out`; `granted(out)` tells whether the bus
+    // takes the request. Returns whether all its requests are done.
     template <typename Granted>
     bool step(const Command &command, const PortIn &in, Pmp &pmp, Privilege privilege, PortOut &out,
               Granted &&granted) {
-        const bool second = state_ == kSecond || state_ == kSecondGranted || (state_ == kWaits && split_);
+        const bool second =
+            state_ == kSecond || state_ == kSecondGranted || (state_ == kWaits && split_);
         const uint32_t address = second ? last_address_ + 4 : command.address;
         const uint32_t offset = address & 3;
-        const bool refuses = pmp.refuses(address & ~3u, command.write ? Access::kWrite : Access::kRead,
-                                         privilege);
+        const bool refuses =
+            pmp.refuses(address & ~3u, command.write ? Access::kWrite : Access::kRead, privilege);
         const bool was_refused = refused_;
         bool grant = false;
         if (state_ != kSecondGranted && !refuses) {
             const uint32_t lanes = (0xfu >> (4 - (1 << command.size))) << offset;
             out.req = true;
             out.request = {address & ~3u, std::rotl(command.data, static_cast<int>(8 * offset)),
-                           static_cast<uint8_t>(split_ ? lanes >> 4 : lanes & 15), command.write, kData};
+                           static_cast<uint8_t>(split_ ? lanes >> 4 : lanes & 15), command.write,
+                           kData};
             grant = granted(out);
         }
         switch (state_) {

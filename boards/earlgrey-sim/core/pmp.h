@@ -35,8 +35,8 @@ public:
     uint32_t mseccfg() const { return mseccfg_; }
 
     void write_address(unsigned region, uint32_t value) {
-        const bool top_of_locked = region + 1 < kRegions && locked(region + 1) &&
-                                   mode(region + 1) == kTopOfRange;
+        const bool top_of_locked =
+            region + 1 < kRegions && locked(region + 1) && mode(region + 1) == kTopOfRange;
         if (!locked(region) && !top_of_locked)
             addresses_[region] = value;
         ranges_ = {};
@@ -50,8 +50,9 @@ public:
                 value &= ~kWrite;
             // With MML, no new rule may let machine mode execute.
             const uint32_t rwx = value & kRwx;
-            const bool executes = (value & kLock) && (rwx == kExecute || rwx == kWrite ||
-                                  rwx == (kWrite | kExecute) || rwx == (kRead | kExecute));
+            const bool executes =
+                (value & kLock) && (rwx == kExecute || rwx == kWrite ||
+                                    rwx == (kWrite | kExecute) || rwx == (kRead | kExecute));
             const bool suppressed = (mseccfg_ & kMml) && !(mseccfg_ & kRlb) && executes;
             if (!locked(region) && !suppressed)
                 settings_[region] = value;
@@ -68,7 +69,14 @@ public:
     }
 
 private:
-    enum Setting : uint32_t { kRead = 1, kWrite = 2, kExecute = 4, kRwx = 7, kMode = 0x18, kLock = 0x80 };
+    enum Setting : uint32_t {
+        kRead = 1,
+        kWrite = 2,
+        kExecute = 4,
+        kRwx = 7,
+        kMode = 0x18,
+        kLock = 0x80
+    };
     enum Mode : uint32_t { kOff = 0, kTopOfRange = 1, kFourBytes = 2, kPowerOfTwo = 3 };
     enum Mseccfg : uint32_t { kMml = 1, kMmwp = 2, kRlb = 4 };
 
@@ -78,9 +86,7 @@ private:
     };
 
     uint32_t mode(unsigned region) const { return (settings_[region] & kMode) >> 3; }
-    bool locked(unsigned region) const {
-        return (settings_[region] & kLock) && !(mseccfg_ & kRlb);
-    }
+    bool locked(unsigned region) const { return (settings_[region] & kLock) && !(mseccfg_ & kRlb); }
 
     // Finds the first region with this address, and the largest range around the address that the
     // regions before it do not cut.
@@ -110,16 +116,13 @@ private:
     std::pair<uint64_t, uint64_t> limits(unsigned region) const {
         const uint64_t own = uint64_t{addresses_[region]} << 2;
         switch (mode(region)) {
-        case kTopOfRange:
-            return {region ? uint64_t{addresses_[region - 1]} << 2 : 0, own};
-        case kFourBytes:
-            return {own, own + 4};
+        case kTopOfRange: return {region ? uint64_t{addresses_[region - 1]} << 2 : 0, own};
+        case kFourBytes: return {own, own + 4};
         case kPowerOfTwo: {
             const uint64_t size = ((own >> 2 ^ ((own >> 2) + 1)) + 1) << 2;
             return {own & ~(size - 1), (own & ~(size - 1)) + size};
         }
-        default:
-            return {0, 0};
+        default: return {0, 0};
         }
     }
 
@@ -132,14 +135,10 @@ private:
         const bool reads = access == Access::kRead, writes = access == Access::kWrite;
         if ((setting & (kRead | kWrite)) == kWrite) // shared regions
             switch ((lock ? 2 : 0) | (setting & kExecute ? 1 : 0)) {
-            case 0:
-                return reads || (writes && machine);
-            case 1:
-                return reads || writes;
-            case 2:
-                return access == Access::kExecute;
-            default:
-                return access == Access::kExecute || (reads && machine);
+            case 0: return reads || (writes && machine);
+            case 1: return reads || writes;
+            case 2: return access == Access::kExecute;
+            default: return access == Access::kExecute || (reads && machine);
             }
         if (lock && (setting & kRwx) == kRwx)
             return reads;

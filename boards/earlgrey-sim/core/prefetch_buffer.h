@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The fetch of an Ibex without an instruction cache: two requests in flight and a queue of three words
-// (ibex_prefetch_buffer.sv, ibex_fetch_fifo.sv).
+// The fetch of an Ibex without an instruction cache: two requests in flight and a queue of three
+// words (ibex_prefetch_buffer.sv, ibex_fetch_fifo.sv).
 #pragma once
 
 #include "fetch.h"
@@ -22,10 +22,8 @@ public:
         const bool arrives = in.rvalid && !discards_[0];
         const Fetched fetched = offer(arrives, in.answer);
 
-        const bool queue_full =
-            (count_ > 1 || in_flight_[1]) && (count_ > 2 || in_flight_[0]);
-        const bool asks =
-            control.fetches && (!queue_full || control.redirects) && !in_flight_[1];
+        const bool queue_full = (count_ > 1 || in_flight_[1]) && (count_ > 2 || in_flight_[0]);
+        const bool asks = control.fetches && (!queue_full || control.redirects) && !in_flight_[1];
         const bool asks_first_time = asks && !waits_;
         bool grant = false;
         const bool discards = waits_ && (control.redirects || discards_waiting_);
@@ -61,10 +59,10 @@ public:
         // Requests in flight, oldest first.
         std::array<bool, 2> flying = {grant || in_flight_[0],
                                       (grant && in_flight_[0]) || in_flight_[1]};
-        std::array<bool, 2> discarded = {
-            (grant && discards) || (control.redirects && in_flight_[0]) || discards_[0],
-            (grant && discards && in_flight_[0]) || (control.redirects && in_flight_[1]) ||
-                discards_[1]};
+        std::array<bool, 2> discarded = {(grant && discards) ||
+                                             (control.redirects && in_flight_[0]) || discards_[0],
+                                         (grant && discards && in_flight_[0]) ||
+                                             (control.redirects && in_flight_[1]) || discards_[1]};
         if (in.rvalid) {
             flying = {flying[1], false};
             discarded = {discarded[1], false};

@@ -3,9 +3,9 @@
 which phase of the kernel, which interrupts waited, which system calls were made. The file has
 Chrome's trace events in JSON, which Perfetto (https://ui.perfetto.dev) shows.
 
-The boot of a row is simulated twice: with marks, which give the times of samples and interrupts, and
-with a trace of every instruction, up to the end of the window. Both must print the same log up to
-that point.
+The boot of a row is simulated twice: with marks, which give the times of samples and interrupts,
+and with a trace of every instruction, up to the end of the window. Both must print the same log up
+to that point.
 
 The boundary between two instructions is the cycle in which the first one left the decode stage.
 Times are the simulator's, which continue while the core sleeps. The file has them in µs at the
@@ -655,6 +655,4 @@ class _TracedBoot:
         whole, last = self._printed[:-1], self._printed[-1]
         expected = plain[len(whole)] if len(whole) < len(plain) else ""
         if [*map(as_text, whole)] != plain[: len(whole)] or not expected.startswith(as_text(last)):
-            raise TockmarkError(
-                "the run with a trace printed another log", "report this"
-            )
+            raise TockmarkError("the run with a trace printed another log", "report this")

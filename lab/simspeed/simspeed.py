@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compare the speed of our simulator and of Ibex's simple_system (`make simspeed`).
+"""Compare the speed of our simulators and of Ibex's simple_system (`make simspeed`).
 
-    simspeed.py SIMULATOR FLASH
+    simspeed.py FLASH NAME=SIMULATOR…
 
-Ours runs kernel code, with the cache on: FLASH holds the baseline kernel and the app `syscall`.
+Ours run kernel code, with the cache on and off: FLASH has our kernel and the app `syscall`.
 simple_system comes from the installed Ibex package and runs work.S from its one-cycle memory. The
-same Verilator builds it with two sets of options (as its README does, and as we build the RTL), each
-with two cores (the README's `small`, and the one that Earl Grey has). Runs take turns; medians.
+same Verilator builds it with two sets of options (as its README does, and as we build RTL), each
+with two cores (the README's `small`, and the one that Earl Grey has). Runs take turns; speeds are
+medians, by the CPU time of the process.
 """
 
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -20,14 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OUT = HERE.parents[2] / "build" / "simspeed"
+ROOT = HERE.parents[1]
+OUT = ROOT / "build" / "simspeed"
 SITE = Path(sys.prefix) / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 VERILATOR = SITE / "verilator"
 IBEX = SITE / "pythondata_cpu_ibex" / "system_verilog"
 PRIM = IBEX / "vendor/lowrisc_ip/ip/prim"
 DV = IBEX / "vendor/lowrisc_ip/dv"
 ROUNDS = 5
-OUR_CYCLES = 3_000_000
+OUR_CYCLES = 3_000_000  # for slow ones; a run of fast ones takes about as long as of others
+FAST_CYCLES = 20_000_000
 
 # What fusesoc would give for `small` of util/ibex_config.py, and for `opentitan` without lockstep
 # and with a cache that needs no key, as simple_system has none. Enumerations are defines.
@@ -80,7 +84,15 @@ def call(*command: str | Path) -> str:
 
 def our_flags() -> Flags:
     """The options with which our own RTL is built, from its Makefile."""
-    made = call("make", "-s", "-C", HERE.parent, "ENGINE=rtl", f"VENV={sys.prefix}", "print-flags")
+    made = call(
+        "make",
+        "-s",
+        "-C",
+        ROOT / "boards" / "earlgrey-sim",
+        "ENGINE=rtl",
+        f"VENV={sys.prefix}",
+        "print-flags",
+    )
     verilator, cxx = made.splitlines()
     quiet = ["+ibex_tracer_enable=0"]
     return Flags("our flags", verilator.split(), cxx.split(), quiet, 2_000_000)
@@ -147,47 +159,56 @@ def simple_system(core: str, options: str, flags: Flags, vmem: Path) -> Contende
     return Contender(name, [*run, *flags.arguments], folder)
 
 
-def ours(simulator: Path, flash: Path) -> Contender:
-    """Our simulator, and the image that it runs."""
-    options = ["--flash", str(flash.resolve()), "--max-cycles", str(OUR_CYCLES)]
-    return Contender("earlgrey-sim", [str(simulator.resolve()), *options], OUT)
+def ours(name: str, simulator: Path, flash: Path, icache: str) -> Contender:
+    """One of our simulators, and the image that it runs."""
+    cycles = FAST_CYCLES if simulator.parent.name == "cw310" else OUR_CYCLES
+    options = ["--flash", str(flash.resolve()), "--max-cycles", str(cycles), "--icache", icache]
+    return Contender(f"{name}, i-cache {icache}", [str(simulator.resolve()), *options], OUT)
 
 
-def speed(output: str) -> float:
-    """Cycles a second, from what a simulator prints at its end."""
-    theirs = re.search(r"Simulation speed: ([\d.e+]+) cycles/s", output)
-    if theirs:
-        return float(theirs[1])
-    own = re.search(r"end reason=\S+ cycles=(\d+) .*wall=([\d.]+)", output)
-    if own:
-        return int(own[1]) / float(own[2])
-    raise ValueError(f"no speed in what the simulator printed:\n{output[-500:]}")
+def cycles_of(output: str) -> int:
+    """Simulated cycles, from what a simulator prints at its end."""
+    cycles = re.search(r"end reason=\S+ cycles=(\d+) |Executed cycles: +(\d+)", output)
+    if cycles is None:
+        raise ValueError(f"no cycles in what the simulator printed:\n{output[-500:]}")
+    return int(cycles[1] or cycles[2])
 
 
 def table(speeds: dict[str, list[float]]) -> str:
-    """Medians, and how many times as fast the first is as each."""
-    first = statistics.median(next(iter(speeds.values())))
-    lines = []
+    """Medians, and how many times as fast as each simulator the first one with its cache setting
+    is."""
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    firsts = list(medians)[:2]
+    lines = [f"{'':44} M cycles/s, least to most, the first is … times as fast"]
     for name, values in speeds.items():
-        median = statistics.median(values)
+        first = firsts[1] if name.endswith(" off") else firsts[0]
         spread = f"{min(values) / 1e6:.3f} to {max(values) / 1e6:.3f}"
-        lines.append(f"{name:40} {median / 1e6:7.3f}   {spread}   {first / median:6.2f}")
-    head = f"{'':40} M cycles/s, least to most   earlgrey-sim is … times as fast"
-    return "\n".join([head, *lines])
+        ratio = medians[first] / medians[name]
+        lines.append(f"{name:44} {medians[name] / 1e6:7.3f}   {spread:18} {ratio:6.2f}")
+    return "\n".join(lines)
 
 
 def measure(contender: Contender) -> float:
-    """One run. Its exit code is of no use: a run that is cut short is none that went well."""
+    """Cycles per CPU second of a run. Its exit code is of no use: a run that is cut short is none
+    that went well."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(
         contender.command, cwd=contender.folder, capture_output=True, text=True, check=False
     )
-    return speed(done.stdout + done.stderr)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return cycles_of(done.stdout + done.stderr) / seconds
 
 
 def main() -> None:
-    if len(sys.argv) != 3:
-        sys.exit("simspeed: give the simulator and the flash image that it shall run")
-    simulator, flash = map(Path, sys.argv[1:])
+    if len(sys.argv) < 3 or not all("=" in word for word in sys.argv[2:]):
+        sys.exit("simspeed: give the flash image, and NAME=SIMULATOR for each simulator to run it")
+    flash = Path(sys.argv[1])
+    simulators = [word.partition("=")[::2] for word in sys.argv[2:]]
+    own = [
+        ours(name, Path(path), flash, icache)
+        for name, path in simulators
+        for icache in ("on", "off")
+    ]
     OUT.mkdir(parents=True, exist_ok=True)
     readme = Flags("README", README_VERILATOR.split(), README_CXX.split(), [], 300_000)
     vmem = program()
@@ -195,14 +216,16 @@ def main() -> None:
     kinds = [(core, flags) for core in cores for flags in (readme, our_flags())]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         builds = [pool.submit(simple_system, *core, flags, vmem) for core, flags in kinds]
-        contenders = [ours(simulator, flash), *(build.result() for build in builds)]
+        contenders = [*own, *(build.result() for build in builds)]
     speeds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for number in range(1, ROUNDS + 1):
         print(f"  RUN   round {number} of {ROUNDS}", flush=True)
         for contender in contenders:
             speeds[contender.name].append(measure(contender))
-    print(f"\n{ROUNDS} runs of each, in turns; medians. earlgrey-sim: app syscall on the baseline")
-    print("kernel, i-cache on. simple_system: work.S, from one-cycle memory.\n")
+    print(
+        f"\n{ROUNDS} runs of each, in turns; medians by CPU time. Ours: app syscall on the baseline"
+    )
+    print("kernel. simple_system: work.S, from one-cycle memory.\n")
     print(table(speeds))
 
 

@@ -4,7 +4,7 @@
 // cycle, so a core that nobody watches has no code for it.
 #pragma once
 
-#include "fast_core.h"
+#include "../core/fast_core.h"
 #include "retirement.h"
 #include <optional>
 
@@ -51,6 +51,7 @@ private:
         uint32_t stored = 0;
         uint8_t mode = 0;
         uint64_t mcycle = 0;
+        uint32_t fills = 0; // since the reset
     };
 
     Before watch(const PortIn &data) const {
@@ -70,6 +71,7 @@ private:
         before.loaded = load_store.value(data.answer.data);
         before.mode = static_cast<uint8_t>(core_.csrs_.privilege);
         before.mcycle = core_.csrs_.counter(kCycle);
+        before.fills = core_.fetch_.fills();
         if (before.valid) {
             const Instruction &instruction = before.instruction = *core_.id_.instruction;
             before.hazard = before.loads && (instruction.reads >> before.wb_rd & 1);
@@ -88,7 +90,7 @@ private:
         const bool traps = before.valid && before.decodes && !before.error && core_.exception_;
         mcycle_ = before.mcycle;
         spent_ = completes || traps ? kLeaves : waits(before);
-        fills_ = core_.fetch_.fills();
+        fills_ = core_.fetch_.fills() - before.fills;
         if (completes || traps)
             enter_write_back(before, traps);
     }

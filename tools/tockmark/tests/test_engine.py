@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The two engines of a simulator: which one a target uses, and what a result records about it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tockmark.base.errors import UNUSABLE, TockmarkError
+from tockmark.compare.limits import Margins
+from tockmark.compare.pairs import compare
+from tockmark.result.provenance import Board
+from tockmark.show import table
+from tockmark.suite.catalogue import Catalogue
+from tockmark.target.sim import SimTarget, make_target
+from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
+
+
+def target(folder: Path, machine: str, engine: str | None = "fast") -> SimTarget:
+    """Return a target with a built simulator of a machine."""
+    binary = folder / machine / "earlgrey-sim"
+    binary.parent.mkdir()
+    binary.touch()
+    versions = "" if engine is None else f'engine = "{engine}"\n'
+    binary.with_name("versions.toml").write_text(versions)
+    return SimTarget(binary, icache=True, uart_cycles_per_byte=16, max_cycles=1)
+
+
+def test_rtl_is_the_simulator_in_another_folder(tmp_path: Path) -> None:
+    fast = target(tmp_path, "cw310")
+    with pytest.raises(TockmarkError, match="cw310-rtl/earlgrey-sim is not built.*`make sim-rtl`"):
+        fast.configured({"engine": "rtl"})
+    rtl = target(tmp_path, "cw310-rtl", "rtl")
+    assert fast.configured({"engine": "rtl"}).binary == rtl.binary
+    assert fast.configured({"engine": "fast"}) == fast.configured({"engine": None}) == fast
+    assert (fast.engine, rtl.engine) == ("fast", "rtl")
+
+
+@pytest.mark.parametrize("machine", ["nexysvideo", "cw310-small"])
+def test_a_machine_without_the_fast_engine_refuses_it(machine: str, tmp_path: Path) -> None:
+    other = target(tmp_path, machine, None)  # of a build that records no engine
+    assert other.configured({"engine": "rtl"}) == other
+    assert other.engine == "rtl"
+    with pytest.raises(TockmarkError, match=f"not {machine}. Omit --engine") as refused:
+        other.configured({"engine": "fast"})
+    assert refused.value.code == UNUSABLE
+
+
+def test_only_rtl_needs_another_build_to_trace_instructions(tmp_path: Path) -> None:
+    fast, rtl = target(tmp_path, "cw310"), target(tmp_path, "cw310-rtl", "rtl")
+    assert fast.tracing() is fast
+    with pytest.raises(TockmarkError, match="`make sim-retire MACHINE=cw310`"):
+        rtl.tracing()
+    retire = target(tmp_path, "cw310-rtl-retire", "rtl")
+    assert rtl.tracing().binary == retire.binary
+
+
+@pytest.mark.parametrize(
+    ("folder", "made_by"),
+    [
+        ("cw310", "build"),
+        ("cw310-rtl", "sim-rtl"),
+        ("flat-rtl", "sim-rtl MACHINE=flat"),
+        ("nexysvideo", "sim-nexysvideo"),
+    ],
+)
+def test_each_simulator_has_a_make_target(folder: str, made_by: str) -> None:
+    assert make_target(Path(folder) / "earlgrey-sim") == made_by
+
+
+def test_older_results_were_simulated_by_rtl() -> None:
+    old = Board("earlgrey-sim", "cw310", simulator_sha256="a" * 64)
+    assert old.simulated_by == "rtl"
+    assert msgspec.structs.replace(old, engine="fast").simulated_by == "fast"
+    assert Board("cw310", "cw310", timing="hardware").simulated_by is None
+    assert msgspec.structs.replace(old, timing="functional-only").simulated_by is None
+
+
+def test_only_a_proof_makes_two_engines_equal(catalogue: Catalogue) -> None:
+    fast = msgspec.structs.replace(SIMULATED, simulator_sha256="a" * 64, engine="fast")
+    rtl = msgspec.structs.replace(SIMULATED, simulator_sha256="b" * 64, engine="rtl")
+    sides = [made(catalogue, {"a.x": steady(1000)}, board=board) for board in (fast, rtl)]
+    assert "engine fast" in table.every_row(sides[0], catalogue)
+    compared = compare(*sides, "b", catalogue, Margins(), CALM)
+    assert [factor.name for factor in compared.factors] == ["simulator"]
