@@ -3,6 +3,7 @@
 #include "bus.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace earlgrey {
 
@@ -61,33 +62,46 @@ Answer Bus::access(Cycle now, const Request &request) {
     return register_access(now, request);
 }
 
+// A cycle of the devices with registers, and of the boot ROM.
+void Bus::step_others(Cycle now) {
+    const auto access = [this](Cycle at, const Request &r) { return register_access(at, r); };
+    if (now == peripherals_.access_at()) {
+        peripherals_.access(now, access);
+        --waiting_;
+    }
+    for (const Host host : {kInstr, kData})
+        if (std::exchange(offers_to_other_[host], false))
+            settle(host, offer_to_other(ports_[host], now));
+    others_ = peripherals_.access_at() != kNever;
+}
+
 bool Bus::offer_to_other(Port &port, Cycle now) {
-    switch (port.offers_to) {
+    const auto access = [this](Cycle at, const Request &r) { return register_access(at, r); };
+    const Target target = port.requests.front.target;
+    switch (target) {
     case kRom:
         return offer_to(rom_device_, port, now);
-    case kPeri:
-        return offer_to(peripherals_, port, now);
+    case kPeri: {
+        const bool accepted = offer_to(peripherals_, port, now);
+        waiting_ += accepted; // for the access
+        return accepted;
+    }
     case kUnmapped:
         return offer_to(nothing_, port, now, [](Cycle, const Request &r) {
             return Answer{0, true, r.host};
         });
     default:
-        return offer_to(blocks_[port.offers_to - kRegisters], port, now,
-                        [this](Cycle at, const Request &r) { return register_access(at, r); });
+        return offer_to(blocks_[target - kRegisters], port, now, access);
     }
-}
-
-void Bus::access_peripheral(Cycle now) {
-    peripherals_.access(now, [this](Cycle at, const Request &r) { return register_access(at, r); });
 }
 
 bool Bus::idle() const {
     if constexpr (machine::kFlat)
         return true;
-    for (unsigned host = 0; host < kHosts; ++host)
-        if (in[host].rvalid)
+    for (const Host host : {kInstr, kData})
+        if (in[host].rvalid || !ports_[host].promises.empty() || !ports_[host].requests.empty())
             return false;
-    return !in_flight_;
+    return true;
 }
 
 Answer Bus::register_access(Cycle now, const Request &request) {

@@ -25,7 +25,8 @@ public:
             return step_flat(now, out);
         // The core saw the answers in this cycle.
         in[kInstr].rvalid = in[kData].rvalid = false;
-        if (in_flight_ || out[kInstr].req || out[kData].req)
+        if (waiting_ || out[kInstr].req || out[kData].req || now == ports_[kInstr].due ||
+            now == ports_[kData].due)
             step_ports(now, out);
     }
     PortIn in[kHosts];
@@ -57,11 +58,13 @@ private:
             Target target = kNone; // kNone: empty
         };
         Slot front, back;
+        bool empty() const { return front.target == kNone; }
         bool full() const { return back.target != kNone; }
-        void push(const Slot &slot) { (front.target == kNone ? front : back) = slot; }
+        void push(const Slot &slot) { (empty() ? front : back) = slot; }
         void pop() {
-            front = back;
-            back.target = kNone;
+            if (full())
+                front = back;
+            (full() ? back : front).target = kNone;
         }
     };
     struct Port {
@@ -69,17 +72,25 @@ private:
         Fifo<Promise, 4> promises;     // of accepted requests
         Cycle due = kNever;            // of the first promise
         Target outstanding_at = kNone; // the device that made the promises
-        Target offers_to = kNone;      // the device that may accept the request at the front
+
+        // Whether it offers the request at the front to its device: a host waits for all answers of
+        // a device before it turns to another one.
+        bool offers() const {
+            return !requests.empty() &&
+                   (requests.front.target == outstanding_at || outstanding_at == kNone);
+        }
     };
 
     void step_ports(Cycle now, const PortOut out[kHosts]);
-    template <Host host> void step_port(Cycle now, const PortOut &out, bool offers);
+    template <Host host> void step_port(Cycle now, const PortOut &out);
     template <Host host> void deliver();
-    bool offer(Port &port, Cycle now);
+    void offer(Cycle next);
+    template <Host host> void offer_request(Cycle next);
+    void step_others(Cycle now);
     bool offer_to_other(Port &port, Cycle now);
     template <typename Device, typename... Access>
     bool offer_to(Device &device, Port &port, Cycle now, const Access &...access);
-    void access_peripheral(Cycle now);
+    void settle(Host host, bool accepted);
     void step_flat(Cycle now, const PortOut out[kHosts]);
     Answer access(Cycle now, const Request &request);
     static Target decode(uint32_t addr) {
@@ -99,7 +110,12 @@ private:
 
     Settings settings_;
     Port ports_[kHosts];
-    unsigned in_flight_ = 0; // requests without an answer
+    // Requests in the ports, and accesses to peripherals that were not made yet.
+    unsigned waiting_ = 0;
+    // Whether other devices than flash and SRAM act in the next cycle, or a peripheral later, and
+    // the hosts that offer a request to them.
+    bool others_ = false;
+    std::array<bool, kHosts> offers_to_other_{};
     // Whose request the arbiter of a device prefers.
     std::array<Host, kTargets> preferred_{};
 
@@ -124,49 +140,27 @@ private:
 // The functions of every cycle are inline, so that the main loop contains them.
 
 inline void Bus::step_ports(Cycle now, const PortOut out[kHosts]) {
-    if (now == peripherals_.access_at()) [[unlikely]]
-        access_peripheral(now);
-    const Target instr = ports_[kInstr].offers_to, data = ports_[kData].offers_to;
-    const bool instr_offers = instr != kNone && (instr != data || preferred_[instr] == kInstr);
-    const bool data_offers = data != kNone && (instr != data || !instr_offers);
-    step_port<kInstr>(now, out[kInstr], instr_offers);
-    step_port<kData>(now, out[kData], data_offers);
+    if (others_) [[unlikely]]
+        step_others(now);
+    step_port<kInstr>(now, out[kInstr]);
+    step_port<kData>(now, out[kData]);
+    if (waiting_)
+        offer(now + 1);
 }
 
-// A cycle of a port. `offers`: a device gets the request at the front.
+// A cycle of a port: the answer that is due, and the core's request.
 template <Host host>
-[[gnu::always_inline]] inline void Bus::step_port(Cycle now, const PortOut &out, bool offers) {
+[[gnu::always_inline]] inline void Bus::step_port(Cycle now, const PortOut &out) {
     Port &port = ports_[host];
-    bool changed = out.req;
-    if (now == port.due) {
+    if (now == port.due)
         deliver<host>();
-        changed = true;
-    }
-    if (offers) {
-        // Round robin: a winner that has to wait remains the winner.
-        const bool accepted = offer(port, now);
-        preferred_[port.offers_to] = accepted ? Host(host ^ 1) : host;
-        if (accepted) {
-            port.requests.pop();
-            port.outstanding_at = port.offers_to;
-            port.due = port.promises.front().due;
-            changed = true;
-        }
-    }
-    if (!changed)
-        return;
     if (out.req && in[host].gnt) {
         port.requests.push({out.request, decode(out.request.addr)});
-        ++in_flight_;
+        ++waiting_;
     }
     in[host].gnt = !port.requests.full();
-    // A host waits for all answers of a device before it turns to another one.
-    const Target target = port.requests.front.target;
-    const bool waits = port.outstanding_at != kNone && port.outstanding_at != target;
-    port.offers_to = waits ? kNone : target;
 }
 
-// Passes on the answer that is due.
 template <Host host> [[gnu::always_inline]] inline void Bus::deliver() {
     Port &port = ports_[host];
     in[host].rvalid = true;
@@ -179,7 +173,35 @@ template <Host host> [[gnu::always_inline]] inline void Bus::deliver() {
     } else {
         port.due = port.promises.front().due;
     }
-    --in_flight_;
+}
+
+// Offers the requests of the next cycle. Memories accept them at once, since nothing can happen
+// before. Other devices accept them in that cycle, when their registers have its state.
+[[gnu::always_inline]] inline void Bus::offer(Cycle next) {
+    bool instr = ports_[kInstr].offers(), data = ports_[kData].offers();
+    if (instr && data) [[unlikely]] {
+        const Target target = ports_[kInstr].requests.front.target;
+        if (target == ports_[kData].requests.front.target) {
+            instr = preferred_[target] == kInstr;
+            data = !instr;
+        }
+    }
+    if (instr)
+        offer_request<kInstr>(next);
+    if (data)
+        offer_request<kData>(next);
+}
+
+template <Host host> [[gnu::always_inline]] inline void Bus::offer_request(Cycle next) {
+    Port &port = ports_[host];
+    switch (port.requests.front.target) {
+    case kFlash:
+        return settle(host, offer_to(flash_device_, port, next));
+    case kSram:
+        return settle(host, offer_to(sram_device_, port, next));
+    default:
+        others_ = offers_to_other_[host] = true;
+    }
 }
 
 // Returns whether the device accepted the request.
@@ -193,12 +215,17 @@ template <typename Device, typename... Access>
     return true;
 }
 
-[[gnu::always_inline]] inline bool Bus::offer(Port &port, Cycle now) {
-    if (port.offers_to == kFlash)
-        return offer_to(flash_device_, port, now);
-    if (port.offers_to == kSram)
-        return offer_to(sram_device_, port, now);
-    return offer_to_other(port, now);
+// Round robin: a winner that has to wait remains the winner.
+[[gnu::always_inline]] inline void Bus::settle(Host host, bool accepted) {
+    Port &port = ports_[host];
+    const Target target = port.requests.front.target;
+    preferred_[target] = accepted ? Host(host ^ 1) : host;
+    if (!accepted)
+        return;
+    port.requests.pop();
+    --waiting_;
+    port.outstanding_at = target;
+    port.due = port.promises.front().due;
 }
 
 } // namespace earlgrey
