@@ -57,7 +57,7 @@ public:
         if (asleep_) [[unlikely]]
             return;
 
-        // Write-back. Only a load or store may wait there.
+        // Write-back (ibex_wb_stage.sv). Only a load or store may wait there.
         const bool accesses = wb_ == kLoad || wb_ == kStore;
         bool answered = false, error = false, retires = wb_ == kDone;
         if (accesses) {
@@ -70,7 +70,8 @@ public:
         }
         const bool outstanding = accesses && !answered;
 
-        // Decode stage and controller.
+        // Decode stage and controller. An interrupt (handle_irq) keeps the next instruction out,
+        // and is taken when both stages are empty.
         const bool interrupt = pending && csrs_.takes_interrupts();
         const bool was_valid = id_.valid;
         if (was_valid) {
@@ -277,8 +278,9 @@ private:
         id_.instruction = &table_[compressed ? fetched.text & 0xffff : fetched.text];
     }
 
-    // An instruction is in the decode stage. It waits for the load or store before it, whose error
-    // it must not survive, and for a register that a load will write.
+    // An instruction is in the decode stage (instr_executing). It waits for the answer to the load
+    // or store before it (outstanding_memory_access), whose error kills it (wb_exception), and one
+    // cycle longer for a register that a load writes (stall_ld_hz).
     template <typename Granted>
     [[gnu::always_inline]] Decision decode(const PortIn &in, bool outstanding, bool error,
                                            Granted &&granted) {
@@ -381,7 +383,7 @@ private:
     }
 
     // A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all
-    // the same.
+    // the same, once (instr_executing_spec, branch_jump_set_done_q).
     [[gnu::noinline]] Decision wait(const Instruction &i, bool outstanding, bool hazard,
                                     bool error) {
         Decision decision{.stays = true};
