@@ -22,15 +22,20 @@ FIRST = re.compile(r"first difference in cycle (\d+).*?differs\s+rtl\s+model\s+(
 CYCLES = re.compile(r"after (\d+) cycles")
 
 
+def places(fault: dict[str, str], text: str) -> list[re.Match[str]]:
+    """Return where a fault's `old` is in a text; any white space equals any other."""
+    return list(re.finditer(r"\s+".join(map(re.escape, fault["old"].split())), text))
+
+
 def plant(fault: dict[str, str], name: str, folder: Path) -> None:
     """Copy the fast core into a folder, with one fault."""
     shutil.copytree(CORE, folder / "core")
     file = folder / "core" / fault["file"]
     text = file.read_text()
-    times = text.count(fault["old"])
-    if times != 1:
-        sys.exit(f"faults: {name}: `old` is in {fault['file']} {times} times, not once")
-    file.write_text(text.replace(fault["old"], fault["new"]))
+    matches = places(fault, text)
+    if len(matches) != 1:
+        sys.exit(f"faults: {name}: `old` is in {fault['file']} {len(matches)} times, not once")
+    file.write_text(text[: matches[0].start()] + fault["new"] + text[matches[0].end() :])
 
 
 def search(name: str, fault: dict[str, str], arguments: argparse.Namespace) -> str | None:

@@ -23,7 +23,7 @@ class Program::Generator : public RandomBlocks {
 public:
     Generator(Program &program, uint64_t seed, Flavour flavour)
         : RandomBlocks(program.words, seed, flavour) {
-        program.boot_address = base_;
+        program.boot_address = base_ | (rng_.one_in(4) ? rng_.below(256) : 0); // of 256 bytes
         uint32_t &refused = program.refused_region;
         do
             refused = rng_.percent(50) ? 16 : rng_.below(16);

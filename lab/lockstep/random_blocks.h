@@ -160,7 +160,8 @@ protected:
                                                  : base_ + at_ + 24;
         li(rs, target);
         csrw(0x341, rs);
-        li(rs, 0x80 | (rng_.percent(75) ? 0u : 0x1800u) | (rng_.one_in(4) ? 0x20000u : 0));
+        li(rs, 0x80 | (rng_.percent(75) ? 0u : 0x1800u) | (rng_.one_in(4) ? 0x20000u : 0) |
+                   (rng_.one_in(5) ? 0x200000u : 0)); // MPRV, TW
         csr(rng_.pick({1u, 1u, 2u}), 0, 0x300, rs);
         if (rng_.percent(40))
             any_instruction();

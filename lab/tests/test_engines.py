@@ -49,9 +49,9 @@ def test_traces_are_equal(icache: str, tmp_path: Path) -> None:
         traces = []
         for folder in SIMULATORS:
             trace = tmp_path / folder.name
-            command = [str(folder / "earlgrey-sim"), "--icache", icache, "--itrace", str(trace)]
-            command += ["--flash", str(tmp_path / app / "c" / f"{app}.flash"), "--max-cycles", str(END)]
-            command += ["--from", str(BEGIN)]
+            image = tmp_path / app / "c" / f"{app}.flash"
+            command = [str(folder / "earlgrey-sim"), "--flash", str(image), "--icache", icache]
+            command += ["--max-cycles", str(END), "--itrace", str(trace), "--from", str(BEGIN)]
             subprocess.run(command, check=False, capture_output=True)
             traces.append(trace.read_text().splitlines())
         assert traces[0] == traces[1]

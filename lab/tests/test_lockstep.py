@@ -47,7 +47,7 @@ def test_each_planted_fault_names_text_of_the_core() -> None:
     assert len(faults) >= 30
     for name, fault in faults.items():
         text = (CORE / fault["file"]).read_text(encoding="utf-8")
-        assert text.count(fault["old"]) == 1, name
+        assert " ".join(text.split()).count(" ".join(fault["old"].split())) == 1, name
         assert fault["old"] != fault["new"], name
 
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <span>
 
 namespace earlgrey::ibex {
 
@@ -137,79 +139,86 @@ inline uint32_t expand(uint32_t c) {
     }
 }
 
+// Instructions of one format: the bits that tell them apart, and for each their value and meaning.
 struct Pattern {
-    uint32_t mask, match;
+    uint32_t match;
     Kind kind;
-    Op op;
+    Op op = Op::kNone;
+};
+struct Format {
+    uint32_t mask;
+    std::span<const Pattern> patterns;
 };
 
 // clang-format off
 
-// All instructions but the compressed ones, and those of RV32BFull at the end.
-inline constexpr auto kPatterns = [] {
+// All instructions but the compressed ones.
+template <Config config> Pattern pattern_of(uint32_t insn) {
     using enum Kind;
     using enum Op;
-    return std::to_array<Pattern>({
-        {0x7f, 0x6f, kJump, kNone}, {0x707f, 0x67, kJumpRegister, kNone},
-        {0x707f, 0x0063, kBranch, kEq}, {0x707f, 0x1063, kBranch, kNe}, {0x707f, 0x4063, kBranch, kLt},
-        {0x707f, 0x5063, kBranch, kGe}, {0x707f, 0x6063, kBranch, kLtu}, {0x707f, 0x7063, kBranch, kGeu},
-        {0x707f, 0x0003, kLoad, kNone}, {0x707f, 0x1003, kLoad, kNone}, {0x707f, 0x2003, kLoad, kNone},
-        {0x707f, 0x4003, kLoad, kNone}, {0x707f, 0x5003, kLoad, kNone},
-        {0x707f, 0x0023, kStore, kNone}, {0x707f, 0x1023, kStore, kNone}, {0x707f, 0x2023, kStore, kNone},
-        {0x7f, 0x37, kAlu, kAdd}, {0x7f, 0x17, kAlu, kAuipc},
-        {0x707f, 0x000f, kAlu, kNone}, {0x707f, 0x100f, kFenceI, kNone},
-        {0x307f, 0x1073, kCsr, kNone}, {0x307f, 0x2073, kCsr, kNone}, {0x307f, 0x3073, kCsr, kNone},
-        {~0u, 0x00000073, kEcall, kNone}, {~0u, 0x00100073, kEbreak, kNone},
-        {~0u, 0x30200073, kMret, kNone}, {~0u, 0x10500073, kWfi, kNone},
-        {0x707f, 0x0013, kAlu, kAdd}, {0x707f, 0x2013, kAlu, kSlt}, {0x707f, 0x3013, kAlu, kSltu},
-        {0x707f, 0x4013, kAlu, kXor}, {0x707f, 0x6013, kAlu, kOr}, {0x707f, 0x7013, kAlu, kAnd},
-        {0xfe00707f, 0x00001013, kAlu, kSll}, {0xf800707f, 0x20001013, kAlu, kSlo},
-        {0xf800707f, 0x48001013, kAlu, kBclr}, {0xf800707f, 0x28001013, kAlu, kBset},
-        {0xf800707f, 0x68001013, kAlu, kBinv}, {0xfc00707f, 0x08001013, kAlu, kShfl},
-        {0xfff0707f, 0x60001013, kAlu, kClz}, {0xfff0707f, 0x60101013, kAlu, kCtz},
-        {0xfff0707f, 0x60201013, kAlu, kCpop}, {0xfff0707f, 0x60401013, kAlu, kSextB},
-        {0xfff0707f, 0x60501013, kAlu, kSextH},
-        {0xfff0707f, 0x61001013, kTwoCycle, kCrc32B}, {0xfff0707f, 0x61101013, kTwoCycle, kCrc32H},
-        {0xfff0707f, 0x61201013, kTwoCycle, kCrc32W}, {0xfff0707f, 0x61801013, kTwoCycle, kCrc32cB},
-        {0xfff0707f, 0x61901013, kTwoCycle, kCrc32cH}, {0xfff0707f, 0x61a01013, kTwoCycle, kCrc32cW},
-        {0x0400707f, 0x04005013, kTwoCycle, kFsr},
-        {0xfe00707f, 0x00005013, kAlu, kSrl}, {0xfe00707f, 0x40005013, kAlu, kSra},
-        {0xfc00707f, 0x20005013, kAlu, kSro}, {0xfc00707f, 0x48005013, kAlu, kBext},
-        {0xfc00707f, 0x60005013, kTwoCycle, kRor}, {0xfc00707f, 0x68005013, kAlu, kGrev},
-        {0xfc00707f, 0x28005013, kAlu, kGorc}, {0xfc00707f, 0x08005013, kAlu, kUnshfl},
-        {0x0600707f, 0x04001033, kTwoCycle, kFsl}, {0x0600707f, 0x04005033, kTwoCycle, kFsr},
-        {0x0600707f, 0x06001033, kTwoCycle, kCmix}, {0x0600707f, 0x06005033, kTwoCycle, kCmov},
-        {0xfe00707f, 0x00000033, kAlu, kAdd}, {0xfe00707f, 0x40000033, kAlu, kSub},
-        {0xfe00707f, 0x00001033, kAlu, kSll}, {0xfe00707f, 0x00002033, kAlu, kSlt},
-        {0xfe00707f, 0x00003033, kAlu, kSltu}, {0xfe00707f, 0x00004033, kAlu, kXor},
-        {0xfe00707f, 0x00005033, kAlu, kSrl}, {0xfe00707f, 0x40005033, kAlu, kSra},
-        {0xfe00707f, 0x00006033, kAlu, kOr}, {0xfe00707f, 0x00007033, kAlu, kAnd},
-        {0xfe00707f, 0x02000033, kAlu, kMul}, {0xfe00707f, 0x02001033, kMultiplyHigh, kMulh},
-        {0xfe00707f, 0x02002033, kMultiplyHigh, kMulhsu}, {0xfe00707f, 0x02003033, kMultiplyHigh, kMulhu},
-        {0xfe00707f, 0x02004033, kDivide, kDiv}, {0xfe00707f, 0x02005033, kDivide, kDivu},
-        {0xfe00707f, 0x02006033, kDivide, kRem}, {0xfe00707f, 0x02007033, kDivide, kRemu},
-        {0xfe00707f, 0x20002033, kAlu, kSh1add}, {0xfe00707f, 0x20004033, kAlu, kSh2add},
-        {0xfe00707f, 0x20006033, kAlu, kSh3add}, {0xfe00707f, 0x40007033, kAlu, kAndn},
-        {0xfe00707f, 0x40006033, kAlu, kOrn}, {0xfe00707f, 0x40004033, kAlu, kXnor},
-        {0xfe00707f, 0x60001033, kTwoCycle, kRol}, {0xfe00707f, 0x60005033, kTwoCycle, kRor},
-        {0xfe00707f, 0x0a004033, kAlu, kMin}, {0xfe00707f, 0x0a006033, kAlu, kMax},
-        {0xfe00707f, 0x0a005033, kAlu, kMinu}, {0xfe00707f, 0x0a007033, kAlu, kMaxu},
-        {0xfe00707f, 0x08004033, kAlu, kPack}, {0xfe00707f, 0x48004033, kAlu, kPacku},
-        {0xfe00707f, 0x08007033, kAlu, kPackh}, {0xfe00707f, 0x48001033, kAlu, kBclr},
-        {0xfe00707f, 0x28001033, kAlu, kBset}, {0xfe00707f, 0x68001033, kAlu, kBinv},
-        {0xfe00707f, 0x48005033, kAlu, kBext}, {0xfe00707f, 0x48007033, kAlu, kBfp},
-        {0xfe00707f, 0x68005033, kAlu, kGrev}, {0xfe00707f, 0x28005033, kAlu, kGorc},
-        {0xfe00707f, 0x08001033, kAlu, kShfl}, {0xfe00707f, 0x08005033, kAlu, kUnshfl},
-        {0xfe00707f, 0x28002033, kAlu, kXpermN}, {0xfe00707f, 0x28004033, kAlu, kXpermB},
-        {0xfe00707f, 0x28006033, kAlu, kXpermH}, {0xfe00707f, 0x20001033, kAlu, kSlo},
-        {0xfe00707f, 0x20005033, kAlu, kSro}, {0xfe00707f, 0x0a001033, kAlu, kClmul},
-        {0xfe00707f, 0x0a002033, kAlu, kClmulr}, {0xfe00707f, 0x0a003033, kAlu, kClmulh},
-        {0xfe00707f, 0x48006033, kTwoCycle, kDecompress}, {0xfe00707f, 0x08006033, kTwoCycle, kCompress},
-    });
-}();
-// clang-format on
+    static constexpr Pattern kOpcode[] = {
+        {0x6f, kJump}, {0x37, kAlu, kAdd}, {0x17, kAlu, kAuipc}};
+    static constexpr Pattern kFunct3[] = {
+        {0x0067, kJumpRegister}, {0x0063, kBranch, kEq}, {0x1063, kBranch, kNe}, {0x4063, kBranch, kLt},
+        {0x5063, kBranch, kGe}, {0x6063, kBranch, kLtu}, {0x7063, kBranch, kGeu}, {0x0003, kLoad},
+        {0x1003, kLoad}, {0x2003, kLoad}, {0x4003, kLoad}, {0x5003, kLoad}, {0x0023, kStore},
+        {0x1023, kStore}, {0x2023, kStore}, {0x000f, kAlu}, {0x100f, kFenceI}, {0x1073, kCsr},
+        {0x2073, kCsr}, {0x3073, kCsr}, {0x5073, kCsr}, {0x6073, kCsr}, {0x7073, kCsr},
+        {0x0013, kAlu, kAdd}, {0x2013, kAlu, kSlt}, {0x3013, kAlu, kSltu}, {0x4013, kAlu, kXor},
+        {0x6013, kAlu, kOr}, {0x7013, kAlu, kAnd}};
+    static constexpr Pattern kAll[] = {
+        {0x00000073, kEcall}, {0x00100073, kEbreak}, {0x30200073, kMret}, {0x10500073, kWfi}};
+    static constexpr Pattern kBits31To27[] = {
+        {0x20001013, kAlu, kSlo}, {0x48001013, kAlu, kBclr}, {0x28001013, kAlu, kBset},
+        {0x68001013, kAlu, kBinv}};
+    static constexpr Pattern kBits31To26[] = {
+        {0x08001013, kAlu, kShfl}, {0x20005013, kAlu, kSro}, {0x48005013, kAlu, kBext},
+        {0x60005013, kTwoCycle, kRor}, {0x68005013, kAlu, kGrev}, {0x28005013, kAlu, kGorc},
+        {0x08005013, kAlu, kUnshfl}};
+    static constexpr Pattern kBits31To20[] = {
+        {0x60001013, kAlu, kClz}, {0x60101013, kAlu, kCtz}, {0x60201013, kAlu, kCpop},
+        {0x60401013, kAlu, kSextB}, {0x60501013, kAlu, kSextH}, {0x61001013, kTwoCycle, kCrc32B},
+        {0x61101013, kTwoCycle, kCrc32H}, {0x61201013, kTwoCycle, kCrc32W},
+        {0x61801013, kTwoCycle, kCrc32cB}, {0x61901013, kTwoCycle, kCrc32cH},
+        {0x61a01013, kTwoCycle, kCrc32cW}};
+    static constexpr Pattern kBit26[] = {{0x04005013, kTwoCycle, kFsr}};
+    static constexpr Pattern kBits26To25[] = {
+        {0x04001033, kTwoCycle, kFsl}, {0x04005033, kTwoCycle, kFsr}, {0x06001033, kTwoCycle, kCmix},
+        {0x06005033, kTwoCycle, kCmov}};
+    static constexpr Pattern kFunct7[] = {
+        {0x00001013, kAlu, kSll}, {0x00005013, kAlu, kSrl}, {0x40005013, kAlu, kSra},
+        {0x00000033, kAlu, kAdd}, {0x40000033, kAlu, kSub}, {0x00001033, kAlu, kSll},
+        {0x00002033, kAlu, kSlt}, {0x00003033, kAlu, kSltu}, {0x00004033, kAlu, kXor},
+        {0x00005033, kAlu, kSrl}, {0x40005033, kAlu, kSra}, {0x00006033, kAlu, kOr},
+        {0x00007033, kAlu, kAnd}, {0x02000033, kAlu, kMul}, {0x02001033, kMultiplyHigh, kMulh},
+        {0x02002033, kMultiplyHigh, kMulhsu}, {0x02003033, kMultiplyHigh, kMulhu},
+        {0x02004033, kDivide, kDiv}, {0x02005033, kDivide, kDivu}, {0x02006033, kDivide, kRem},
+        {0x02007033, kDivide, kRemu}, {0x20002033, kAlu, kSh1add}, {0x20004033, kAlu, kSh2add},
+        {0x20006033, kAlu, kSh3add}, {0x40007033, kAlu, kAndn}, {0x40006033, kAlu, kOrn},
+        {0x40004033, kAlu, kXnor}, {0x60001033, kTwoCycle, kRol}, {0x60005033, kTwoCycle, kRor},
+        {0x0a004033, kAlu, kMin}, {0x0a006033, kAlu, kMax}, {0x0a005033, kAlu, kMinu},
+        {0x0a007033, kAlu, kMaxu}, {0x08004033, kAlu, kPack}, {0x48004033, kAlu, kPacku},
+        {0x08007033, kAlu, kPackh}, {0x48001033, kAlu, kBclr}, {0x28001033, kAlu, kBset},
+        {0x68001033, kAlu, kBinv}, {0x48005033, kAlu, kBext}, {0x48007033, kAlu, kBfp},
+        {0x68005033, kAlu, kGrev}, {0x28005033, kAlu, kGorc}, {0x08001033, kAlu, kShfl},
+        {0x08005033, kAlu, kUnshfl}, {0x28002033, kAlu, kXpermN}, {0x28004033, kAlu, kXpermB},
+        {0x28006033, kAlu, kXpermH}, {0x20001033, kAlu, kSlo}, {0x20005033, kAlu, kSro},
+        {0x0a001033, kAlu, kClmul}, {0x0a002033, kAlu, kClmulr}, {0x0a003033, kAlu, kClmulh}};
+    static constexpr Pattern kFullFunct7[] = {
+        {0x48006033, kTwoCycle, kDecompress}, {0x08006033, kTwoCycle, kCompress}};
+    static constexpr Format kFormats[] = {
+        {0x7f, kOpcode}, {0x707f, kFunct3}, {0xffffffff, kAll}, {0xf800707f, kBits31To27},
+        {0xfc00707f, kBits31To26}, {0xfff0707f, kBits31To20}, {0x0400707f, kBit26},
+        {0x0600707f, kBits26To25}, {0xfe00707f, kFunct7}, {0xfe00707f, kFullFunct7}};
+    constexpr size_t kKnown = std::size(kFormats) - (config.full_bitmanip ? 0 : 1);
+    for (size_t i = 0; i < kKnown; ++i)
+        for (const Pattern &pattern : kFormats[i].patterns)
+            if ((insn & kFormats[i].mask) == pattern.match)
+                return pattern;
+    return {0, kIllegal};
+}
 
-constexpr unsigned kFullPatterns = 2; // those of RV32BFull
+// clang-format on
 
 // Decodes an instruction from its text: 32 bits, or 16 with zeros above.
 template <Config config> Instruction decode(uint32_t text) {
@@ -217,12 +226,9 @@ template <Config config> Instruction decode(uint32_t text) {
     i.text = text;
     i.bytes = (text & 3) == 3 ? 4 : 2;
     const uint32_t insn = i.bytes == 4 ? text : expand(text);
-    const auto known = kPatterns.size() - (config.full_bitmanip ? 0 : kFullPatterns);
-    for (unsigned n = 0; n < known && i.kind == Kind::kIllegal; ++n)
-        if ((insn & kPatterns[n].mask) == kPatterns[n].match) {
-            i.kind = kPatterns[n].kind;
-            i.op = kPatterns[n].op;
-        }
+    const Pattern pattern = pattern_of<config>(insn);
+    i.kind = pattern.kind;
+    i.op = pattern.op;
     if (i.kind == Kind::kIllegal)
         return i;
     const auto sign = static_cast<int32_t>(insn);

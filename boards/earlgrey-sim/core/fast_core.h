@@ -14,7 +14,7 @@
 
 namespace earlgrey::ibex {
 
-template <Config config> class Tracer; // tracer.h
+template <Config config> class Tracer; // ../model/tracer.h
 
 template <Config config> class Core {
 public:
@@ -37,8 +37,103 @@ public:
     // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus
     // takes a request in the same cycle.
     template <typename Granted>
-    [[gnu::always_inline]] inline void cycle(const PortIn in[kHosts], bool timer_irq,
-                                             bool external_irq, Granted &&granted);
+    [[gnu::always_inline]] void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq,
+                                      Granted &&granted) {
+        shown_pc_ = decoded_pc_;
+        shown_refused_ = decoded_refused_;
+        const uint32_t interrupts = timer_irq << 7 | external_irq << 11;
+        if (still_ && !in[kInstr].rvalid && !in[kData].rvalid && interrupts == csrs_.mip &&
+            !(out_[kInstr].req && granted(kInstr, out_[kInstr]))) {
+            csrs_.count(kCycle);
+            csrs_.count(still_events_[0]);
+            csrs_.count(still_events_[1]);
+            return;
+        }
+        trapped_ = double_fault_ = accessed_ = retired_now_ = still_ = false;
+        out_[kInstr].req = out_[kData].req = false;
+        csrs_.mip = interrupts;
+        const bool pending = interrupts & csrs_.mie;
+        asleep_ = !(busy_ | pending);
+        if (asleep_) [[unlikely]]
+            return;
+
+        // Write-back (ibex_wb_stage.sv). Only a load or store may wait there.
+        const bool accesses = wb_ == kLoad || wb_ == kStore;
+        bool answered = false, error = false, retires = wb_ == kDone;
+        if (accesses) {
+            const LoadStore::Reply reply = load_store_.reply(in[kData]);
+            answered = reply.arrived;
+            error = reply.error;
+            retires = answered && !error;
+            if (retires && wb_ == kLoad)
+                registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
+        }
+        const bool outstanding = accesses && !answered;
+
+        // Decode stage and controller. An interrupt (handle_irq) keeps the next instruction out,
+        // and is taken when both stages are empty.
+        const bool interrupt = pending && csrs_.takes_interrupts();
+        const bool was_valid = id_.valid;
+        if (was_valid) {
+            decoded_pc_ = id_.pc;
+            decoded_refused_ = id_.refused;
+        }
+        const bool invalidates = was_valid && id_.instruction->kind == Kind::kFenceI;
+        Decision decision;
+        Control control;
+        const bool decoding = state_ == kDecode;
+        if (decoding) [[likely]] {
+            if (was_valid)
+                decision = decode(in[kData], outstanding, error,
+                                  [&](const PortOut &out) { return granted(kData, out); });
+            if (error) {
+                exception_ = wb_ == kLoad ? kLoadFault : kStoreFault;
+                decision.stays = decision.flushes = true;
+            }
+            control.ready = !decision.stays && !interrupt;
+            control.clears = !decision.stays;
+            if (decision.flushes)
+                state_ = kFlush;
+            else if (interrupt && !was_valid && !outstanding)
+                state_ = kInterruptTaken;
+        } else {
+            control = step_controller(pending, interrupt, decision);
+        }
+        busy_ = control.awake;
+
+        // Fetch.
+        if (control.ready && !was_valid)
+            csrs_.count(kFetchWait);
+        const uint32_t pc = fetch_.address();
+        const Fetched fetched =
+            fetch_.step(in[kInstr],
+                        {control.fetches, decision.redirects, decision.target, control.ready,
+                         csrs_.cache_on, invalidates},
+                        out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
+
+        // The end of the cycle.
+        csrs_.count(kCycle);
+        csrs_.count(kRetired, retires);
+        csrs_.count(kRetiredCompressed, retires && retired_compressed_);
+        retired_now_ = retires;
+        if (fetch_.still() && !retires && !answered && decoding) {
+            still_ = was_valid ? decision.still : control.ready && !fetched.valid;
+            still_events_[0] = was_valid ? kDataWait : kFetchWait;
+            still_events_[1] = decision.event;
+        }
+        if (decision.completes)
+            enter_write_back();
+        else if (!outstanding)
+            wb_ = kEmpty;
+        if (control.ready && fetched.valid && !decision.redirects)
+            enter_decode(pc, fetched);
+        else if (control.clears || control.ready)
+            id_.valid = false;
+        if (csr_write_.pending) [[unlikely]] {
+            csr_write_.pending = false;
+            csrs_.write(csr_write_.address, csr_write_.value, csr_write_.before);
+        }
+    }
 
     // The outputs of the last cycle.
     const PortOut *requests() const { return out_; }
@@ -91,6 +186,14 @@ private:
         Event event = kNothing; // that is counted, apart from the wait
     };
 
+    // What the controller decides.
+    struct Control {
+        bool fetches = true; // asks for instructions
+        bool ready = true;   // the decode stage takes the next instruction
+        bool clears = false; // the decode stage loses its instruction
+        bool awake = true;
+    };
+
     // The instruction in the decode stage.
     struct Decode {
         bool valid = false;
@@ -111,23 +214,295 @@ private:
 
     using Fetch = std::conditional_t<config.icache, ICache, PrefetchBuffer>;
 
+    // The controller in its other states (ibex_controller.sv).
+    [[gnu::noinline]] Control step_controller(bool pending, bool interrupt, Decision &decision) {
+        Control control;
+        switch (state_) {
+        case kFlush:
+            control.ready = false;
+            control.clears = true;
+            flush(decision);
+            break;
+        case kInterruptTaken:
+            state_ = kDecode;
+            if (interrupt)
+                take_interrupt(fetch_.address(), decision);
+            break;
+        case kFirstFetch:
+            control.ready = !interrupt;
+            state_ = interrupt ? kInterruptTaken : kDecode;
+            break;
+        case kWaitSleep:
+        case kSleep:
+            control.fetches = control.ready = false;
+            control.clears = true;
+            control.awake = state_ == kSleep && pending;
+            if (!control.awake)
+                control.awake = fetch_.busy() || load_store_.busy();
+            state_ = state_ == kSleep && pending ? kFirstFetch : kSleep;
+            break;
+        default: // kReset, kBootSet
+            control.fetches = state_ != kReset;
+            state_ = state_ == kReset ? kBootSet : kFirstFetch;
+            decision.redirects = true;
+            decision.target = (boot_address_ & ~0xffu) | 0x80;
+            csrs_.mtvec = (boot_address_ & ~0xffu) | 1;
+            break;
+        }
+        return control;
+    }
+
+    [[gnu::always_inline]] void enter_write_back() {
+        const Instruction &instruction = *id_.instruction;
+        const bool loads = instruction.kind == Kind::kLoad;
+        wb_ = loads ? kLoad : instruction.kind == Kind::kStore ? kStore : kDone;
+        wb_rd_ = instruction.rd;
+        wb_pc_ = id_.pc;
+        retired_any_ = true;
+        retired_compressed_ = instruction.bytes == 2;
+    }
+
+    // The PMP checks an instruction when it enters the decode stage, not when it is fetched.
+    [[gnu::always_inline]] void enter_decode(uint32_t pc, const Fetched &fetched) {
+        const bool compressed = fetched.compressed();
+        const auto refuses = [this](uint32_t address) {
+            return csrs_.pmp.refuses(address, Access::kExecute, csrs_.privilege);
+        };
+        const bool first_refused = refuses(pc);
+        const bool second_refused = (pc & 2) && !compressed && refuses(pc + 2);
+        id_.valid = true;
+        id_.redirected = id_.second_cycle = false;
+        id_.refused = fetched.error || first_refused || second_refused;
+        id_.refused_in_second = (second_refused || fetched.error_in_second) && !first_refused;
+        id_.pc = pc;
+        id_.instruction = &table_[compressed ? fetched.text & 0xffff : fetched.text];
+    }
+
+    // An instruction is in the decode stage (instr_executing). It waits for the answer to the load
+    // or store before it (outstanding_memory_access), whose error kills it (wb_exception), and one
+    // cycle longer for a register that a load writes (stall_ld_hz).
     template <typename Granted>
-    [[gnu::always_inline]] inline Decision decode(const PortIn &in, bool outstanding, bool error,
-                                                  Granted &&granted);
+    [[gnu::always_inline]] Decision decode(const PortIn &in, bool outstanding, bool error,
+                                           Granted &&granted) {
+        const Instruction &instruction = *id_.instruction;
+        const bool hazard = wb_ == kLoad && (instruction.reads >> wb_rd_ & 1);
+        if (id_.refused || outstanding || hazard || error) [[unlikely]]
+            return wait(instruction, outstanding, hazard, error);
+        return execute(instruction, in, granted);
+    }
+
     template <typename Granted>
-    [[gnu::always_inline]] inline Decision execute(const Instruction &instruction, const PortIn &in,
-                                                   Granted &&granted);
-    Decision wait(const Instruction &instruction, bool outstanding, bool hazard, bool error);
-    Decision jump(const Instruction &instruction, bool completes);
-    Decision access_csr(const Instruction &instruction);
+    [[gnu::always_inline]] Decision execute(const Instruction &i, const PortIn &in,
+                                            Granted &&granted) {
+        constexpr Decision kCompletes{.completes = true}, kWaits{.stays = true};
+        const uint32_t a = registers_[i.rs1];
+        switch (i.kind) {
+        case Kind::kAlu:
+            registers_[i.rd] =
+                i.op == Op::kAuipc ? id_.pc + i.immediate : alu(i.op, a, operand_b(i));
+            return kCompletes;
+        case Kind::kLoad:
+        case Kind::kStore: {
+            const bool writes = i.kind == Kind::kStore;
+            accessed_ = true;
+            before_.data_address = load_store_.last_address();
+            if (!load_store_.busy())
+                csrs_.count(writes ? kStores : kLoads);
+            const LoadStore::Command command{a + i.immediate, registers_[i.rs2], i.size, writes,
+                                             i.sign_extends};
+            const bool done = load_store_.step(command, in, csrs_.pmp, csrs_.data_privilege(),
+                                               out_[kData], granted);
+            return done ? kCompletes : kWaits;
+        }
+        case Kind::kBranch: {
+            csrs_.count(kBranches);
+            Decision decision{.completes = true};
+            if (compare(i.op, a, registers_[i.rs2]) && !id_.redirected) {
+                csrs_.count(kBranchesTaken);
+                decision.redirects = true;
+                decision.target = id_.pc + i.immediate;
+            }
+            return decision;
+        }
+        case Kind::kJump:
+        case Kind::kJumpRegister:
+        case Kind::kFenceI: {
+            const Decision decision = jump(i, true);
+            registers_[i.rd] = id_.pc + i.bytes;
+            return decision;
+        }
+        case Kind::kTwoCycle:
+        case Kind::kMultiplyHigh:
+            if (!id_.second_cycle) {
+                id_.second_cycle = true;
+                if (i.kind == Kind::kMultiplyHigh)
+                    csrs_.count(kMultiplyWait);
+                return kWaits;
+            }
+            registers_[i.rd] = i.kind == Kind::kMultiplyHigh
+                                   ? multiply_divide(i.op, a, operand_b(i))
+                                   : two_cycle_alu(i.op, a, operand_b(i), registers_[i.rs3]);
+            return kCompletes;
+        case Kind::kDivide:
+            if (!id_.second_cycle) {
+                id_.second_cycle = true;
+                id_.cycles_left = operand_b(i) ? 36 : 1;
+            }
+            if (id_.cycles_left) {
+                --id_.cycles_left;
+                csrs_.count(kDivideWait);
+                return kWaits;
+            }
+            registers_[i.rd] = multiply_divide(i.op, a, operand_b(i));
+            return kCompletes;
+        case Kind::kCsr: return exception_of(i) ? raise(kIllegalInstruction) : access_csr(i);
+        case Kind::kMret:
+        case Kind::kWfi:
+            if (exception_of(i))
+                return raise(kIllegalInstruction);
+            return {.completes = true, .stays = true, .flushes = true};
+        default: return raise(exception_of(i));
+        }
+    }
+
+    // The exception that an instruction raises before it executes.
+    uint32_t exception_of(const Instruction &i) const {
+        const bool machine = csrs_.privilege == Privilege::kMachine;
+        if (id_.refused)
+            return kFetchFault;
+        switch (i.kind) {
+        case Kind::kIllegal: return kIllegalInstruction;
+        case Kind::kEcall: return machine ? kEcallFromMachine : kEcallFromUser;
+        case Kind::kEbreak: return kBreakpoint;
+        case Kind::kCsr:
+            return csrs_.allows(i.immediate, i.csr_op) ? kNoException : kIllegalInstruction;
+        case Kind::kMret: return machine ? kNoException : kIllegalInstruction;
+        case Kind::kWfi: return machine || !csrs_.timeout_wait ? kNoException : kIllegalInstruction;
+        default: return kNoException;
+        }
+    }
+
+    // A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all
+    // the same, once (instr_executing_spec, branch_jump_set_done_q).
+    [[gnu::noinline]] Decision wait(const Instruction &i, bool outstanding, bool hazard,
+                                    bool error) {
+        Decision decision{.stays = true};
+        if (const uint32_t cause = exception_of(i)) {
+            if (!outstanding)
+                return raise(cause);
+            return decision;
+        }
+        if (!error)
+            csrs_.count(kDataWait);
+        decision.still = outstanding;
+        if (hazard)
+            return decision;
+        switch (i.kind) {
+        case Kind::kBranch:
+            decision.event = kBranches;
+            if (!id_.redirected && compare(i.op, registers_[i.rs1], registers_[i.rs2])) {
+                csrs_.count(kBranchesTaken);
+                decision.redirects = id_.redirected = true;
+                decision.target = id_.pc + i.immediate;
+            }
+            break;
+        case Kind::kJump:
+        case Kind::kJumpRegister:
+        case Kind::kFenceI:
+            if (!id_.redirected)
+                return jump(i, false);
+            break;
+        case Kind::kMultiplyHigh: decision.event = kMultiplyWait; break;
+        case Kind::kDivide: decision.event = kDivideWait; break;
+        case Kind::kAlu:
+            if (i.op == Op::kMul)
+                decision.event = kMultiplyWait;
+            break;
+        default: break;
+        }
+        csrs_.count(decision.event);
+        return decision;
+    }
+
+    Decision jump(const Instruction &i, bool completes) {
+        Decision decision{.completes = completes, .stays = !completes};
+        if (id_.redirected)
+            return decision;
+        csrs_.count(kJumps);
+        id_.redirected = decision.redirects = true;
+        if (i.kind == Kind::kFenceI)
+            decision.target = id_.pc + i.bytes;
+        else if (i.kind == Kind::kJump)
+            decision.target = id_.pc + i.immediate;
+        else
+            decision.target = (registers_[i.rs1] + i.immediate) & ~1u;
+        return decision;
+    }
+
+    [[gnu::noinline]] Decision access_csr(const Instruction &i) {
+        const uint32_t address = i.immediate;
+        const uint32_t operand = i.register_b ? registers_[i.rs1] : i.rs1;
+        const uint32_t old = read_csr(address, retired_any_, retired_compressed_);
+        registers_[i.rd] = old;
+        Decision decision{.completes = true};
+        if (i.csr_op == CsrOp::kRead)
+            return decision;
+        const uint32_t value = i.csr_op == CsrOp::kWrite ? operand
+                               : i.csr_op == CsrOp::kSet ? old | operand
+                                                         : old & ~operand;
+        const uint32_t number = address & 31;
+        csr_write_ = {true, address, value, number < kCounters ? csrs_.counter(number) : 0};
+        decision.stays = decision.flushes = csrs_.flushes(address, i.csr_op);
+        return decision;
+    }
+
+    [[gnu::noinline]] void take_exception(uint32_t cause, uint32_t pc, uint32_t value,
+                                          Decision &decision) {
+        before_.mepc = csrs_.mepc;
+        before_.mtval = csrs_.mtval;
+        trapped_ = true;
+        double_fault_ = csrs_.enter(cause, pc, value);
+        decision.redirects = true;
+        decision.target = (csrs_.mtvec & ~0xffu) | (cause & kInterrupt ? (cause & 31) << 2 : 0);
+    }
+
+    // The controller's FLUSH: takes an exception, or ends an mret, a wfi or a CSR write.
+    [[gnu::noinline]] void flush(Decision &decision) {
+        const uint32_t cause = std::exchange(exception_, 0);
+        state_ = kDecode;
+        switch (cause) {
+        case 0:
+            if (id_.instruction->kind == Kind::kMret) {
+                decision.redirects = true;
+                decision.target = csrs_.mepc;
+                csrs_.leave();
+            } else if (id_.instruction->kind == Kind::kWfi) {
+                state_ = kWaitSleep;
+            }
+            break;
+        case kLoadFault:
+        case kStoreFault:
+            take_exception(cause, wb_pc_, load_store_.last_address(), decision);
+            break;
+        case kFetchFault:
+            take_exception(cause, id_.pc, id_.pc + (id_.refused_in_second ? 2 : 0), decision);
+            break;
+        case kIllegalInstruction:
+            take_exception(cause, id_.pc, id_.instruction->text, decision);
+            break;
+        default: take_exception(cause, id_.pc, 0, decision);
+        }
+    }
+
+    void take_interrupt(uint32_t pc, Decision &decision) {
+        const bool external = csrs_.mip & csrs_.mie & 1u << 11;
+        take_exception(kInterrupt | (external ? 11 : 7), pc, 0, decision);
+    }
+
     Decision raise(uint32_t cause) {
         exception_ = cause;
         return {.stays = true, .flushes = true};
     }
-    uint32_t exception_of(const Instruction &instruction) const;
-    void take_exception(uint32_t cause, uint32_t pc, uint32_t value, Decision &decision);
-    void flush(Decision &decision);
-    void take_interrupt(uint32_t pc, Decision &decision);
 
     uint32_t read_csr(uint32_t address, bool last_retired, bool last_compressed) const {
         const uint32_t value = csrs_.read(address, last_retired, last_compressed);
@@ -168,374 +543,6 @@ private:
         uint32_t mepc = 0, mtval = 0, data_address = 0;
     } before_;
 };
-
-template <Config config>
-template <typename Granted>
-void Core<config>::cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq,
-                         Granted &&granted) {
-    shown_pc_ = decoded_pc_;
-    shown_refused_ = decoded_refused_;
-    const uint32_t interrupts = timer_irq << 7 | external_irq << 11;
-    if (still_ && !in[kInstr].rvalid && !in[kData].rvalid && interrupts == csrs_.mip &&
-        !(out_[kInstr].req && granted(kInstr, out_[kInstr]))) {
-        csrs_.count(kCycle);
-        csrs_.count(still_events_[0]);
-        csrs_.count(still_events_[1]);
-        return;
-    }
-    trapped_ = double_fault_ = accessed_ = retired_now_ = still_ = false;
-    out_[kInstr].req = out_[kData].req = false;
-    csrs_.mip = interrupts;
-    const bool pending = interrupts & csrs_.mie;
-    asleep_ = !(busy_ | pending);
-    if (asleep_) [[unlikely]]
-        return;
-
-    // Write-back. Only a load or store may wait there.
-    const bool accesses = wb_ == kLoad || wb_ == kStore;
-    bool answered = false, error = false, retires = wb_ == kDone;
-    if (accesses) {
-        const LoadStore::Reply reply = load_store_.reply(in[kData]);
-        answered = reply.arrived;
-        error = reply.error;
-        retires = answered && !error;
-        if (retires && wb_ == kLoad)
-            registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
-    }
-    const bool outstanding = accesses && !answered;
-
-    // Decode stage and controller.
-    const bool interrupt = pending && csrs_.takes_interrupts();
-    const bool was_valid = id_.valid;
-    if (was_valid) {
-        decoded_pc_ = id_.pc;
-        decoded_refused_ = id_.refused;
-    }
-    const bool invalidates = was_valid && id_.instruction->kind == Kind::kFenceI;
-    Decision decision;
-    bool fetches = true, ready = true, clears = false;
-    bool awake = true;
-    const bool decoding = state_ == kDecode;
-    if (decoding) [[likely]] {
-        if (was_valid)
-            decision = decode(in[kData], outstanding, error,
-                              [&](const PortOut &out) { return granted(kData, out); });
-        if (error) {
-            exception_ = wb_ == kLoad ? kLoadFault : kStoreFault;
-            decision.stays = decision.flushes = true;
-        }
-        ready = !decision.stays && !interrupt;
-        clears = !decision.stays;
-        if (decision.flushes)
-            state_ = kFlush;
-        else if (interrupt && !was_valid && !outstanding)
-            state_ = kInterruptTaken;
-    } else {
-        switch (state_) {
-        case kFlush:
-            ready = false;
-            clears = true;
-            flush(decision);
-            break;
-        case kInterruptTaken:
-            state_ = kDecode;
-            if (interrupt)
-                take_interrupt(fetch_.address(), decision);
-            break;
-        case kFirstFetch:
-            ready = !interrupt;
-            state_ = interrupt ? kInterruptTaken : kDecode;
-            break;
-        case kWaitSleep:
-        case kSleep:
-            fetches = ready = false;
-            clears = true;
-            awake = state_ == kSleep && pending;
-            if (!awake)
-                awake = fetch_.busy() || load_store_.busy();
-            state_ = state_ == kSleep && pending ? kFirstFetch : kSleep;
-            break;
-        default: // kReset, kBootSet
-            fetches = state_ != kReset;
-            state_ = state_ == kReset ? kBootSet : kFirstFetch;
-            decision.redirects = true;
-            decision.target = (boot_address_ & ~0xffu) | 0x80;
-            csrs_.mtvec = (boot_address_ & ~0xffu) | 1;
-            break;
-        }
-    }
-    busy_ = awake;
-
-    // Fetch.
-    if (ready && !was_valid)
-        csrs_.count(kFetchWait);
-    const uint32_t pc = fetch_.address();
-    const Fetched fetched = fetch_.step(
-        in[kInstr],
-        {fetches, decision.redirects, decision.target, ready, csrs_.cache_on, invalidates},
-        out_[kInstr], [&](const PortOut &out) { return granted(kInstr, out); });
-
-    // The next instruction in write-back.
-    csrs_.count(kCycle);
-    if (fetch_.still() && !retires && !answered && decoding) {
-        still_ = was_valid ? decision.still : ready && !fetched.valid;
-        still_events_[0] = was_valid ? kDataWait : kFetchWait;
-        still_events_[1] = decision.event;
-    }
-    retired_now_ = retires;
-    csrs_.count(kRetired, retires);
-    csrs_.count(kRetiredCompressed, retires && retired_compressed_);
-    if (decision.completes) {
-        const Instruction &instruction = *id_.instruction;
-        wb_ = instruction.kind == Kind::kLoad    ? kLoad
-              : instruction.kind == Kind::kStore ? kStore
-                                                 : kDone;
-        wb_rd_ = instruction.rd;
-        wb_pc_ = id_.pc;
-        retired_any_ = true;
-        retired_compressed_ = instruction.bytes == 2;
-    } else if (!outstanding) {
-        wb_ = kEmpty;
-    }
-
-    // The next instruction in the decode stage.
-    if (ready && fetched.valid && !decision.redirects) {
-        const bool compressed = fetched.compressed();
-        const bool first_refused = csrs_.pmp.refuses(pc, Access::kExecute, csrs_.privilege);
-        const bool second_refused =
-            (pc & 2) && !compressed && csrs_.pmp.refuses(pc + 2, Access::kExecute, csrs_.privilege);
-        id_.valid = true;
-        id_.redirected = id_.second_cycle = false;
-        id_.refused = fetched.error || first_refused || second_refused;
-        id_.refused_in_second = (second_refused || fetched.error_in_second) && !first_refused;
-        id_.pc = pc;
-        id_.instruction = &table_[compressed ? fetched.text & 0xffff : fetched.text];
-    } else if (clears || ready) {
-        id_.valid = false;
-    }
-
-    if (csr_write_.pending) [[unlikely]] {
-        csr_write_.pending = false;
-        csrs_.write(csr_write_.address, csr_write_.value, csr_write_.before);
-    }
-}
-
-// An instruction is in the decode stage. It waits for the load or store before it, whose error
-// it must not survive, and for a register that a load will write.
-template <Config config>
-template <typename Granted>
-auto Core<config>::decode(const PortIn &in, bool outstanding, bool error, Granted &&granted)
-    -> Decision {
-    const Instruction &instruction = *id_.instruction;
-    const bool hazard = wb_ == kLoad && (instruction.reads >> wb_rd_ & 1);
-    if (id_.refused || outstanding || hazard || error) [[unlikely]]
-        return wait(instruction, outstanding, hazard, error);
-    return execute(instruction, in, granted);
-}
-
-template <Config config>
-template <typename Granted>
-auto Core<config>::execute(const Instruction &i, const PortIn &in, Granted &&granted) -> Decision {
-    constexpr Decision kCompletes{.completes = true}, kWaits{.stays = true};
-    const uint32_t a = registers_[i.rs1];
-    switch (i.kind) {
-    case Kind::kAlu:
-        registers_[i.rd] = i.op == Op::kAuipc ? id_.pc + i.immediate : alu(i.op, a, operand_b(i));
-        return kCompletes;
-    case Kind::kLoad:
-    case Kind::kStore: {
-        const bool writes = i.kind == Kind::kStore;
-        accessed_ = true;
-        before_.data_address = load_store_.last_address();
-        if (!load_store_.busy())
-            csrs_.count(writes ? kStores : kLoads);
-        const LoadStore::Command command{a + i.immediate, registers_[i.rs2], i.size, writes,
-                                         i.sign_extends};
-        const bool done =
-            load_store_.step(command, in, csrs_.pmp, csrs_.data_privilege(), out_[kData], granted);
-        return done ? kCompletes : kWaits;
-    }
-    case Kind::kBranch: {
-        csrs_.count(kBranches);
-        Decision decision{.completes = true};
-        if (compare(i.op, a, registers_[i.rs2]) && !id_.redirected) {
-            csrs_.count(kBranchesTaken);
-            decision.redirects = true;
-            decision.target = id_.pc + i.immediate;
-        }
-        return decision;
-    }
-    case Kind::kJump:
-    case Kind::kJumpRegister:
-    case Kind::kFenceI: {
-        const Decision decision = jump(i, true);
-        registers_[i.rd] = id_.pc + i.bytes;
-        return decision;
-    }
-    case Kind::kTwoCycle:
-    case Kind::kMultiplyHigh:
-        if (!id_.second_cycle) {
-            id_.second_cycle = true;
-            if (i.kind == Kind::kMultiplyHigh)
-                csrs_.count(kMultiplyWait);
-            return kWaits;
-        }
-        registers_[i.rd] = i.kind == Kind::kMultiplyHigh
-                               ? multiply_divide(i.op, a, operand_b(i))
-                               : two_cycle_alu(i.op, a, operand_b(i), registers_[i.rs3]);
-        return kCompletes;
-    case Kind::kDivide:
-        if (!id_.second_cycle) {
-            id_.second_cycle = true;
-            id_.cycles_left = operand_b(i) ? 36 : 1;
-        }
-        if (id_.cycles_left) {
-            --id_.cycles_left;
-            csrs_.count(kDivideWait);
-            return kWaits;
-        }
-        registers_[i.rd] = multiply_divide(i.op, a, operand_b(i));
-        return kCompletes;
-    case Kind::kCsr: return exception_of(i) ? raise(kIllegalInstruction) : access_csr(i);
-    case Kind::kMret:
-    case Kind::kWfi:
-        if (exception_of(i))
-            return raise(kIllegalInstruction);
-        return {.completes = true, .stays = true, .flushes = true};
-    default: return raise(exception_of(i));
-    }
-}
-
-// The exception that an instruction raises before it executes.
-template <Config config> uint32_t Core<config>::exception_of(const Instruction &i) const {
-    const bool machine = csrs_.privilege == Privilege::kMachine;
-    if (id_.refused)
-        return kFetchFault;
-    switch (i.kind) {
-    case Kind::kIllegal: return kIllegalInstruction;
-    case Kind::kEcall: return machine ? kEcallFromMachine : kEcallFromUser;
-    case Kind::kEbreak: return kBreakpoint;
-    case Kind::kCsr:
-        return csrs_.allows(i.immediate, i.csr_op) ? kNoException : kIllegalInstruction;
-    case Kind::kMret: return machine ? kNoException : kIllegalInstruction;
-    case Kind::kWfi: return machine || !csrs_.timeout_wait ? kNoException : kIllegalInstruction;
-    default: return kNoException;
-    }
-}
-
-// A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all the
-// same.
-template <Config config>
-auto Core<config>::wait(const Instruction &i, bool outstanding, bool hazard, bool error)
-    -> Decision {
-    Decision decision{.stays = true};
-    if (const uint32_t cause = exception_of(i)) {
-        if (!outstanding)
-            return raise(cause);
-        return decision;
-    }
-    if (!error)
-        csrs_.count(kDataWait);
-    decision.still = outstanding;
-    if (hazard)
-        return decision;
-    switch (i.kind) {
-    case Kind::kBranch:
-        decision.event = kBranches;
-        if (!id_.redirected && compare(i.op, registers_[i.rs1], registers_[i.rs2])) {
-            csrs_.count(kBranchesTaken);
-            decision.redirects = id_.redirected = true;
-            decision.target = id_.pc + i.immediate;
-        }
-        break;
-    case Kind::kJump:
-    case Kind::kJumpRegister:
-    case Kind::kFenceI:
-        if (!id_.redirected)
-            return jump(i, false);
-        break;
-    case Kind::kMultiplyHigh: decision.event = kMultiplyWait; break;
-    case Kind::kDivide: decision.event = kDivideWait; break;
-    case Kind::kAlu:
-        if (i.op == Op::kMul)
-            decision.event = kMultiplyWait;
-        break;
-    default: break;
-    }
-    csrs_.count(decision.event);
-    return decision;
-}
-
-template <Config config> auto Core<config>::jump(const Instruction &i, bool completes) -> Decision {
-    Decision decision{.completes = completes, .stays = !completes};
-    if (id_.redirected)
-        return decision;
-    csrs_.count(kJumps);
-    id_.redirected = decision.redirects = true;
-    if (i.kind == Kind::kFenceI)
-        decision.target = id_.pc + i.bytes;
-    else if (i.kind == Kind::kJump)
-        decision.target = id_.pc + i.immediate;
-    else
-        decision.target = (registers_[i.rs1] + i.immediate) & ~1u;
-    return decision;
-}
-
-template <Config config> auto Core<config>::access_csr(const Instruction &i) -> Decision {
-    const uint32_t address = i.immediate;
-    const uint32_t operand = i.register_b ? registers_[i.rs1] : i.rs1;
-    const uint32_t old = read_csr(address, retired_any_, retired_compressed_);
-    registers_[i.rd] = old;
-    Decision decision{.completes = true};
-    if (i.csr_op == CsrOp::kRead)
-        return decision;
-    const uint32_t value = i.csr_op == CsrOp::kWrite ? operand
-                           : i.csr_op == CsrOp::kSet ? old | operand
-                                                     : old & ~operand;
-    const uint32_t number = address & 31;
-    csr_write_ = {true, address, value, number < kCounters ? csrs_.counter(number) : 0};
-    decision.stays = decision.flushes = csrs_.flushes(address, i.csr_op);
-    return decision;
-}
-
-template <Config config>
-void Core<config>::take_exception(uint32_t cause, uint32_t pc, uint32_t value, Decision &decision) {
-    before_.mepc = csrs_.mepc;
-    before_.mtval = csrs_.mtval;
-    trapped_ = true;
-    double_fault_ = csrs_.enter(cause, pc, value);
-    decision.redirects = true;
-    decision.target = (csrs_.mtvec & ~0xffu) | (cause & kInterrupt ? (cause & 31) << 2 : 0);
-}
-
-// The controller's FLUSH: takes an exception, or ends an mret, a wfi or a CSR write.
-template <Config config> void Core<config>::flush(Decision &decision) {
-    const uint32_t cause = std::exchange(exception_, 0);
-    state_ = kDecode;
-    switch (cause) {
-    case 0:
-        if (id_.instruction->kind == Kind::kMret) {
-            decision.redirects = true;
-            decision.target = csrs_.mepc;
-            csrs_.leave();
-        } else if (id_.instruction->kind == Kind::kWfi) {
-            state_ = kWaitSleep;
-        }
-        break;
-    case kLoadFault:
-    case kStoreFault: take_exception(cause, wb_pc_, load_store_.last_address(), decision); break;
-    case kFetchFault:
-        take_exception(cause, id_.pc, id_.pc + (id_.refused_in_second ? 2 : 0), decision);
-        break;
-    case kIllegalInstruction: take_exception(cause, id_.pc, id_.instruction->text, decision); break;
-    default: take_exception(cause, id_.pc, 0, decision);
-    }
-}
-
-template <Config config> void Core<config>::take_interrupt(uint32_t pc, Decision &decision) {
-    const bool external = csrs_.mip & csrs_.mie & 1u << 11;
-    take_exception(kInterrupt | (external ? 11 : 7), pc, 0, decision);
-}
 
 } // namespace earlgrey::ibex
 

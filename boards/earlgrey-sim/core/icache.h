@@ -20,13 +20,14 @@ namespace earlgrey::ibex {
 
 class ICache {
 public:
-    uint32_t address() const {
-        return output_.address();
-    }                                             // of the instruction that is offered next
-    bool key_valid() const { return key_shown_; } // as cpuctrl shows it
+    // The address of the instruction that is offered next (addr_o).
+    uint32_t address() const { return output_.address(); }
+    // Whether there is a scrambling key, as cpuctrl shows it: one cycle late.
+    bool key_valid() const { return key_shown_; }
     // Whether the last cycle changed nothing, so that the next one will not without a grant, an
     // answer or a change of the control.
     bool still() const { return still_; }
+    // busy_o: an invalidation or an answer is still to come.
     bool busy() const { return invalidation_ != kIdle || (busy_ & ~all_answered()); }
     uint32_t fills() const { return fills_; } // lines written since the reset
 
@@ -37,12 +38,15 @@ public:
         const uint32_t busy = busy_, stale = stale_;
         const uint32_t discarded = control.redirects ? ~0u : stale;
 
-        // Lookup: of the target of a redirect, else up to three lines ahead.
+        // Lookup (lookup_req_ic0): of the target of a redirect, else while fewer than three buffers
+        // hold lines to come.
         const bool looks = control.fetches && !has_more_than(3, busy) && !double_hit_ &&
                            (control.redirects || !has_more_than(2, busy & ~stale));
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
 
-        // Request: of the oldest buffer with one to make, else of the lookup.
+        // Request: of the oldest buffer with one to make (fill_ext_req, fill_ext_done_d), else of
+        // the lookup, before it is known whether it hits (fill_spec_req). One that is not granted
+        // is never taken back (fill_ext_hold_q).
         const uint32_t no_more =
             (asked_.twice() | hit_ | (~cached_ & (discarded | (asked_.once() & second_first_)))) &
             ~held_;
@@ -60,7 +64,8 @@ public:
             grant = granted(out);
         }
 
-        // Output: of the oldest buffer with words left.
+        // Output: of the oldest buffer with words left (fill_out_arb): stored, or just arriving
+        // (fill_data_rvd). The answer goes to the oldest buffer that expects one (fill_rvd_arb).
         const uint32_t given_all = given_.twice() | (given_.once() & second_first_);
         const uint32_t giving = lowest(busy & ~stale & ~given_all);
         const uint32_t answered_all = all_answered();
@@ -80,8 +85,9 @@ public:
         }
         const Fetched fetched = output_.step(has_word, word, word_error, control.ready, uses_word);
 
-        // The end of the cycle. A buffer is done when its line is stored, its words are given or
-        // discarded, and its requests answered. (A lookup's cycle is no cycle for a write.)
+        // The end of the cycle. A buffer is done (fill_done) when its line is stored or will not
+        // be, its words are given or discarded, and its requests answered. The cache is written
+        // (fill_grant_ic0) only in a cycle without a lookup.
         const uint32_t errors = errors_[0] | errors_[1];
         busy_ = busy &
                 ~((written_ | hit_ | ~cached_ | errors) & (given_all | discarded) & answered_all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The instructions of the core: written to a file as readable lines (--itrace), and the last ones
-// kept to explain a failure. They come from ../core/tracer.h, or from the retirement port of RTL
+// kept to explain a failure. They come from tracer.h, or from the retirement port of RTL
 // (../rtl/retirement.sv), which only builds with VARIANT=retire have. In builds without either,
 // this class does nothing and costs nothing.
 #pragma once

@@ -9,7 +9,7 @@
 #elif defined ENGINE_RTL
 #include "rtl_core.h"
 #else
-#include "../core/tracer.h"
+#include "tracer.h"
 #endif
 #include <optional>
 

@@ -48,9 +48,9 @@ def _run_of(catalogue: Catalogue) -> list[str]:
     seconds = catalogue.budget / CORES / SPEED
     return [
         f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M simulated cycles on the"
-        f" baseline kernel: about {seconds:.0f} s on {CORES} cores that simulate {SPEED} million cycles"
-        " per second each. Slower kernels take longer, Tock about four times as long. Without"
-        " --all-samples, a run takes at most 64 samples per row.",
+        f" baseline kernel: about {seconds:.0f} s on {CORES} cores that simulate {SPEED} million"
+        " cycles per second each. Slower kernels take longer, Tock about four times as long."
+        " Without --all-samples, a run takes at most 64 samples per row.",
     ]
 
 

@@ -28,7 +28,7 @@ def target(folder: Path, machine: str, engine: str | None = "fast") -> SimTarget
 
 def test_rtl_is_the_simulator_in_another_folder(tmp_path: Path) -> None:
     fast = target(tmp_path, "cw310")
-    with pytest.raises(TockmarkError, match="cw310-rtl/earlgrey-sim is not built.*`make sim-rtl`"):
+    with pytest.raises(TockmarkError, match=r"cw310-rtl/earlgrey-sim is not built.*`make sim-rtl`"):
         fast.configured({"engine": "rtl"})
     rtl = target(tmp_path, "cw310-rtl", "rtl")
     assert fast.configured({"engine": "rtl"}).binary == rtl.binary
@@ -41,7 +41,7 @@ def test_a_machine_without_the_fast_engine_refuses_it(machine: str, tmp_path: Pa
     other = target(tmp_path, machine, None)  # of a build that records no engine
     assert other.configured({"engine": "rtl"}) == other
     assert other.engine == "rtl"
-    with pytest.raises(TockmarkError, match=f"not {machine}. Omit --engine") as refused:
+    with pytest.raises(TockmarkError, match=rf"not {machine}\. Omit --engine") as refused:
         other.configured({"engine": "fast"})
     assert refused.value.code == UNUSABLE
 
@@ -79,7 +79,7 @@ def test_older_results_were_simulated_by_rtl() -> None:
 def test_only_a_proof_makes_two_engines_equal(catalogue: Catalogue) -> None:
     fast = msgspec.structs.replace(SIMULATED, simulator_sha256="a" * 64, engine="fast")
     rtl = msgspec.structs.replace(SIMULATED, simulator_sha256="b" * 64, engine="rtl")
-    sides = [made(catalogue, {"a.x": steady(1000)}, board=board) for board in (fast, rtl)]
-    assert "engine fast" in table.every_row(sides[0], catalogue)
-    compared = compare(*sides, "b", catalogue, Margins(), CALM)
+    base, new = (made(catalogue, {"a.x": steady(1000)}, board=board) for board in (fast, rtl))
+    assert "engine fast" in table.every_row(base, catalogue)
+    compared = compare(base, new, "b", catalogue, Margins(), CALM)
     assert [factor.name for factor in compared.factors] == ["simulator"]

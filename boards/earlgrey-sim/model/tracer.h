@@ -4,7 +4,7 @@
 // cycle, so a core that nobody watches has no code for it.
 #pragma once
 
-#include "fast_core.h"
+#include "../core/fast_core.h"
 #include "retirement.h"
 #include <optional>
 
@@ -51,7 +51,7 @@ private:
         uint32_t stored = 0;
         uint8_t mode = 0;
         uint64_t mcycle = 0;
-        uint32_t fills = 0;
+        uint32_t fills = 0; // since the reset
     };
 
     Before watch(const PortIn &data) const {
@@ -102,10 +102,13 @@ private:
             return kBefore;
         switch (before.instruction.kind) {
         case Kind::kLoad:
-        case Kind::kStore: return kMemory;
+        case Kind::kStore:
+            return kMemory;
         case Kind::kMultiplyHigh:
-        case Kind::kDivide: return before.decodes ? kMultiply : kOther;
-        default: return kOther;
+        case Kind::kDivide:
+            return before.decodes ? kMultiply : kOther;
+        default:
+            return kOther;
         }
     }
 
