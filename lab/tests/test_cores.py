@@ -80,7 +80,7 @@ def test_one_feature_can_be_changed(tmp_path: Path) -> None:
         ("small-no-PMPNumRegions", "PMPNumRegions cannot be set"),
         ("maxperf-no-BranchTargetALU", "omit both"),
         ("small-with-RV32E", "-with-RV32E is not a change of small"),
-        ("{tmp}/retire", "retire is not a valid name"),
+        ("{tmp}/rtl", "rtl is not a valid name"),
         ("{tmp}/small", "small is not a valid name"),
         ("{tmp}/empty", "empty has no files.f"),
     ],

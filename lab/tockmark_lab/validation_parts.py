@@ -163,7 +163,7 @@ def _vendor() -> Path:
     """Return the folder of riscv-tests and the benchmarks in the Ibex package."""
     spec = importlib.util.find_spec("pythondata_cpu_ibex")
     if spec is None or not spec.submodule_search_locations:
-        raise TockmarkError("the Ibex package is not installed", paths.make_command("setup"))
+        raise TockmarkError("the Ibex package is not installed", paths.make_command("setup-rtl"))
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
