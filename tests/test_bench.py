@@ -251,7 +251,10 @@ def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, process_group=0
     )
-    time.sleep(5)
+    tasks = Path(f"/proc/{process.pid}/task")
+    while not any(children.read_text() for children in tasks.glob("*/children")):
+        time.sleep(0.1)  # until a simulator runs
+    time.sleep(2)
     os.killpg(process.pid, signal.SIGINT)
     errors = process.communicate(timeout=30)[1]
     assert process.returncode == 130
