@@ -49,7 +49,7 @@ protected:
             break;
         case 9:
             if (flavour_ == Flavour::kUser)
-                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
+                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(13), load_pmp());
             else
                 csrr(scratch(), any_of(kCounters));
             break;
@@ -75,7 +75,9 @@ protected:
     // A register with a value for a PMP CSR.
     unsigned load_pmp() {
         const unsigned rs = scratch();
-        li(rs, rng_.one_in(3) ? any_pmp_config() : any_pmp_address());
+        li(rs, rng_.one_in(3) ? any_pmp_config()
+               : strict_      ? any_edge_address()
+                              : any_pmp_address());
         return rs;
     }
 

@@ -82,13 +82,14 @@ protected:
         case 2:
         case 3: // a large power of two around the memory
             return base_ >> 2 | ((1u << rng_.pick({10u, 13u, 20u, 27u})) - 1);
-        case 4:
-        case 5:
-        case 6: // a small one
-            return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
         default:
-            return (edge() >> 2) + rng_.below(3) - 1;
+            return any_edge_address();
         }
+    }
+    uint32_t any_edge_address() {
+        if (rng_.one_in(4)) // a small power of two
+            return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
+        return (edge() >> 2) + rng_.below(3) - 1;
     }
     uint32_t any_pmp_config() {
         uint32_t word = 0;
@@ -195,7 +196,7 @@ protected:
     bool csr_welcome(uint32_t address) {
         if (address == 0x747)
             return rng_.one_in(20);
-        if (address == 0x3a3 || address == 0x3bf) // the region that lets user mode run
+        if (address == 0x3a3 || (address >= 0x3bd && address < 0x3c0)) // what lets all run
             return rng_.one_in(20);
         if (address == 0x305)
             return rng_.one_in(3);
