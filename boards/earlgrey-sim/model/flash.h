@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Flash reads as in flash_phy_rd: each bank has four read buffers of 64 bits for instructions and
 // data. The array delivers 64 bits two cycles after a request. Program and erase are not modelled.
-//
-// A request passes four points, and each waits for the request before it: it enters its bank, its
-// data leave the read buffer, the answer is done, and the answer leaves the flash.
 #pragma once
 
 #include "memory.h"
@@ -28,36 +25,19 @@ public:
         const uint32_t word = word_of(request);
         unsigned buffer = bank.find(word);
         const bool hit = buffer < kCount;
-        Cycle enters = now;
-        if constexpr (machine::kFlashFifos) {
-            enters = std::max(now + 1, room_.from());
-            if (!hit)
-                enters = std::max(enters, bank.fill_ends);
-            if (shut(bank, enters))
-                enters = done_ + 1;
-        }
+        Cycle enters = now; // its bank, from the request FIFO
+        if constexpr (machine::kFlashFifos)
+            enters = hit ? now + 1 : std::max(now + 1, bank.fill_ends);
         if (!hit) {
             buffer = bank.fill(word);
             bank.fill_ends = enters + machine::kFlashArrayRead;
         }
-        pass_over(bank, buffer, enters);
-        // Each bank moves one word per cycle out of its buffers, and both banks one answer, in
-        // order.
+        if constexpr (machine::kFlashKeepsOwed)
+            bank.pass_over(buffer);
         const Cycle filled = buffer == bank.filled ? bank.fill_ends : 0;
-        const Cycle may_go = std::max(enters + 1, filled);
-        const Cycle done = std::max(may_go, done_ + 1);
-        goes_ = &bank == bank_ ? done : may_go;
-        done_ = done;
-        bank_ = &bank;
-        buffer_ = buffer;
-        entered_ = enters;
-
-        // The answer FIFO, too, accepts an entry only if it was empty when the cycle began.
-        constexpr Cycle kFifo = machine::kFlashFifos ? 1 : 0;
-        const Cycle leaves = std::max(done, room_.last() + 1 + kFifo);
-        room_.add(leaves);
-        return {{request.we ? 0 : storage_.read(request.addr), request.we, request.host},
-                leaves + kFifo};
+        const Cycle done = std::max(enters + 1, filled);
+        const Answer answer{request.we ? 0 : storage_.read(request.addr), request.we, request.host};
+        return {answer, machine::kFlashFifos ? leave_by_fifo(enters, done) : leave(bank, done)};
     }
 
 private:
@@ -89,6 +69,13 @@ private:
             words[filled] = word;
             return filled;
         }
+        // Since 2022-07 (OpenTitan 6f4a41e7aa) the round robin passes over a buffer that owes an
+        // answer. The arbiter (prim_arbiter_tree) keeps a winner that has to wait, so the buffer
+        // loses its turn to the next one at once, even without a miss.
+        void pass_over(unsigned buffer) {
+            if (used == kCount && start == buffer)
+                start = (start + 1) % kCount;
+        }
     };
 
     static uint32_t word_of(const Request &request) {
@@ -98,32 +85,39 @@ private:
         return request.addr >> machine::kFlashBankBit & 1;
     }
 
+    // The FIFOs admit a request in every second cycle at most. So at most one owes an answer, and
+    // none waits for an older one, except to leave: the answer FIFO, too, accepts an entry only if
+    // it was empty when the cycle began.
+    static_assert(!machine::kFlashFifos || machine::kFlashArrayRead <= 2);
+    static_assert(machine::kFlashFifos || !machine::kFlashKeepsOwed);
+    Cycle leave_by_fifo(Cycle enters, Cycle done) {
+        entered_ = enters;
+        due_ = std::max(done + 1, due_ + 2);
+        return due_;
+    }
+
+    // Each bank moves one word per cycle out of its buffers, and both banks one answer, in order.
+    Cycle leave(const Bank &bank, Cycle goes) {
+        due_ = std::max(goes, due_ + 1);
+        goes_ = &bank == bank_ ? due_ : goes;
+        bank_ = &bank;
+        room_.add(due_);
+        return due_;
+    }
+
     // An answer that waits for the other bank occupies the only slot after its own bank, which
     // accepts no request meanwhile.
     bool shut(const Bank &bank, Cycle now) const {
-        return now <= done_ && now > goes_ && &bank == bank_;
-    }
-
-    // The round robin passes over buffers that (since 2022-07, OpenTitan 6f4a41e7aa) owe an answer.
-    // The arbiter (prim_arbiter_tree) keeps a winner that has to wait, so a buffer that owes an
-    // answer loses its turn to the next one at once, even without a miss. Owing buffers are that of
-    // a request that enters and that of the request before it, if its data are still there.
-    void pass_over(Bank &bank, unsigned buffer, Cycle enters) {
-        if (!machine::kFlashKeepsOwed || bank.used < kCount)
-            return;
-        const unsigned before = &bank == bank_ && goes_ > enters ? buffer_ : buffer;
-        while (bank.start == buffer || bank.start == before)
-            bank.start = (bank.start + 1) % kCount;
+        return &bank == bank_ && now > goes_ && now <= due_;
     }
 
     Storage &storage_;
     std::array<Bank, 2> banks_;
     Room<machine::kOutstanding> room_;
-    // Of the last request: its bank and buffer, and the cycles in which it enters the bank, its
-    // data go from the buffer, and its answer is done.
+    // The last request: the cycles in which it enters its bank, its data go from the buffer, and
+    // its answer leaves the flash; and its bank.
+    Cycle entered_ = 0, goes_ = 0, due_ = 0;
     const Bank *bank_ = nullptr;
-    unsigned buffer_ = 0;
-    Cycle entered_ = 0, goes_ = 0, done_ = 0;
 };
 
 } // namespace earlgrey

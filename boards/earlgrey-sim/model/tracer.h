@@ -39,15 +39,16 @@ private:
 
     // The core before a cycle.
     struct Before {
-        bool valid = false; // an instruction is in the decode stage
+        bool valid = false;   // an instruction is in the decode stage
+        bool refused = false; // its fetch failed
         uint32_t pc = 0;
         Instruction instruction; // a copy, since the decoder's table may replace it
         bool decodes = false;    // the controller lets the decode stage execute
         bool outstanding = false, error = false, answered = false, hazard = false;
         uint32_t wb_rd = 0, loaded = 0;
-        bool loads = false;   // a load is in write-back
-        bool retires = false; // whatever is in write-back
-        uint32_t address = 0; // of the load or store in the decode stage
+        bool loads = false;             // a load is in write-back
+        bool retires = false;           // whatever is in write-back
+        uint32_t address = 0, size = 0; // of the load or store in the decode stage
         uint32_t stored = 0;
         uint8_t mode = 0;
         uint64_t mcycle = 0;
@@ -57,6 +58,7 @@ private:
     Before watch(const PortIn &data) const {
         Before before;
         before.valid = core_.id_.valid;
+        before.refused = core_.id_.refused;
         before.pc = core_.id_.pc;
         before.decodes = core_.state_ == Core<config>::kDecode;
         before.loads = core_.wb_ == Core<config>::kLoad;
@@ -75,10 +77,22 @@ private:
         if (before.valid) {
             const Instruction &instruction = before.instruction = *core_.id_.instruction;
             before.hazard = before.loads && (instruction.reads >> before.wb_rd & 1);
-            before.address = core_.registers_[instruction.rs1] + instruction.immediate;
+            const Instruction access = legal_load(instruction);
+            before.address = core_.registers_[access.rs1] + access.immediate;
+            before.size = access.size;
             before.stored = core_.registers_[instruction.rs2];
         }
         return before;
+    }
+
+    // The port also has an address for an illegal load: as if it loaded a word (ibex_decoder.sv).
+    static Instruction legal_load(const Instruction &instruction) {
+        const uint32_t text = instruction.text;
+        if (instruction.kind != Kind::kIllegal)
+            return instruction;
+        return decode<config>((text & 0x7f) == 0x03       ? (text & ~0x7000u) | 0x2000
+                              : (text & 0xe003) == 0x4002 ? text | 0x80 // c.lwsp to x0
+                                                          : text);
     }
 
     void compare(const Before &before) {
@@ -106,7 +120,10 @@ private:
             return kMemory;
         case Kind::kMultiplyHigh:
         case Kind::kDivide:
-            return before.decodes ? kMultiply : kOther;
+            return before.decodes && !before.refused ? kMultiply : kOther;
+        case Kind::kAlu: // a multiplication waits if the load or store before it fails
+            return before.error && !before.refused && before.instruction.op == Op::kMul ? kMultiply
+                                                                                        : kOther;
         default:
             return kOther;
         }
@@ -124,7 +141,7 @@ private:
         retired.insn = instruction.text;
         retired.mem_addr = before.address;
         const bool writes = instruction.kind == Kind::kStore;
-        const auto mask = static_cast<uint8_t>((1u << (1u << instruction.size)) - 1);
+        const auto mask = static_cast<uint8_t>((1u << (1u << before.size)) - 1);
         retired.mem_read = mask;
         retired.mem_write = writes ? mask : 0;
         retired.mem_value = before.stored;
