@@ -21,6 +21,8 @@ public:
         do
             refused = rng_.percent(50) ? 16 : rng_.below(16);
         while (refused == base_ >> 28 || refused == 0 || refused == 15);
+        if (rng_.percent(60))
+            program.refused_block = refused_block_ % kSize;
         make();
     }
 

@@ -34,6 +34,7 @@ public:
 
     std::vector<uint32_t> words; // kSize bytes
     uint32_t boot_address = 0;
+    uint32_t refused_block = ~0u; // the address of 16 bytes that fail, at any alias; or none
     uint32_t refused_region = 16; // the upper four bits of addresses that fail; 16: none
 
 private:

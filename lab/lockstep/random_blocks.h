@@ -129,7 +129,9 @@ protected:
 
     void far_jump() {
         const unsigned rs = 10 + rng_.below(6);
-        const uint32_t target = rng_.one_in(4) ? edge() + rng_.below(8) - 4 : any_code();
+        const uint32_t target = rng_.one_in(6)   ? straddling()
+                                : rng_.one_in(6) ? edge() + rng_.below(8) - 4
+                                                 : any_code();
         // Another alias of the same memory has another tag in the cache.
         li(rs, target ^ (rng_.one_in(4) ? rng_.below(16) << 28 : 0));
         if (rng_.one_in(3))
@@ -157,7 +159,8 @@ protected:
     // mret to code nearby or at an edge, mostly in user mode.
     void return_somewhere() {
         const unsigned rs = scratch();
-        const uint32_t target = rng_.one_in(3)   ? edge() + rng_.below(16) - 8
+        const uint32_t target = rng_.one_in(3)   ? straddling()
+                                : rng_.one_in(5) ? edge() + rng_.below(16) - 8
                                 : rng_.one_in(3) ? any_code()
                                                  : base_ + at_ + 24;
         li(rs, target);

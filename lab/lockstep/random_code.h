@@ -4,6 +4,7 @@
 
 #include "instructions.h"
 #include "writer.h"
+#include <utility>
 
 namespace lockstep {
 
@@ -34,6 +35,7 @@ protected:
             {0x00000000u, 0x10000000u, 0x20000000u, 0x7fff0000u, 0x80000000u, 0xffff0000u});
         for (uint32_t &edge : edges_)
             edge = base_ + (rng_.one_in(3) ? kData + rng_.below(0x1000) : rng_.below(kData));
+        edges_[0] = refused_block_ = base_ + ((0x1800 + rng_.below(0xd000)) & ~15u);
         strict_ = flavour == Flavour::kUser && rng_.percent(40);
         if (flavour == Flavour::kUser && rng_.percent(40))
             for (uint32_t &edge : edges_)
@@ -55,6 +57,15 @@ protected:
     uint32_t any_data() { return base_ + kData + rng_.below(0x1000 - 64); }
     uint32_t any_code() { return base_ + start_near(rng_.below(kData) & ~1u); }
     uint32_t edge() { return edges_[rng_.below(kEdges)]; }
+    // The address of a new 32-bit instruction with an edge between its halves.
+    uint32_t straddling() {
+        const uint32_t here = std::exchange(at_, (edge() & ~3u) - 2), address = at_;
+        const bool pad = std::exchange(pad_, false);
+        put(rng_.one_in(3) ? 0x00000013 : fill(patterns()[rng_.below(40)]));
+        at_ = here;
+        pad_ = pad;
+        return address;
+    }
     uint32_t any_value() {
         switch (rng_.below(8)) {
         case 0:
@@ -218,8 +229,9 @@ protected:
 
     Rng rng_;
     const Flavour flavour_;
-    uint32_t base_; // of the memory, as the program addresses it
-    bool strict_;   // with the rules of Smepmp
+    uint32_t base_;          // of the memory, as the program addresses it
+    bool strict_;            // with the rules of Smepmp
+    uint32_t refused_block_; // 16 bytes that the bus may refuse
 
 private:
     static constexpr unsigned kEdges = 8;
