@@ -273,6 +273,8 @@ private:
         if (rng_.percent(50)) {
             li(10, rules);
             csrw(0x747, 10);
+            if (rng_.percent(30))
+                csr(6, 0, 0x747, 4); // too late if a region is locked
         }
     }
 

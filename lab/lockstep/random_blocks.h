@@ -48,7 +48,9 @@ protected:
             sleep();
             break;
         case 9:
-            if (flavour_ == Flavour::kUser)
+            if (flavour_ == Flavour::kUser && rng_.one_in(6))
+                csr(rng_.pick({6u, 6u, 7u}), any_rd(), 0x747, rng_.pick({4u, 4u, 4u, 6u}));
+            else if (flavour_ == Flavour::kUser)
                 csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(13), load_pmp());
             else
                 csrr(scratch(), any_of(kCounters));
