@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Print the lines of the fast core that a run of lockstep did not reach.
 
-    coverage.py BINARY [LOCKSTEP OPTIONS]
+    coverage.py CYCLES BINARY ...
 
-BINARY is lockstep-cover (make COVER=1). Counts of earlier runs are deleted. Exit code 1 if less
-than 99 % of the lines ran.
+Each BINARY is a lockstep-cover (make COVER=1) of one machine; a line must run on any of them.
+Counts of earlier runs are deleted. Exit code 1 if less than 99 % of the lines ran.
 """
 
 import json
@@ -16,9 +16,8 @@ from pathlib import Path
 ENOUGH = 0.99
 
 
-def counts_by_line(objects: Path) -> dict[Path, dict[int, int]]:
-    """Return how often each line of each file of the fast core ran."""
-    counts: dict[Path, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+def add_counts(counts: dict[Path, dict[int, int]], objects: Path) -> None:
+    """Add how often each line of each file of the fast core ran."""
     for notes in sorted(objects.glob("*.gcno")):
         report = subprocess.run(
             ["gcov", "--json-format", "--stdout", "--object-directory", objects, notes],
@@ -31,17 +30,18 @@ def counts_by_line(objects: Path) -> dict[Path, dict[int, int]]:
                 path = Path(file["file"])
                 if path.parent.name == "core":
                     for line in file["lines"]:
-                        counts[path][line["line_number"]] += line["count"]
-    return counts
+                        counts[path.resolve()][line["line_number"]] += line["count"]
 
 
-def main(binary: str, *options: str) -> int:
-    """Run the binary, and print the lines that did not run and their share."""
-    objects = Path(f"{binary}-objects")
-    for old in objects.glob("*.gcda"):
-        old.unlink()
-    subprocess.run([binary, *options], check=True)
-    counts = counts_by_line(objects)
+def main(cycles: str, *binaries: str) -> int:
+    """Run the binaries. Print the lines that did not run, and the share of those that did."""
+    counts: dict[Path, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for binary in binaries:
+        objects = Path(f"{binary}-objects")
+        for old in objects.glob("*.gcda"):
+            old.unlink()
+        subprocess.run([binary, "--cycles", cycles], check=True)
+        add_counts(counts, objects)
     lines = reached = 0
     for path, count_by_line in sorted(counts.items()):
         source = path.read_text().splitlines()
@@ -51,12 +51,12 @@ def main(binary: str, *options: str) -> int:
             if not count:
                 print(f"{path.parent.name}/{path.name}:{number}: {source[number - 1].strip()}")
     if not lines:
-        sys.exit(f"coverage: {objects} has no counts of the fast core: build with COVER=1")
+        sys.exit("coverage: there are no counts of the fast core: build with COVER=1")
     print(f"{reached} of {lines} lines ran ({reached / lines:.2%})")
     return reached < ENOUGH * lines
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char *kHelp =
     "usage: lockstep [--seed N] [--cycles N] [--flavour csr|user|cache] [--every N]\n"
-    "       lockstep --program N --flavour NAME     one program, all compared in each cycle\n"
+    "       lockstep --program N --flavour NAME     one program, all compared in each cycle;\n"
+    "                                           at its end (or after --cycles), the last cycles\n"
     "  --seed N       the first program's number (default: 1)\n"
     "  --cycles N     stop after about N cycles (default: 10,000,000)\n"
     "  --every N      compare registers and CSRs every N cycles (default: 16)\n"
@@ -43,17 +44,18 @@ void keep_going(const RtlProbe &rtl, Program &program, RandomBus &bus, Statistic
 
 // Returns whether the program ended without a difference.
 bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &statistics,
-                 uint64_t &cycles, bool show = false) {
+                 uint64_t &cycles, uint64_t last = 0) {
     Program program(seed, flavour);
     Rng rng(seed ^ 0xc4a05);
     RandomBus bus(seed ^ 0x5eed, program);
     Pair pair(program.boot_address, every);
     const unsigned length = 4000 + rng.below(24000);
+    const uint64_t end = last ? std::min<uint64_t>(last, length) : length;
     const unsigned patience = flavour == Flavour::kCache ? 2000 : 600;
     statistics.begin_program();
     uint64_t places = statistics.places();
     unsigned new_at = 0;
-    for (unsigned cycle = 0; cycle < length; ++cycle) {
+    for (unsigned cycle = 0; cycle < end; ++cycle) {
         const bool equal = pair.cycle(bus.in, bus.timer, bus.external);
         statistics.cycle(pair.rtl(), bus.timer, bus.external);
         ++cycles;
@@ -79,7 +81,7 @@ bool run_program(uint64_t seed, Flavour flavour, unsigned every, Statistics &sta
         if (cycle - new_at > patience)
             break;
     }
-    if (show)
+    if (last)
         pair.print_history(stdout);
     return true;
 }
@@ -95,7 +97,7 @@ int run_random(const Arguments &arguments) {
                 ? static_cast<unsigned>(arguments.flavour)
                 : static_cast<unsigned>(seed % static_cast<unsigned>(Flavour::kCount));
         if (!run_program(seed, static_cast<Flavour>(flavour), arguments.every, statistics, cycles,
-                         arguments.single))
+                         arguments.single ? limit : 0))
             return 1;
         if (arguments.single)
             break;

@@ -12,13 +12,6 @@
 #include "random_blocks.h"
 
 namespace lockstep {
-namespace {
-
-constexpr uint32_t kHandlers = 0x1000, kHandlerSize = 0x100;
-constexpr unsigned kHandlerCount = 6;
-
-} // namespace
-
 class Program::Generator : public RandomBlocks {
 public:
     Generator(Program &program, uint64_t seed, Flavour flavour)
@@ -28,12 +21,14 @@ public:
         do
             refused = rng_.percent(50) ? 16 : rng_.below(16);
         while (refused == base_ >> 28 || refused == 0 || refused == 15);
+        if (rng_.percent(60))
+            program.refused_block = refused_block_ % kSize;
         make();
     }
 
     void renew(uint32_t address) {
         const uint32_t start = address % kSize & ~3u, end = start + 32 + rng_.below(64);
-        if (start < 0x30 || (start < kHandlers + kHandlerCount * kHandlerSize && end > kHandlers))
+        if (is_of_handlers(start) || is_of_handlers(end))
             return;
         for (at_ = start; at_ < end;)
             block();
@@ -45,6 +40,11 @@ private:
             block();
         at_ = kData - 4;
         jump(0, kHandlers + kHandlerCount * kHandlerSize); // not into the data
+        if (flavour_ == Flavour::kCache || rng_.one_in(4))
+            for (unsigned i = 0; i < 3; ++i)
+                ring();
+        at_ = 0x80;
+        start();
         for (uint32_t vectors = 0; vectors < kData; vectors += 0x400)
             if (vectors < kHandlers || vectors >= kHandlers + kHandlerCount * kHandlerSize)
                 if (vectors == 0 || rng_.percent(70))
@@ -53,11 +53,6 @@ private:
             at_ = kHandlers + i * kHandlerSize;
             i < 2 ? handler(i) : short_handler();
         }
-        if (flavour_ == Flavour::kCache || rng_.one_in(4))
-            for (unsigned i = 0; i < 3; ++i)
-                ring();
-        at_ = 0x80;
-        start();
     }
 
     void place_vectors(uint32_t vectors) {
@@ -82,7 +77,7 @@ private:
         if (rng_.one_in(3))
             csrr(10 + rng_.below(6), any_of(kCounters));
         if (flavour_ == Flavour::kUser && rng_.one_in(3)) // let what failed pass for once
-            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
+            csrw(rng_.one_in(2) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(13), load_pmp());
         if (rng_.one_in(2)) // let user mode run again
             allow_all();
         if (flavour_ == Flavour::kCache && rng_.one_in(3))
@@ -218,63 +213,72 @@ private:
             jump(0, 0x1800 + rng_.below(0x100) * 4);
     }
 
-    // Lets the last region allow all to user mode.
+    // Lets the last regions allow what the program needs.
     void allow_all() {
         li(31, ~0u);
         csrw(0x3bf, 31);
-        li(31, strict_ ? 0x1e000000 : 0x1f000000);
+        li(31, last_four_);
         csrw(0x3a3, 31);
     }
 
-    // Regions at the edges, mostly with one behind them that allows all, and sometimes the rules of
-    // Smepmp: then the first regions let machine mode go on.
+    // Regions at the edges, mostly with one behind them that allows all. With the rules of Smepmp,
+    // region 13 is the memory with the code, 14 a half of the address space or all of it, and 15
+    // all.
     void start_pmp() {
-        unsigned first = 0;
-        if (strict_) {
-            li(10, 4); // rule locking bypass
-            csrw(0x747, 10);
-            li(10, (base_ >> 2) | 0x1fff); // all of the memory, as one region of 64 KiB
-            csrw(0x3b1, 10);
-            li(10, ~0u);
-            csrw(0x3b2, 10);
-            first = 3;
+        if (strict_)
+            csr(6, 0, 0x747, 4); // rule locking bypass
+        uint32_t config[4], address[16];
+        for (uint32_t &four : config)
+            four = any_pmp_config();
+        for (unsigned i = 0; i < 16; ++i) {
+            address[i] = strict_ || rng_.percent(70) ? any_edge_address() : any_pmp_address();
+            if (i && (config[i / 4] >> i % 4 * 8 & 0x18) == 8 && rng_.percent(strict_ ? 95 : 60))
+                address[i] = address[i - 1] + rng_.below(40); // a short range
         }
-        for (unsigned i = first; i < 15; ++i)
-            if (rng_.percent(80)) {
-                li(11, any_pmp_address());
-                csrw(0x3b0 + i, 11);
-            }
-        li(11, ~0u);
-        csrw(0x3bf, 11);
-        uint32_t first_four = any_pmp_config();
+        address[15] = ~0u;
+        if (strict_) {
+            address[13] = base_ >> 2 | 0x1fff;
+            address[14] = rng_.pick({~0u, 0x0fffffffu});
+            last_four_ = (config[3] & 0xff) | 0x1f1b9d00;
+        } else if (rng_.percent(90)) {
+            last_four_ = (config[3] & 0xffffff) | 0x1f000000;
+        }
+        config[3] = last_four_;
+        for (unsigned i = 0; i < 16; ++i) {
+            li(11, address[i]);
+            csrw(0x3b0 + i, 11);
+        }
         for (unsigned i = 0; i < 4; ++i) {
-            uint32_t config = i ? any_pmp_config() : first_four;
-            if (i == 0 && strict_) // region 1: machine mode reads and executes
-                config = (config & 0xff000000) | 0x1f9d00 | (rng_.percent(60) ? 0 : config & 0xff);
-            if (i == 3 && rng_.percent(90))
-                config = (config & 0xffffff) | (strict_ ? 0x1e000000u : 0x1f000000u);
-            li(11, config);
+            li(11, config[i]);
             csrw(0x3a0 + i, 11);
         }
-        if (!strict_)
-            return;
+        if (strict_)
+            start_strict(config);
+    }
+
+    // Turns the rules on, and writes the settings that only they allow: regions that both modes
+    // share.
+    void start_strict(const uint32_t config[4]) {
         const uint32_t rules = rng_.pick({1u, 3u, 1u, 3u, 2u, 0u});
         li(10, rules | 4);
         csrw(0x747, 10);
-        // Region 2 and the last: shared data of several kinds, which only exist with these rules.
-        first_four = (first_four & 0xff0000ff) | rng_.pick({0x9d00u, 0x9e00u, 0x9e00u, 0x9a00u}) |
-                     rng_.pick({0x1e0000u, 0x1e0000u, 0x1a0000u, 0x9b0000u});
-        li(11, first_four);
-        csrw(0x3a0, 11);
-        if (rng_.percent(50)) {
-            li(11, any_pmp_config());
-            csrw(0x3a1 + rng_.below(3), 11);
+        if (rules & 1)
+            last_four_ = (config[3] & 0xff) | rng_.pick({0x9d00u, 0x9e00u, 0x9e00u, 0x9a00u}) |
+                         rng_.pick({0x1e0000u, 0x1e0000u, 0x1a0000u, 0x9b0000u, 0x9f0000u}) |
+                         rng_.pick({0x1e000000u, 0x1e000000u, 0x1f000000u});
+        for (unsigned i = 0; i < 4; ++i) {
+            li(11, i < 3 ? config[i] : last_four_);
+            csrw(0x3a0 + i, 11);
         }
         if (rng_.percent(50)) {
             li(10, rules);
             csrw(0x747, 10);
+            if (rng_.percent(30))
+                csr(6, 0, 0x747, 4); // too late if a region is locked
         }
     }
+
+    uint32_t last_four_ = 0x1f000000; // pmpcfg3
 };
 
 Program::Program(uint64_t seed, Flavour flavour)

@@ -17,6 +17,14 @@ constexpr const char *kFlavours[] = {"csr", "user", "cache"};
 class Program {
 public:
     static constexpr uint32_t kSize = 1 << 16; // bytes
+    static constexpr uint32_t kStartSize = 0x400;
+    static constexpr uint32_t kHandlers = 0x1000, kHandlerSize = 0x100, kHandlerCount = 6;
+
+    // Whether an address is of the first vectors, the start or a handler.
+    static bool is_of_handlers(uint32_t address) {
+        const uint32_t offset = address % kSize;
+        return offset < kStartSize || offset - kHandlers < kHandlerCount * kHandlerSize;
+    }
 
     Program(uint64_t seed, Flavour flavour);
     ~Program();
@@ -26,6 +34,7 @@ public:
 
     std::vector<uint32_t> words; // kSize bytes
     uint32_t boot_address = 0;
+    uint32_t refused_block = ~0u; // the address of 16 bytes that fail, at any alias; or none
     uint32_t refused_region = 16; // the upper four bits of addresses that fail; 16: none
 
 private:

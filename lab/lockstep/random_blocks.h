@@ -48,8 +48,10 @@ protected:
             sleep();
             break;
         case 9:
-            if (flavour_ == Flavour::kUser)
-                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(15), load_pmp());
+            if (flavour_ == Flavour::kUser && rng_.one_in(6))
+                csr(rng_.pick({6u, 6u, 7u}), any_rd(), 0x747, rng_.pick({4u, 4u, 4u, 6u}));
+            else if (flavour_ == Flavour::kUser)
+                csrw(rng_.one_in(3) ? 0x3a0 + rng_.below(3) : 0x3b0 + rng_.below(13), load_pmp());
             else
                 csrr(scratch(), any_of(kCounters));
             break;
@@ -75,7 +77,9 @@ protected:
     // A register with a value for a PMP CSR.
     unsigned load_pmp() {
         const unsigned rs = scratch();
-        li(rs, rng_.one_in(3) ? any_pmp_config() : any_pmp_address());
+        li(rs, rng_.one_in(3) ? any_pmp_config()
+               : strict_      ? any_edge_address()
+                              : any_pmp_address());
         return rs;
     }
 
@@ -127,7 +131,9 @@ protected:
 
     void far_jump() {
         const unsigned rs = 10 + rng_.below(6);
-        const uint32_t target = rng_.one_in(4) ? edge() + rng_.below(8) - 4 : any_code();
+        const uint32_t target = rng_.one_in(6)   ? straddling()
+                                : rng_.one_in(6) ? edge() + rng_.below(8) - 4
+                                                 : any_code();
         // Another alias of the same memory has another tag in the cache.
         li(rs, target ^ (rng_.one_in(4) ? rng_.below(16) << 28 : 0));
         if (rng_.one_in(3))
@@ -155,7 +161,8 @@ protected:
     // mret to code nearby or at an edge, mostly in user mode.
     void return_somewhere() {
         const unsigned rs = scratch();
-        const uint32_t target = rng_.one_in(3)   ? edge() + rng_.below(16) - 8
+        const uint32_t target = rng_.one_in(3)   ? straddling()
+                                : rng_.one_in(5) ? edge() + rng_.below(16) - 8
                                 : rng_.one_in(3) ? any_code()
                                                  : base_ + at_ + 24;
         li(rs, target);

@@ -4,6 +4,7 @@
 
 #include "instructions.h"
 #include "writer.h"
+#include <utility>
 
 namespace lockstep {
 
@@ -34,6 +35,7 @@ protected:
             {0x00000000u, 0x10000000u, 0x20000000u, 0x7fff0000u, 0x80000000u, 0xffff0000u});
         for (uint32_t &edge : edges_)
             edge = base_ + (rng_.one_in(3) ? kData + rng_.below(0x1000) : rng_.below(kData));
+        edges_[0] = refused_block_ = base_ + ((0x1800 + rng_.below(0xd000)) & ~15u);
         strict_ = flavour == Flavour::kUser && rng_.percent(40);
         if (flavour == Flavour::kUser && rng_.percent(40))
             for (uint32_t &edge : edges_)
@@ -55,6 +57,15 @@ protected:
     uint32_t any_data() { return base_ + kData + rng_.below(0x1000 - 64); }
     uint32_t any_code() { return base_ + start_near(rng_.below(kData) & ~1u); }
     uint32_t edge() { return edges_[rng_.below(kEdges)]; }
+    // The address of a new 32-bit instruction with an edge between its halves.
+    uint32_t straddling() {
+        const uint32_t here = std::exchange(at_, (edge() & ~3u) - 2), address = at_;
+        const bool pad = std::exchange(pad_, false);
+        put(rng_.one_in(3) ? 0x00000013 : fill(patterns()[rng_.below(40)]));
+        at_ = here;
+        pad_ = pad;
+        return address;
+    }
     uint32_t any_value() {
         switch (rng_.below(8)) {
         case 0:
@@ -82,13 +93,14 @@ protected:
         case 2:
         case 3: // a large power of two around the memory
             return base_ >> 2 | ((1u << rng_.pick({10u, 13u, 20u, 27u})) - 1);
-        case 4:
-        case 5:
-        case 6: // a small one
-            return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
         default:
-            return (edge() >> 2) + rng_.below(3) - 1;
+            return any_edge_address();
         }
+    }
+    uint32_t any_edge_address() {
+        if (rng_.one_in(4)) // a small power of two
+            return (edge() >> 2 & ~7u) | ((1u << rng_.below(4)) - 1);
+        return (edge() >> 2) + rng_.below(3) - 1;
     }
     uint32_t any_pmp_config() {
         uint32_t word = 0;
@@ -195,7 +207,7 @@ protected:
     bool csr_welcome(uint32_t address) {
         if (address == 0x747)
             return rng_.one_in(20);
-        if (address == 0x3a3 || address == 0x3bf) // the region that lets user mode run
+        if (address == 0x3a3 || (address >= 0x3bd && address < 0x3c0)) // what lets all run
             return rng_.one_in(20);
         if (address == 0x305)
             return rng_.one_in(3);
@@ -217,8 +229,9 @@ protected:
 
     Rng rng_;
     const Flavour flavour_;
-    uint32_t base_; // of the memory, as the program addresses it
-    bool strict_;   // with the rules of Smepmp
+    uint32_t base_;          // of the memory, as the program addresses it
+    bool strict_;            // with the rules of Smepmp
+    uint32_t refused_block_; // 16 bytes that the bus may refuse
 
 private:
     static constexpr unsigned kEdges = 8;

@@ -76,11 +76,16 @@ private:
         before.fills = core_.fetch_.fills();
         if (before.valid) {
             const Instruction &instruction = before.instruction = *core_.id_.instruction;
-            before.hazard = before.loads && (instruction.reads >> before.wb_rd & 1);
+            before.hazard = before.loads && (instruction.reads >> before.wb_rd & 1) &&
+                            !core_.exception_of(instruction);
+            const auto read = [&](uint32_t number) {
+                return before.loads && number == before.wb_rd ? forwarded_
+                                                              : core_.registers_[number];
+            };
             const Instruction access = legal_load(instruction);
-            before.address = core_.registers_[access.rs1] + access.immediate;
+            before.address = read(access.rs1) + access.immediate;
             before.size = access.size;
-            before.stored = core_.registers_[instruction.rs2];
+            before.stored = read(instruction.rs2);
         }
         return before;
     }
@@ -150,6 +155,8 @@ private:
             retired.rd_value = core_.registers_[instruction.rd];
         }
         in_write_back_ = retired;
+        const bool splits = (before.address & 3) + (1u << before.size) > 4;
+        forwarded_ = before.address + (splits ? 4 : 0);
     }
 
     void leave_write_back(const Before &before) {
@@ -167,6 +174,9 @@ private:
 
     Core<config> &core_;
     bool handler_ = false;
+    // What an instruction that traps reads in place of the value that the load before it brings:
+    // the load's last address (rf_wdata_wb_q in ibex_wb_stage.sv).
+    uint32_t forwarded_ = 0;
     std::optional<Retired> in_write_back_, left_, registered_;
     std::optional<Spent> spent_ = kFetch;
     uint64_t mcycle_ = 0;
