@@ -171,7 +171,7 @@ def test_stored_boots_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tockmark", "judge", "--only", "time,console", "--jobs", "1"]
+    command = [sys.executable, "-m", "tockmark", "judge", "--only", "kernel", "--jobs", "1"]
     command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
     own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
     own |= {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -179,15 +179,15 @@ def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
     with log.open("w") as out:
         running = subprocess.Popen([*command, "-o", str(tmp_path / "out")], env=own, stderr=out)
         while running.poll() is None and not any((tmp_path / "cache").glob(STORED)):
-            time.sleep(0.1)
+            time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         assert running.wait() == 130
     assert log.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
     assert (tmp_path / "out" / "base.log").exists()
     again = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    taken = re.search(r"base: 4 boots, (\d) of them simulated before", again.stdout)
-    assert taken
-    assert 0 < int(taken[1]) < 4
+    boots = re.search(r"base: (\d+) boots, (\d+) of them simulated before", again.stdout)
+    assert boots
+    assert 0 < int(boots[2]) < int(boots[1])
 
 
 @pytest.mark.parametrize(
