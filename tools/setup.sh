@@ -77,7 +77,7 @@ packages() {
     exec 9>&-
 }
 
-# A Python program that fails unless all pinned packages are installed, except those of the extra rtl.
+# A Python program that fails unless all pinned packages are installed. The extra rtl does not count.
 WHOLE='
 import importlib.metadata as about, re, sys, tockmark
 for requirement in about.requires("tockmark") or []:

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-// What the generator has to fill in.
+// Operands that the generator fills in.
 enum class Operands : uint8_t { kPlain, kLoad, kStore, kBranch, kJal, kJalr, kCsr, kFixed };
 
 struct Pattern {

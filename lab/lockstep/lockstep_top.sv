@@ -64,7 +64,7 @@ module lockstep_top
   output logic [31:0] pmp_addr_o [PMPNumRegions],
   output logic [63:0] counters_o [13],  // mcycle, none, minstret, mhpmcounter3 to 12, all as stored
 
-  // What happens in this cycle, for statistics and for the history in front of a difference.
+  // Events of this cycle, for statistics and for the history in front of a difference.
   output logic        leaves_o,      // an instruction leaves decode without an exception of its own
   output logic [31:0] decode_pc_o,
   output logic        decode_valid_o,

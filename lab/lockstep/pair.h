@@ -37,7 +37,7 @@ public:
             compare_state();
 #else
         rtl_.cycle(in, timer_irq, external_irq);
-        if (++cycles_ % every_ == 0) // the state of this cycle, before the fast core leaves it
+        if (++cycles_ % every_ == 0) // the state before the fast core's cycle
             compare_state();
         other_.cycle(in, timer_irq, external_irq);
 #endif

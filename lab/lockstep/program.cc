@@ -94,7 +94,7 @@ private:
         patch_branch(back, 1, 31);
         put(0x30200073);
         patch_branch(fork, 5, 30);
-        // An exception goes on in one of three ways, by the cycle in which it happens.
+        // An exception goes on in one of three ways, by the cycle when it happens.
         csrr(30, 0xb00);
         i_type(0x13, 7, 30, 30, 3 << rng_.below(3));
         const uint32_t choice = at_;
@@ -188,7 +188,7 @@ private:
         li(2, any_data() & ~3u);
         li(8, any_data() & ~3u);
         li(9, edge());
-        // Leave the first vectors and this start as they are: mtvec is the boot address.
+        // Keep the first vectors and this start: mtvec is the boot address.
         if (flavour_ == Flavour::kUser || rng_.percent(40)) {
             start_pmp();
         } else { // user mode may do all

@@ -36,7 +36,7 @@ def run(binary: str, number: int, cycles: int) -> int:
 
 
 def main(binary: str, cycles: int) -> None:
-    """Run at least so many cycles."""
+    """Run at least this many cycles."""
     runs = -(-cycles // RUN)
     start, total = time.monotonic(), 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -59,7 +59,7 @@ public:
     unsigned privilege() const { return top_.privilege_o; }
     bool scramble_request() const { return top_.scramble_req_o; }
 
-    // What happens in this cycle.
+    // Events of this cycle.
     const Vcore &signals() const { return top_; }
 };
 

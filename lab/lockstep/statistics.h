@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the RTL did, so that a weak generator shows: whatever never happened is a failure.
+// Counts the RTL's events, to find a weak generator: an event that never happened is a failure.
 #pragma once
 
 #include "instructions.h"

@@ -19,7 +19,7 @@ protected:
         word = at_ & 2 ? (word & 0xffff) | half << 16 : (word & ~0xffffu) | (half & 0xffff);
         at_ += 2;
     }
-    // In random code, no instruction lies across a place to which others jump.
+    // In random code, no instruction lies across the target of a jump.
     void put(uint32_t insn) {
         const bool wide = (insn & 3) == 3;
         if (wide && pad_ && promised_[place(at_ + 2)])

@@ -43,7 +43,7 @@ LARGE = (
 )
 
 # Its own: from ibex_simple_system.core, with VCD for FST as its README allows; -Os is what
-# Verilator's makefile compiles with. The instruction trace is written, as it is by default.
+# Verilator's makefile compiles with. The instruction trace is written by default.
 README_VERILATOR = "--trace --trace-structs --trace-params --trace-max-array 1024 --unroll-count 72"
 README_CXX = "-std=c++17 -Os -DVM_TRACE=1"
 
@@ -59,7 +59,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Flags:
-    """How a simple_system is built, and what it is given when it runs."""
+    """The options that build and run a simple_system."""
 
     name: str
     verilator: list[str]
@@ -189,8 +189,7 @@ def table(speeds: dict[str, list[float]]) -> str:
 
 
 def measure(contender: Contender) -> float:
-    """Cycles per CPU second of a run. Its exit code is of no use: a run that is cut short is none
-    that went well."""
+    """Return cycles per CPU second of a run. A run that is cut short has no useful exit code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(
         contender.command, cwd=contender.folder, capture_output=True, text=True, check=False

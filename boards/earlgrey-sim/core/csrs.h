@@ -72,7 +72,7 @@ public:
 
     // The value that an instruction reads. minstret and mhpmcounter10 show one more for the last
     // instruction that went through write-back, even if write-back has been empty since
-    // (instr_ret_spec_i): `last_retired` and `last_compressed` tell what it was.
+    // (instr_ret_spec_i): `last_retired` and `last_compressed` describe it.
     uint32_t read(uint32_t address, uint32_t last_retired, uint32_t last_compressed) const {
         if (address >> 8 == 0xb) {
             const uint32_t number = address & 31;

@@ -139,7 +139,7 @@ inline uint32_t expand(uint32_t c) {
     }
 }
 
-// Instructions of one format: the bits that tell them apart, and for each their value and meaning.
+// Instructions of one format: the bits that distinguish them, and for each their value and meaning.
 struct Pattern {
     uint32_t match;
     Kind kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The results of the ALU, the multiplier and the divider (ibex_alu.sv, ibex_multdiv_fast.sv). The
-// bit manipulation is that of the draft 0.93 that Ibex implements.
+// bit manipulation follows draft 0.93, as Ibex does.
 #pragma once
 
 #include "decode.h"

@@ -175,7 +175,7 @@ private:
     // The instruction in write-back: none, one that is done, or a load or store.
     enum WriteBack : uint32_t { kEmpty, kDone, kLoad, kStore };
 
-    // What the decode stage decides in a cycle.
+    // Decisions of the decode stage in a cycle.
     struct Decision {
         bool completes = false; // goes to write-back
         bool stays = false;     // remains in the decode stage: it waits, or a flush follows
@@ -186,7 +186,7 @@ private:
         Event event = kNothing; // that is counted, apart from the wait
     };
 
-    // What the controller decides.
+    // Decisions of the controller.
     struct Control {
         bool fetches = true; // asks for instructions
         bool ready = true;   // the decode stage takes the next instruction
@@ -537,7 +537,7 @@ private:
 
     uint32_t decoded_pc_ = 0, shown_pc_ = 0;
     bool decoded_refused_ = false, shown_refused_ = false;
-    // What changed in the last cycle, and the values before.
+    // Changes of the last cycle, and the values before.
     bool trapped_ = false, accessed_ = false, retired_now_ = false;
     struct {
         uint32_t mepc = 0, mtval = 0, data_address = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the two kinds of fetch (icache.h, prefetch_buffer.h) take from the rest of the core and give
-// to it.
+// The inputs and outputs of the two kinds of fetch: icache.h and prefetch_buffer.h.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ struct FetchControl {
     bool invalidates; // a fence.i is in the decode stage
 };
 
-// What is offered to the decode stage in a cycle.
+// The offer to the decode stage in a cycle.
 struct Fetched {
     bool valid = false;
     bool error = false;           // of the bus

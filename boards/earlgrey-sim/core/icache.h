@@ -151,7 +151,7 @@ private:
     };
     struct FillBuffer {
         uint32_t address = 0;
-        uint32_t way = 0; // to which it is written
+        uint32_t way = 0; // where it is written
         Words words{};
     };
     // A count of 0 to 2 for each buffer.

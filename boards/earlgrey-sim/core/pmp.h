@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Physical memory protection with 16 regions and mseccfg (ibex_pmp.sv, and its registers in
-// ibex_cs_registers.sv). For each privilege and kind of access, the last range with one answer is
+// ibex_cs_registers.sv). For each privilege and access, the last range with one answer is
 // kept until a register changes.
 #pragma once
 

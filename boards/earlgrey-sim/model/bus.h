@@ -33,7 +33,7 @@ public:
 
     bool idle() const; // no request or answer is in flight
     void advance_devices(Cycle now);
-    // The cycle of the next change of a device without an access; kNever if there is none.
+    // The cycle of the next change of a device without an access; or kNever.
     Cycle next_event() const { return next_event_; }
     bool timer_irq() const { return timer_irq_; }
     bool external_irq() const { return external_irq_; }

@@ -51,7 +51,7 @@ private:
         Cycle fill_ends = 0;
 
         Bank() { words.fill(~0u); }
-        // Returns the buffer of a word, kCount if there is none.
+        // Returns the buffer of a word, or kCount.
         unsigned find(uint32_t word) const {
             unsigned i = 0;
             while (i < kCount && words[i] != word)
@@ -86,7 +86,7 @@ private:
     }
 
     // The FIFOs admit a request in every second cycle at most. So at most one owes an answer, and
-    // none waits for an older one, except to leave: the answer FIFO, too, accepts an entry only if
+    // none waits for an older one, except to leave: the answer FIFO also accepts an entry only if
     // it was empty when the cycle began.
     static_assert(!machine::kFlashFifos || machine::kFlashArrayRead <= 2);
     static_assert(machine::kFlashFifos || !machine::kFlashKeepsOwed);
@@ -114,7 +114,7 @@ private:
     Storage &storage_;
     std::array<Bank, 2> banks_;
     Room<machine::kOutstanding> room_;
-    // The last request: the cycles in which it enters its bank, its data go from the buffer, and
+    // The last request: the cycles when it enters its bank, its data go from the buffer, and
     // its answer leaves the flash; and its bank.
     Cycle entered_ = 0, goes_ = 0, due_ = 0;
     const Bank *bank_ = nullptr;

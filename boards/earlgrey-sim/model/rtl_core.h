@@ -24,7 +24,7 @@ public:
     }
     ~RtlCore() { top_.final(); }
 
-    // Sets the core's inputs and begins a cycle. While the core sleeps, only the registers in front
+    // Sets the core's inputs and starts a cycle. While the core sleeps, only the registers in front
     // of it are clocked, so that an interrupt can wake it.
     void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
         top_.instr_gnt_i = in[kInstr].gnt;

@@ -24,7 +24,7 @@ public:
     }
 
 private:
-    // The port has registers: an instruction is reported a cycle later than the cycle in which it
+    // The port has registers: an instruction is reported a cycle later than the cycle when it
     // left write-back, and nothing while the core's clock stands still.
     void report(Retirements &listener) {
         if (!spent_)
@@ -47,7 +47,7 @@ private:
         bool outstanding = false, error = false, answered = false, hazard = false;
         uint32_t wb_rd = 0, loaded = 0;
         bool loads = false;             // a load is in write-back
-        bool retires = false;           // whatever is in write-back
+        bool retires = false;           // the instruction in write-back
         uint32_t address = 0, size = 0; // of the load or store in the decode stage
         uint32_t stored = 0;
         uint8_t mode = 0;

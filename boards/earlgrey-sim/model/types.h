@@ -62,7 +62,7 @@ struct Promise {
     Cycle due = 0;
 };
 
-// The room in a device that answers N requests in order: the cycles in which the last N leave it.
+// The room in a device that answers N requests in order: the cycles when the last N leave.
 // No request comes in cycle 0, so at first there is room.
 template <unsigned N> class Room {
 public:

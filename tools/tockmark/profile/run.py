@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Run the app of one benchmark twice: as it is measured, and with a trace of every instruction.
+"""Run the app of one benchmark twice: as measured, and with a trace of every instruction.
 Both runs must print the same log, byte for byte, so the profile is of what is measured. The profile
 covers one steady sample.
 """

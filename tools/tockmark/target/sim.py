@@ -166,7 +166,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def engine(self) -> Engine:
-        """What simulates the core."""
+        """The simulator of the core."""
         return "fast" if read_versions(self.binary).get("engine") == "fast" else "rtl"
 
     def tracing(self) -> Self:

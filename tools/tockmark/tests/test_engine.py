@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The two engines of a simulator: which one a target uses, and what a result records about it."""
+"""The two engines of a simulator: the choice of a target, and the record in a result."""
 
 from pathlib import Path
 
