@@ -172,7 +172,8 @@ def test_stored_boots_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tockmark", "judge", "--only", "kernel", "--jobs", "1"]
-    command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
+    command += ["--icache", "off", "--profiles", "0"]
+    command += ["--base", str(KERNEL), "--head", str(KERNEL)]
     own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
     own |= {"PYTHONPATH": str(paths.ROOT / "tools")}
     log = tmp_path / "told"
