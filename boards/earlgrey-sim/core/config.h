@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The parameters of ibex_top that the core model knows, and the cores that the machines have. Every
 // configuration has a write-back stage, a branch-target ALU, a single-cycle multiplier, 16 PMP
-// regions of any granularity, and ten event counters of 32 bits. Other configurations need the RTL.
+// regions of granularity 0, and ten event counters of 32 bits. Other configurations need the RTL.
 #pragma once
 
 #include <cstdint>
