@@ -172,10 +172,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def tracing(self) -> Self:
         """Return the target with a simulator that traces every retired instruction: that in C++
         can, RTL needs another build. TockmarkError if it is not built."""
-        name = self.binary.parent.name
-        if name in FAST_MACHINES:
-            self.check_ready()
+        self.check_ready()
+        if self.engine == "fast":
             return self
+        name = self.binary.parent.name
         binary = self.binary.parent.with_name(name + TRACING) / self.binary.name
         if not binary.exists():
             raise TockmarkError(
