@@ -46,7 +46,7 @@ def search(name: str, fault: dict[str, str], arguments: argparse.Namespace) -> s
         options = [f"OUT={arguments.out}", f"NAME={program}", f"MODEL={folder}/core", "WARN="]
         options += [f"VENV={arguments.venv}"] if arguments.venv else []
         binary = Path(arguments.out) / program
-        environment = {**os.environ, "MAKEFLAGS": ""}  # not those of the make that runs this
+        environment = {**os.environ, "MAKEFLAGS": ""}  # without the options of our caller, make
         subprocess.run(["make", "-s", "-C", HERE, *options, binary], check=True, env=environment)
     run = subprocess.run(
         [binary, "--cycles", str(arguments.cycles)], capture_output=True, text=True, check=False
