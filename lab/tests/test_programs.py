@@ -5,6 +5,7 @@ The apps check their answers after each sample; the tests check that a wrong ans
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,6 +36,15 @@ BARE = paths.APPS / "bare.elf"  # used instead of a kernel
 ON_BARE = ("--kernel", BARE, "--counter", "csr")
 # Not programs: test_crypto.py tests some, and some are measured by size.
 OTHERS = {"crypto", "crypto_server", "crypto_relay", "size", "pad", "length"}
+
+
+def test_clippy_has_no_warnings() -> None:
+    """`make test` checks the other crates: these have many dependencies."""
+    command = ["cargo", "clippy", "--quiet", "--manifest-path", str(FOLDER / "Cargo.toml")]
+    options = ["--target", "riscv32imc-unknown-none-elf", "--", "-D", "warnings"]
+    own = os.environ | {"CARGO_TARGET_DIR": str(paths.ROOT / "build" / "cargo-test")}
+    done = subprocess.run([*command, *options], env=own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
