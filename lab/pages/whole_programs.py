@@ -40,6 +40,12 @@ def kernels() -> tuple[KernelResults, ...]:
     return tuple(programs.group_by_kernel(results()))
 
 
+def kernel_named(name: str) -> KernelResults:
+    """Return the measurements of a kernel."""
+    (kernel,) = (kernel for kernel in kernels() if kernel.name == name)
+    return kernel
+
+
 def format_ratio(ratios: Ratios | None) -> str:
     """Format a ratio: its median, and its range if layouts differ."""
     if ratios is None:
@@ -80,14 +86,12 @@ def expected(name: str) -> str:
     """Format the ratio to be expected if each alarm takes what it takes in the traced runs."""
     runs = [run for run in counted_runs()[name].values() if run.alarms]
     cost = median([run.of_alarm(run.with_alarm.kernel + run.with_alarm.others) for run in runs])
-    (kernel,) = (kernel for kernel in kernels() if kernel.name == name)
-    return f"{1 / (1 - cost / kernel.period):.3f}"
+    return f"{1 / (1 - cost / kernel_named(name).period):.3f}"
 
 
 def period(name: str) -> str:
     """Format the mean time between two alarms of the other app, in cycles."""
-    (kernel,) = (kernel for kernel in kernels() if kernel.name == name)
-    return f"{kernel.period:,.0f}"
+    return f"{kernel_named(name).period:,.0f}"
 
 
 def starved(kernel: KernelResults, keys: Sequence[programs.ProgramKey], icache: bool) -> str:
@@ -111,8 +115,7 @@ def sizes() -> str:
 def mean(name: str, load: str, icache: bool) -> str:
     """Format the geometric mean over the programs with several layouts on one kernel, in percent
     above bare."""
-    bare, *others = kernels()
-    (kernel,) = (kernel for kernel in others if kernel.name == name)
+    bare, kernel = kernels()[0], kernel_named(name)
     keys = [key for key in programs.programs(kernels(), CATALOGUE) if layouts(key, True) > 1]
     mean = programs.mean([kernel.ratios(bare, key, load, icache) for key in keys])
     if mean is None:
