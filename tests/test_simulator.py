@@ -5,6 +5,7 @@ The programs run in machine mode directly from flash, and write their figures to
 expected cycles come from the RTL (docs/boards-and-simulator.md) and include 2 for the empty pair.
 """
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -160,6 +161,69 @@ def test_every_end_has_its_exit_code(name: str, tmp_path: Path) -> None:
     assert done.returncode == code
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"earlgrey-sim: end reason={reason} cycles=")
+
+
+# The watchdog of aon_timer, whose bark is interrupt 156 of the PLIC: it counts one in 96 cycles.
+WATCHDOG = """
+    li   a0, 0x40470000
+    li   a1, 0x48000000
+    li   a2, 0x48200000
+    li   t0, 1
+    sw   t0, 0x270(a1)
+    li   t1, 0x48002010
+    slli t0, t0, 28
+    sw   t0, 0(t1)
+    li   t0, 1 << 11
+    csrs mie, t0
+    li   t0, 50
+    sw   t0, 0x18(a0)  # bark
+    li   t0, 200
+    sw   t0, 0x1c(a0)  # bite
+    li   t0, 3
+    sw   t0, 0x14(a0)  # starts, with PAUSE_IN_SLEEP
+"""
+BARK = """
+    wfi
+    lw   a3, 4(a2)
+    sw   a3, 0(gp)     # the claim
+    lw   t0, 0x24(a0)
+    sw   t0, 0(gp)
+    sw   t0, 0x24(a0)  # clears the interrupt
+    sw   a3, 4(a2)
+"""
+PET = "sw zero, 0x20(a0)\n"
+WHILE_PETTED = """
+    li   t1, 10
+2:  sw   zero, 0x20(a0)
+    li   t0, 300       # 37 counts
+1:  addi t0, t0, -1
+    bnez t0, 1b
+    addi t1, t1, -1
+    bnez t1, 2b
+    lw   t0, 0x24(a0)
+    sw   t0, 0(gp)
+"""
+DISABLE, LOCK, SPIN = "sw zero, 0x14(a0)\n", "sw zero, 0x10(a0)\n", "1: j 1b\n"
+# name: program, words, exit code, and the cycles in counts
+DOGS = {
+    "barks in wfi": (BARK + STOP, [156, 2], 0, (50, 70)),
+    "barks again after a pet": (BARK + PET + BARK + STOP, [156, 2] * 2, 0, (100, 130)),
+    "barks once, then bites": (BARK + "wfi\n" + SPIN, [156, 2], 9, (200, 220)),
+    "is quiet while it is petted": (WHILE_PETTED + STOP, [0], 0, (300, 500)),
+    "is stopped": (DISABLE + "wfi\n" + SPIN, [], 3, (0, 50)),
+    "cannot be stopped once locked": (LOCK + DISABLE + SPIN, [], 9, (200, 220)),
+}
+
+
+@pytest.mark.parametrize("name", DOGS)
+def test_the_watchdog(name: str, tmp_path: Path) -> None:
+    body, words, code, (least, most) = DOGS[name]
+    done = simulate(tmp_path, START + WATCHDOG + body)
+    assert (done.returncode, [int(word) for word in done.stdout.split()]) == (code, words)
+    end = re.search(r"end reason=(\S+) cycles=(\d+)", done.stderr)
+    assert end is not None
+    assert least <= int(end[2]) / 96 <= most
+    assert (end[1] == "watchdog") == (code == 9)
 
 
 CALL_INTO_SRAM = """

@@ -111,7 +111,7 @@ Answer Bus::register_access(Cycle now, const Request &request) {
         device_write(now, request.addr, request.wdata, *window);
     else
         answer.data = device_read(now, request.addr, *window);
-    next_event_ = std::min(uart_.next_event(), timer_.next_event());
+    find_next_event();
     return answer;
 }
 
@@ -121,6 +121,8 @@ uint32_t Bus::device_read(Cycle now, uint32_t addr, const machine::Window &windo
         return uart_.read(now, addr - window.base);
     case machine::kRvTimer:
         return timer_.read(now, addr - window.base);
+    case machine::kAonTimer:
+        return aon_timer_.read(now, addr - window.base);
     case machine::kPlic: {
         const uint32_t value = plic_.read(addr - window.base);
         drive_interrupts();
@@ -146,6 +148,9 @@ void Bus::device_write(Cycle now, uint32_t addr, uint32_t value, const machine::
         break;
     case machine::kRvTimer:
         timer_.write(now, addr - window.base, value);
+        break;
+    case machine::kAonTimer:
+        aon_timer_.write(now, addr - window.base, value);
         break;
     case machine::kPlic:
         plic_.write(addr - window.base, value);
@@ -174,15 +179,25 @@ void Bus::drive_interrupts() {
     uart_lines_ = uart_.lines();
     timer_irq_ = timer_.line();
     plic_.drive(machine::kUart0FirstIrq, machine::kUartIrqs, uart_lines_);
+    aon_lines_ = aon_timer_.lines();
     plic_.drive(machine::kRvTimerIrq, 1, timer_irq_);
+    plic_.drive(machine::kAonTimerFirstIrq, machine::kAonTimerIrqs, aon_lines_);
     external_irq_ = plic_.line();
+}
+
+void Bus::find_next_event() {
+    next_event_ = std::min({uart_.next_event(), timer_.next_event(), aon_timer_.next_event()});
 }
 
 void Bus::advance_devices(Cycle now) {
     uart_.advance(now);
     timer_.advance(now);
-    next_event_ = std::min(uart_.next_event(), timer_.next_event());
-    if (uart_.lines() != uart_lines_ || timer_.line() != timer_irq_)
+    aon_timer_.advance(now);
+    find_next_event();
+    if (aon_timer_.bites())
+        settings_.bite();
+    if (uart_.lines() != uart_lines_ || timer_.line() != timer_irq_ ||
+        aon_timer_.lines() != aon_lines_)
         drive_interrupts();
 }
 

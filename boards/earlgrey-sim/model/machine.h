@@ -13,6 +13,10 @@ constexpr const char *kName = MACHINE_NAME;
 // One-cycle memory instead of the chip's, to compare the core with published figures.
 constexpr bool kFlat = FLAT_MEMORY;
 
+// Whether requests and answers are registered at the core's ports, as on the FPGA
+// (RvCoreIbexPipeLine). In silicon they are not.
+constexpr bool kPortStage = PORT_STAGE;
+
 // A block of registers on the bus.
 struct Window {
     uint32_t base, size;

@@ -30,10 +30,11 @@ enum Exit {
     kLockup = 5,
     kMail = 6,
     kPanic = 7,
-    kSilent = 8
+    kSilent = 8,
+    kBite = 9
 };
-constexpr const char *kReason[] = {"suite-closed", "error",   "usage", "asleep", "cycle-limit",
-                                   "lockup",       "mailbox", "panic", "silence"};
+constexpr const char *kReason[] = {"suite-closed", "error",   "usage", "asleep",  "cycle-limit",
+                                   "lockup",       "mailbox", "panic", "silence", "watchdog"};
 
 class Simulation {
 public:
@@ -103,8 +104,12 @@ private:
                 std::fprintf(uart_, "%u\n", word);
             } else {
                 end();
-                mail_ = word ? kMail : kClosed;
+                end_ = word ? kMail : kClosed;
             }
+        };
+        settings.bite = [this] {
+            end();
+            end_ = kBite;
         };
         return settings;
     }
@@ -112,9 +117,9 @@ private:
     int run_loop() {
 #if defined(TRACES_INSTRUCTIONS) && !defined(ENGINE_RTL)
         if (!options_.itrace.empty())
-            return loop([this] { system_.trace_core(retirements_); });
+            return loop([this] { system_.trace_core(now_, retirements_); });
 #endif
-        return loop([this] { system_.step_core(); });
+        return loop([this] { system_.step_core(now_); });
     }
 
     template <typename Step> int loop(Step &&step_core) {
@@ -145,7 +150,7 @@ private:
             asleep_for_ = 0; // the device may wake the core
         }
         if (over_)
-            return mail_;
+            return end_;
         if (core.double_fault() && locked_up())
             return kLockup;
         // An interrupt takes a few cycles to wake the core; a masked one never does.
@@ -261,7 +266,7 @@ private:
     std::FILE *uart_ = stdout;
     bool uart_failed_ = false;
     bool over_ = false;
-    int mail_ = kClosed;
+    int end_ = kClosed; // the exit code then
     SuiteWatch suite_;
     Marks marks_;
     System system_;

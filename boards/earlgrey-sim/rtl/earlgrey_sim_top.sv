@@ -2,7 +2,7 @@
 // The Verilated top: only the core. The bus, memories and devices are in the C++ model (../model).
 // sim_core is the machine's Ibex (ibex_2021/ or ibex_2025/).
 //
-// Every input from the model goes through a register here. So no input of the core changes between
+// Every input from the model goes through a register here (but not the ports' if DIRECT_PORTS). So no input of the core changes between
 // clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes the
 // core's inputs for the next cycle, raises the clock, and reads the core's outputs.
 //
@@ -61,6 +61,18 @@ module earlgrey_sim_top (
   logic        irq_timer_q, irq_external_q, scramble_key_valid_q;
   logic [31:0] boot_addr_q;
 
+`ifdef DIRECT_PORTS
+  always_comb begin
+    instr_gnt_q          = instr_gnt_i;
+    instr_rvalid_q       = instr_rvalid_i;
+    instr_err_q          = instr_err_i;
+    instr_rdata_q        = instr_rdata_i;
+    data_gnt_q           = data_gnt_i;
+    data_rvalid_q        = data_rvalid_i;
+    data_err_q           = data_err_i;
+    data_rdata_q         = data_rdata_i;
+  end
+`else
   always_ff @(posedge clk_i) begin
     instr_gnt_q          <= instr_gnt_i;
     instr_rvalid_q       <= instr_rvalid_i;
@@ -70,6 +82,10 @@ module earlgrey_sim_top (
     data_rvalid_q        <= data_rvalid_i;
     data_err_q           <= data_err_i;
     data_rdata_q         <= data_rdata_i;
+  end
+`endif
+
+  always_ff @(posedge clk_i) begin
     irq_timer_q          <= irq_timer_i;
     irq_external_q       <= irq_external_i;
     scramble_key_valid_q <= scramble_key_valid_i;

@@ -201,7 +201,7 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "measured; a load that can block an alarm or line for ever is shown as `never`",
+        OK: "measured; `>` precedes the time for which an upcall that did not come was awaited",
         INCOMPLETE: "a boot ended without all its alarms, or no alarm reached the end of a stage",
         REGRESSION: "with --against: an alarm waits longer",
     },

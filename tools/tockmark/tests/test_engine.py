@@ -55,6 +55,15 @@ def test_only_rtl_needs_another_build_to_trace_instructions(tmp_path: Path) -> N
     assert rtl.tracing().binary == retire.binary
 
 
+def test_a_machine_without_the_ports_registers_is_unchecked(tmp_path: Path) -> None:
+    """Whatever the timing of the board's profile."""
+    silicon, fpga = target(tmp_path, "earlgrey-asic"), target(tmp_path, "cw310")
+    with silicon.binary.with_name("versions.toml").open("a") as versions:
+        versions.write('port_stage = "none"\n')
+    assert silicon.provenance(1)["timing"] == "unchecked"
+    assert "timing" not in fpga.provenance(1)
+
+
 @pytest.mark.parametrize(
     ("folder", "made_by"),
     [
@@ -62,6 +71,8 @@ def test_only_rtl_needs_another_build_to_trace_instructions(tmp_path: Path) -> N
         ("cw310-rtl", "sim-rtl"),
         ("flat-rtl", "sim-rtl MACHINE=flat"),
         ("nexysvideo", "sim-nexysvideo"),
+        ("earlgrey-asic", "sim-earlgrey-asic"),
+        ("earlgrey-asic-rtl", "sim-rtl MACHINE=earlgrey-asic"),
     ],
 )
 def test_each_simulator_has_a_make_target(folder: str, made_by: str) -> None:

@@ -37,6 +37,9 @@ constexpr unsigned kPeripheralInterval = 16; // from one capture to the next
 constexpr unsigned kPeripheralAnswer = 15;   // from capture to answer
 constexpr unsigned kPeripheralAccess = 8;    // from capture to the register itself (not checked)
 
+// aon_timer runs on the always-on clock: 250 kHz on this board (clkgen_xil7series), 24 MHz / 96.
+constexpr unsigned kAonTick = 96;
+
 // flash_phy_rd: read buffers in each bank, bytes in each, and the array's read time (no
 // scrambling); behind one-entry FIFOs both ways without pass-through (xbar_main).
 constexpr unsigned kFlashBuffers = 4;
@@ -60,6 +63,7 @@ constexpr uint32_t kBootAddress = 0x00008000; // the first instruction is 0x80 f
 constexpr uint32_t kUart0 = 0x40000000;
 constexpr uint32_t kRvTimer = 0x40100000;
 constexpr uint32_t kOtpCtrl = 0x40130000;
+constexpr uint32_t kAonTimer = 0x40470000;
 constexpr uint32_t kPlic = 0x48000000, kPlicSize = 0x08000000;
 
 // The word of the one-time memory that the boot ROM copies to the core's CPUCTRL register
@@ -69,6 +73,7 @@ constexpr uint32_t kOtpCpuctrl = kOtpCtrl + 0x1000 + 284;
 constexpr unsigned kIrqSources = 185;
 constexpr unsigned kUart0FirstIrq = 1, kUartIrqs = 8;
 constexpr unsigned kRvTimerIrq = 124;
+constexpr unsigned kAonTimerFirstIrq = 155, kAonTimerIrqs = 2;
 
 // --- registers --------------------------------------------------------------------------------
 
@@ -138,7 +143,7 @@ constexpr Window kPeripherals[] = {
     {0x40440000, 0x80, "adc_ctrl"},
     {0x40450000, 0x80, "pwm"},
     {0x40460000, 0x1000, "pinmux"},
-    {0x40470000, 0x40, "aon_timer"},
+    {kAonTimer, 0x40, "aon_timer"},
     {0x40480000, 0x400, "ast"},
     {0x40490000, 0x40, "sensor_ctrl"},
     {0x40500000, 0x20, "sram_ctrl_ret"},

@@ -65,6 +65,10 @@ constexpr uint32_t kOtpCpuctrl = kOtpCtrl + 0x1000 + 284;
 
 constexpr unsigned kUartIrqs = 8;
 
+// Its aon_timer, if any, has no model.
+constexpr uint32_t kAonTimer = ~0u;
+constexpr unsigned kAonTick = 1, kAonTimerFirstIrq = 0, kAonTimerIrqs = 0;
+
 // --- registers --------------------------------------------------------------------------------
 
 constexpr unsigned kUartFifoDepth = 32;
