@@ -40,8 +40,8 @@ def test_results_are_equal(tmp_path: Path) -> None:
 
 
 def test_results_without_registers_at_the_ports_are_equal(tmp_path: Path) -> None:
-    """Both engines agree on the machine earlgrey-asic, too, which differs from the FPGA only in
-    cycles and is `unchecked`."""
+    """Both engines also agree on the machine earlgrey-asic. It takes fewer cycles than the FPGA,
+    and is `unchecked`."""
     make("sim-earlgrey-asic")
     make("sim-rtl", "MACHINE=earlgrey-asic")
     results = []
@@ -52,11 +52,9 @@ def test_results_without_registers_at_the_ports_are_equal(tmp_path: Path) -> Non
         subprocess.run(command, check=True, capture_output=True)
         results.append(file.load(out))
     assert results[0].rows == results[1].rows
-    asic_cycles, rtl_cycles, fpga_cycles = (
-        [boot.cycles for boot in result.provenance.boots] for result in results
-    )
-    assert asic_cycles == rtl_cycles
-    assert all(ours < its for ours, its in zip(asic_cycles, fpga_cycles, strict=True))
+    asic, asic_rtl, fpga = ([boot.cycles for boot in each.provenance.boots] for each in results)
+    assert asic == asic_rtl
+    assert sum(sum(each.values()) for each in asic) < sum(sum(each.values()) for each in fpga)
     assert [result.provenance.board.timing for result in results] == [
         "unchecked",
         "unchecked",

@@ -29,7 +29,7 @@ from tockmark.target.results import kernel_provenance, simulator_provenance
 
 # The loads, with their chain and the number of upcalls: the lost one is among them.
 LOADS = (("soon", ALARM, 12), ("behind", ALARM, 1), ("spinners", UART, 2))
-MOST = 1_000_000_000  # cycles of a boot, with two barks
+MOST = 600_000_000  # cycles of a boot, with a bark
 
 
 class LongWait(Part, frozen=True):

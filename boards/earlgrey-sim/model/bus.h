@@ -255,8 +255,8 @@ template <typename Device, typename... Access>
     port.due = port.promises.front().due;
 }
 
-// A cycle without register stages, whose requests are decided. The core has seen the answers that
-// are due, and sees those of the next cycle.
+// A cycle without register stages, after the decision about its requests. The core has seen the
+// answers that are due; the answers of the next cycle replace them.
 inline void Bus::step_direct(Cycle now) {
     if (now == peripherals_.access_at()) [[unlikely]]
         step_others(now);

@@ -201,7 +201,7 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "measured; `>` precedes the time for which an upcall that did not come was awaited",
+        OK: "measured; `>` before a wait: the upcall had not come when the boot ended",
         INCOMPLETE: "a boot ended without all its alarms, or no alarm reached the end of a stage",
         REGRESSION: "with --against: an alarm waits longer",
     },

@@ -355,11 +355,7 @@ def alarms_in_log(family: KernelFamily, lines: Iterable[str], load: str) -> list
     quiet = _ticks(_numbers(items, "quiet"), 0)
     dues = _ticks(_numbers(items, "due"), quiet[-1] if quiet else 0)
     if not (_ended(items) and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
-        raise TockmarkError(
-            f"{load}: {len(upcalls)} alarms came, but the log of the app is incomplete",
-            "look at the log (--debug); apps that compute may delay this one",
-            INCOMPLETE,
-        )
+        raise _incomplete(load, f"{len(upcalls)} alarms came, but the log of the app is incomplete")
     rises = [
         passings.first([IRQ], start, end)
         for start, end in zip(passings.all(ARM), upcalls[: len(quiet)], strict=False)
@@ -380,11 +376,7 @@ def lines_in_log(
     items, passings = _decoded(lines, load)
     arms, upcalls = (passings.all(name)[-count:] for name in (ARM, UPCALL))
     if not _ended(items) or len(upcalls) < count:
-        raise TockmarkError(
-            f"{load}: {len(passings.all(UPCALL))} lines had an upcall, not {count}",
-            "look at the log (--debug); apps that compute may delay this one",
-            INCOMPLETE,
-        )
+        raise _incomplete(load, f"{len(passings.all(UPCALL))} lines had an upcall, not {count}")
     assert family.begins is not None
     served_by, begun_by = family.stage[family.served_number].mark, family.begins.mark
     sent = []
@@ -413,6 +405,12 @@ def _decoded(lines: Iterable[str], load: str) -> tuple[Sequence[object], Passing
             "give a smaller --alarms",
         )
     return items, Passings(marks)
+
+
+def _incomplete(load: str, problem: str) -> TockmarkError:
+    """Return the error of a boot that lacks upcalls."""
+    todo = "look at the log (--debug); apps that compute may delay this one"
+    return TockmarkError(f"{load}: {problem}", todo, INCOMPLETE)
 
 
 def _ended(items: Iterable[object]) -> bool:

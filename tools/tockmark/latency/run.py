@@ -305,10 +305,10 @@ class Measurement:
         return RanBoot(load, image, alarms_in_log(self.family, lines, load.name))
 
     def _limits(self, limit: int) -> dict[str, int]:
-        if self.options.chain == UART:
-            silence = SILENCE if limit == MOST_CYCLES else limit
-            return {"max-cycles": limit, "silence": silence, "uart-cycles": PACE}
-        return {"max-cycles": limit, "silence": limit}
+        sends = self.options.chain == UART
+        silence = SILENCE if sends and limit == MOST_CYCLES else limit
+        pace = {"uart-cycles": PACE} if sends else {}
+        return {"max-cycles": limit, "silence": silence, **pace}
 
     def _trace(self, image: Image, start: int, end: int) -> list[str]:
         """Return the instructions of a boot between two cycles."""

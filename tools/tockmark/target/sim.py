@@ -279,7 +279,6 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         versions = read_versions(self.binary)
-        unchecked = self.core is not None or "port_stage" in versions
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
             "engine": self.engine,
@@ -288,7 +287,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "opentitan": versions.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
             **({} if self.core is None else {"core": self.core}),
-            **({"timing": "unchecked"} if unchecked else {}),
+            **({"timing": "unchecked"} if self.core or "port_stage" in versions else {}),
         }
 
     def _settings(self, start: Start) -> list[str]:
