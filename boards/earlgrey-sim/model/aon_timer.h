@@ -30,7 +30,8 @@ private:
         kWakeupCause = 0x2c,
     };
     static constexpr uint32_t kRegisters = 12;
-    // Ticks from a write to its effect: it crosses into the timer's clock (prim_reg_cdc).
+    // Ticks from a write to its effect: it crosses into the timer's clock (prim_reg_cdc). A second
+    // write to a register before would wait; Tock's are at least 592 cycles apart.
     static constexpr unsigned kCrossing = 3;
 
     // PAUSE_IN_SLEEP (bit 1 of WDOG_CTRL) pauses the count while the power manager keeps the chip

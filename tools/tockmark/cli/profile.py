@@ -258,7 +258,7 @@ def latency_verb(
         chosen = latency.loads_for(elf, names, chain)
         request = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
         waits = latency.measure(request, print_message)
-    options.show(latency_report.as_json(waits) if as_json else latency_report.format_report(waits))
+    options.show(waits if as_json else latency_report.format_report(waits))
     if output is not None:
         write_whole({output: latency_report.format_file(waits)})
     if before is not None:

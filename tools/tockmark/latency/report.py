@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from tockmark.base import documents
@@ -187,11 +186,6 @@ def format_report(latency: StoredLatency) -> str:
         title = f"{KINDS[stretch.kind]}; load: {stretch.load}"
         lines += [f"  {stretch.cycles:8,}  {title}", *_parts(stretch.parts)]
     return "\n".join(lines) + "\n"
-
-
-def as_json(latency: StoredLatency) -> object:
-    """Return the whole measurement as JSON values."""
-    return msgspec.to_builtins(latency)
 
 
 def _cells(waits: WaitSpread) -> Iterable[str]:

@@ -307,8 +307,7 @@ class Measurement:
     def _limits(self, limit: int) -> dict[str, int]:
         sends = self.options.chain == UART
         silence = SILENCE if sends and limit == MOST_CYCLES else limit
-        pace = {"uart-cycles": PACE} if sends else {}
-        return {"max-cycles": limit, "silence": silence, **pace}
+        return {"max-cycles": limit, "silence": silence} | ({"uart-cycles": PACE} if sends else {})
 
     def _trace(self, image: Image, start: int, end: int) -> list[str]:
         """Return the instructions of a boot between two cycles."""

@@ -309,9 +309,8 @@ def _start_on_worker(target: SimTarget, start: Start, simulator: Path, folder: P
 
 def make_target(binary: Path) -> str:
     """Return the make target that builds a simulator, by the name of its folder."""
-    name = binary.parent.name
-    if name.removesuffix(RTL) in FAST_MACHINES and name.endswith(RTL):
-        machine = name.removesuffix(RTL)
+    name, machine = binary.parent.name, binary.parent.name.removesuffix(RTL)
+    if machine in FAST_MACHINES and machine != name:
         return "sim-rtl" if machine == CORES_MACHINE else f"sim-rtl MACHINE={machine}"
     return {"cw310": "build", "chip": "chip"}.get(name, f"sim-{name}")
 
