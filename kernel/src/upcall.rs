@@ -3,8 +3,8 @@
 //! Upcalls that wait for their process to yield: a short queue, oldest first.
 //!
 //! The queue is bounded, so no driver can exhaust the kernel's memory. Everyone has places of their own:
-//! each upcall of [`OWN_UPCALLS`] one, each other process some. So an upcall is refused only if earlier
-//! ones of the same kind or sender wait, and its driver gets an error.
+//! each upcall of [`OWN_UPCALLS`] one, each other process some. So an upcall is refused only if an
+//! equal one or others of its sender wait, and its driver gets an error.
 
 use crate::abi::{ErrorCode, UpcallId};
 use crate::slots::{MAX_PROCESSES, OWN_UPCALLS};
@@ -16,13 +16,13 @@ pub struct Upcall {
     pub arguments: [u32; 3],
 }
 
-/// The most upcalls that can wait for a process: one of each kind of its own, repeats of these, and those
-/// that each other process sends.
+/// The most upcalls that can wait for a process: each of its own, repeats of these, and upcalls that each
+/// other process sends.
 pub const CAPACITY: usize =
     OWN_UPCALLS.len() + REPEATS + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
-/// An upcall of the process's own whose kind waits already fits only if at most this number wait: then no
-/// repeat takes a place of another kind.
+/// If an equal upcall waits already, another one fits only if at most this number wait. So no repeat takes
+/// the place of another upcall.
 pub const REPEATS: usize = 3;
 
 /// How many entries each other process can use. So a process that notifies without end cannot block the
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Everyone's first upcalls fit, whoever floods the queue first.
+    /// Everyone's first upcalls fit after a flood of any own upcall.
     #[test]
     fn a_queue_has_a_place_for_everyone() {
         for flood in 0..OWN_UPCALLS.len() {

@@ -84,7 +84,7 @@ LEAST_UNITS = 40  # units of work that a victim must finish alone
 VICTIM_SLICE_US = 250
 VICTIM_UART_CYCLES = 300  # per byte: a line of 64 bytes takes 0.8 ms
 VICTIM_MILLISECONDS = 40  # of a victim's work
-BUILT_SLICE_US = 10_000  # the slice of the kernel as it is built
+BUILT_SLICE_US = 10_000  # the slice of an unchanged image
 BUILT_MILLISECONDS = 160  # of a victim's work with that slice: several turns of each attacker
 ALARM_US = 800  # how long a victim sleeps at a time: lab/conformance/apps/victim.c
 VICTIM_CYCLES = 6_000_000
@@ -121,7 +121,7 @@ class AttackCase:
 
     @property
     def milliseconds(self) -> int:
-        """How long the victim works."""
+        """The time that the victim works."""
         return BUILT_MILLISECONDS if self.slice_us == BUILT_SLICE_US else VICTIM_MILLISECONDS
 
     @property
@@ -483,8 +483,8 @@ def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
 
 
 def built_slice_cases(attackers: int) -> Iterator[AttackCase]:
-    """Yield the cases with the slice of the kernel as it is built: work that needs the CPU next to
-    one attacker that computes, and next to the most."""
+    """Yield the cases with the built slice: work that needs the CPU, next to one attacker that
+    computes and next to the most."""
     for work in ("sums", "alarms"):
         for number in {1, MOST_ATTACKERS} & {*range(attackers + 1)}:
             yield AttackCase(work, ("compute",) * number, slice_us=BUILT_SLICE_US)
@@ -518,7 +518,7 @@ def check_shares(shares: Iterable[VictimShare]) -> list[str]:
 
 def worst_shares(shares: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
     """Return the least share for each work and number of attackers, 0 for mixes. Cases with the
-    built slice are left out."""
+    built slice have no row here."""
     least: dict[tuple[str, int], VictimShare] = {}
     for share in shares:
         if share.case.slice_us == BUILT_SLICE_US:

@@ -15,7 +15,7 @@ const LENGTH: u32 = 2048; // two parts
 const ROOM: u32 = RAM + 1024; // of the client
 const SECOND_PART: u32 = ROOM + 1024;
 
-/// How far the service has come with the client's request.
+/// The service's progress with the client's request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     Asked,
@@ -24,7 +24,7 @@ enum Stage {
     Responding,
 }
 
-/// How a process leaves an operation.
+/// The event that ends a process's part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Leave {
     /// By a command: a client cancels, a service stops accepting requests, an owner takes its buffer back.
@@ -98,7 +98,7 @@ fn a_client_may_leave_at_any_stage() {
                 assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::NoDevice));
             }
             assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::Invalid));
-            assert_eq!(read(SECOND_PART, 1024), [0; 1024], "no more is copied");
+            assert_eq!(read(SECOND_PART, 1024), [0; 1024], "copying has ended");
             assert_eq!(kernel.response(0), None);
 
             assert_eq!(kernel.of(1, TAKE, 0), [133, 0, id(2), 0]);
@@ -152,7 +152,7 @@ fn a_service_may_leave_at_any_stage() {
             };
             assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::Invalid));
             assert_eq!(kernel.of(1, TAKE, 0), none(ErrorCode::NoDevice, 0));
-            assert_eq!(read(SECOND_PART, 1024), [0; 1024], "no more is copied");
+            assert_eq!(read(SECOND_PART, 1024), [0; 1024], "copying has ended");
             assert_eq!(kernel.of(1, ENABLE, 0), OK);
             assert_eq!(kernel.of(0, SEND, new), OK);
             assert_eq!(kernel.of(1, TAKE, 0), taken);
@@ -170,7 +170,7 @@ fn a_service_that_ends_is_no_longer_registered() {
         assert_eq!(kernel.ask_registry(1, BY_PACKAGE, 1, b""), 0);
         assert_eq!(kernel.ask_registry(0, BY_STRING, 2, STRING), 0);
         kernel.leaves(1, *how, 0);
-        // What was found before names the process that has ended.
+        // The earlier answer names the process that has ended.
         assert_eq!(kernel.upcall_words(0, BY_STRING, 1), Some([0, id(1), 0]));
         assert_eq!(kernel.of(0, SEND, id(1)), failed(ErrorCode::NoDevice));
         let unknown = Some([ErrorCode::NoDevice as u32, 0, 0]);
@@ -193,7 +193,7 @@ fn share_and_notify(kernel: &mut Kernel) {
     assert_eq!(kernel.command_to(ipc::NUMBER, 2, 1, 0), Return::Success);
 }
 
-/// What process 1 gets by the notification, and what is open to it then.
+/// Returns the words that process 1 gets by the notification, and the memory that is then open to it.
 fn take_notification(kernel: &mut Kernel) -> ([u32; 3], Region) {
     kernel.current = 1;
     kernel.protect();

@@ -46,7 +46,7 @@ enum { CRYPTO = 0x90020 };
 static uint32_t attacker_id = NOBODY; /* it accepts requests */
 #endif
 
-/* All upcalls by which the kernel reports on an app's own calls; the kernel has the same list. */
+/* All upcalls that report on an app's own calls; the kernel has the same list. */
 static const struct {
     uint32_t driver, number;
 } own_upcalls[] = {

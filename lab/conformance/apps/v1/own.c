@@ -23,7 +23,7 @@ static void check_alarm(void) {
     expect_true(now() - start >= wait);
 }
 
-enum { WAITING = 4 }; /* upcalls of one kind */
+enum { WAITING = 4 }; /* equal upcalls */
 
 static void check_perf(void) {
     rule("V1-66");

@@ -35,7 +35,7 @@ static void check_unknown(void) {
     expect(answer.a2 | answer.a3, 0);
 }
 
-enum { WAITING = 4 }; /* upcalls of one kind */
+enum { WAITING = 4 }; /* equal upcalls */
 
 static void check_queue(void) {
     rule("V2-104");
