@@ -161,7 +161,9 @@ def _time(cycles: int, clock_hz: int) -> str:
 
 def format_report(latency: StoredLatency) -> str:
     """Return the whole measurement as text."""
-    about = f"{latency.kernel.title}, {latency.board}, i-cache {ICACHE[latency.icache]}"
+    about = (
+        f"{latency.kernel.title}, simulated by {latency.board}, i-cache {ICACHE[latency.icache]}"
+    )
     lines = [
         format_answer(latency),
         "",

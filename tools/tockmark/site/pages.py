@@ -93,14 +93,14 @@ def conditions(result: Result) -> dict[str, str]:
     about = result.provenance
     return {
         "opt-level": about.kernel.opt_level or UNKNOWN,
-        "machine": about.board.chip or about.board.name or UNKNOWN,
+        "machine": about.board.title,
         "clock": about.board.clock,
         "interface": f"version {about.abi}" if about.abi else UNKNOWN,
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
         "apps in": " and ".join(LANGS[lang] for lang in result.langs),
         "layouts": table.format_layouts(result),
         "timing": about.board.validity,
-        "measured": about.date[:10],
+        "date": about.date[:10],
     }
 
 
@@ -109,8 +109,7 @@ def condition(result: Result, leveled: bool = True) -> str:
     about = result.provenance
     opt_level = about.kernel.opt_level if leveled else None
     level = f"opt-level {opt_level}, " if opt_level else ""
-    machine = about.board.chip or about.board.name or "unknown machine"
-    return f"{level}{machine}{f', version {about.abi}' if about.abi else ''}"
+    return f"{level}{about.board.title}{f', version {about.abi}' if about.abi else ''}"
 
 
 def provenance(result: Result) -> dict[str, str]:
@@ -130,7 +129,7 @@ def provenance(result: Result) -> dict[str, str]:
         "Flash": or_unknown(kernel.flash_bytes, behind=" bytes"),
         "RAM before the apps": or_unknown(kernel.ram_bytes, behind=" bytes"),
         "System-call interface": or_unknown(about.abi, "version "),
-        "Board or machine": f"{or_unknown(board.name)} ({or_unknown(board.chip)})",
+        "Board or machine": f"{or_unknown(board.name)} ({board.title})",
         "Clock": board.clock,
         "Timing": board.validity,
         "Simulator": or_unknown(board.simulator_sha256, "sha256 "),
@@ -143,7 +142,7 @@ def provenance(result: Result) -> dict[str, str]:
         "Boots": str(len(about.boots) or UNKNOWN),
         "Apps": ", ".join([*about.app_values("lang"), *about.app_values("cc")]) or UNKNOWN,
         "Catalogue": or_unknown(about.catalogue_sha256, "sha256 "),
-        "Measured": about.date,
+        "Date": about.date,
         "Tool": f"{about.tool.name} {about.tool.version}, commit {or_unknown(about.tool.commit)}",
     }
 
