@@ -32,7 +32,7 @@ from tockmark.judge.engine import (
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
 from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
-from tockmark.profile.symbols import Program, readable
+from tockmark.profile.symbols import readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
 from tockmark.show.judgement import (
@@ -240,9 +240,7 @@ def profile_difference(row: RowName, sides: Sequence[ProfileOptions], catalogue:
     """Profile a row on both sides, and compare the profiles. TockmarkError if one side fails."""
     cached = row.icache is not False
     # Only line tables name inlined functions, so use them if both sides have them.
-    with_lines = [
-        program_with_lines(side.kernel, Program(side.kernel.path)) is not None for side in sides
-    ]
+    with_lines = [program_with_lines(side.kernel) is not None for side in sides]
     options_by_side = [
         replace(side, id=row.id, params=row.params, icache=cached, by_symbol=not all(with_lines))
         for side in sides
@@ -268,6 +266,7 @@ class Report:
     paired: list[str] = field(default_factory=list)  # notes on paired links
     unprofiled: list[RowName] = field(default_factory=list)  # one per further benchmark
     waits: list[RowVerdict] = field(default_factory=list)
+    identical: bool = False  # both kernels have the same bytes in flash and RAM
 
     @property
     def judgement(self) -> Judgement:
@@ -283,6 +282,8 @@ class Report:
     def caveats(self) -> list[str]:
         """Notes for the reader."""
         judgement, caveats = self.judged.judgement, []
+        if self.identical:
+            caveats.append("both sides are the same kernel, byte for byte")
         if any(row.in_doubt for row in judgement.rows) and not self.judged.paired:
             caveats.append(
                 "to settle unsure rows, give more links, or commits, which are linked in pairs"
@@ -426,6 +427,7 @@ def as_json(report: Report) -> dict[str, object]:
         "factors": text.as_json(judged.comparison.factors),
         "links": judged.comparison.links,
         "spread": judged.comparison.rule.spread.title,
+        "identical": report.identical,
         "folder": str(report.folder),
     }
 
@@ -466,7 +468,9 @@ def build_report(
     (`plain`), profiles of `most` rows and the stack depths (neither if `most` is 0).
 
     What fails becomes a note. After Ctrl-C the report has what is there."""
-    report = Report(judged, titles, folder, sizes(*plain))
+    base, head = map(read_elf, plain)
+    same = base.segments == head.segments
+    report = Report(judged, titles, folder, sizes(*plain), identical=same)
     if not most:
         return report
     apps = options.suites[0].apps
