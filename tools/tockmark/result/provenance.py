@@ -137,11 +137,8 @@ class Board(Part, frozen=True):
     @property
     def title(self) -> str:
         """The machine in words; a simulated one is named as such."""
-        on_chip = self.timing == "hardware" or (
-            self.timing == "unchecked" and not self.simulator_sha256
-        )
-        name = self.chip or self.name or "unknown machine"
-        return name if on_chip else f"simulated {name}"
+        simulated = self.simulator_sha256 or self.timing not in ("hardware", "unchecked")
+        return f"{'simulated ' if simulated else ''}{self.chip or self.name or 'unknown machine'}"
 
     @property
     def simulated_by(self) -> Engine | None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
-from tockmark.compare.pairs import Comparison, Factor, Mean, factors_of, tables
+from tockmark.compare.pairs import Comparison, Factor, factors_of, tables
 from tockmark.compare.verdict import (
     JUDGED,
     MEANING,
@@ -227,15 +227,14 @@ def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, 
         "links": comparison.links,
         "apps_moved": [row.name for row in comparison.rule.changed_apps],
         "geometric_mean": {
-            lang: {**_mean_json(mean), "verdict": verdict_of(mean.change, comparison.margin)}
+            lang: {
+                **{"ratio": mean.ratio, "low": mean.change.low, "high": mean.change.high},
+                "benchmarks": mean.benchmarks,
+                "verdict": verdict_of(mean.change, comparison.margin),
+            }
             for lang, mean in comparison.means.items()
         },
     }
-
-
-def _mean_json(mean: Mean) -> dict[str, object]:
-    low, high = mean.change.low, mean.change.high
-    return {"ratio": mean.ratio, "low": low, "high": high, "benchmarks": mean.benchmarks}
 
 
 def _count(value: float | None) -> str:

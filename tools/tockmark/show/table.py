@@ -690,23 +690,20 @@ def layout_nets(row: Row | None) -> list[float]:
 def range_ends(row: Row) -> list[tuple[float, str]]:
     """Return the least and the most net cycles of a sample over the layouts, each with "†" if all
     layouts with it subtract a control; empty without a net."""
-    every = [row.cycles, *row.cycles.further] if row.cycles else []
-    nets = [
-        (net, "†" if series.reading and series.reading.from_control else "")
-        for series in every
-        if (net := series.own_net) is not None
-    ]
-    return [min(nets), min(nets, key=lambda end: (-end[0], end[1]))] if nets else []
+    marks: dict[float, str] = {}
+    for series in (row.cycles, *row.cycles.further) if row.cycles else ():
+        if series.own_net is not None:
+            by_control = series.reading is not None and series.reading.from_control
+            marks[series.own_net] = marks.get(series.own_net, "†") if by_control else ""
+    return sorted(marks.items())[:: max(len(marks) - 1, 1)]
 
 
 def format_range(row: Row, inner: int = 1) -> str:
     """Format the ends over the layouts, divided by `inner`."""
     if row.cycles is None or len(row.cycles.nets) < 2:
         return text.NONE
-    least, most = (
-        f"{number(text.three_digits(net / inner), 2)}{mark}" for net, mark in range_ends(row)
-    )
-    return least if least == most else f"{least}–{most}"
+    ends = [f"{number(text.three_digits(net / inner), 2)}{m}" for net, m in range_ends(row)]
+    return "–".join(dict.fromkeys(ends))
 
 
 def _format_deviation(row: Row | None) -> str:
