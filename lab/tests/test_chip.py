@@ -40,6 +40,8 @@ def test_every_program_is_compared() -> None:
             if row["test"].startswith(programs.SMALL_ROM):
                 continue
             assert f"{program} {row['index']} {row['icache']}: {row['test']}" in names
+    for name in programs.edges():
+        assert {f"edges on: {name}", f"edges off: {name}"} <= names
     for offset in programs.data_of("study")["offsets"]:
         for name in programs.study_names():
             assert f"{name}, at {offset} mod 8" in names

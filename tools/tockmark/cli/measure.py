@@ -223,12 +223,20 @@ class RunEffort:
     uart_cycles: Annotated[
         int | None, Option(min=1, help="Simulate N cycles per UART byte; 2083 is 115200 baud.")
     ] = None
+    sram_seed: Annotated[
+        int | None,
+        Option(
+            min=0,
+            max=2**32 - 1,
+            help="Start the simulated SRAM with random words from this seed (default: 0, zeros).",
+        ),
+    ] = None
 
     @property
     def limits(self) -> dict[str, object]:
         """The settings of a board's target."""
         cycles = {"max-cycles": self.max_cycles, "uart-cycles": self.uart_cycles}
-        return {**cycles, "dask": self.dask}
+        return {**cycles, "sram-seed": self.sram_seed, "dask": self.dask}
 
 
 @dataclass(frozen=True)
