@@ -156,7 +156,7 @@ class Builder:
         """Return the path of a commit's kernel in the cache, built or not."""
         recipe = self.recipe
         patch = recipe.patch.digest if recipe.patch else ""
-        key = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
+        key = (commit.sha, recipe.command, str(recipe.elf), patch, link_args, TARGET)
         digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 
