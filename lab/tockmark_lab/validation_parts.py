@@ -665,7 +665,7 @@ def edges() -> list[str]:
 
 
 def _edges_on_chip() -> Job:
-    """Compare what the RTL's programs leave out: errors, and when interrupts arrive."""
+    """Compare errors, and when interrupts arrive, which the RTL's programs do not have."""
     options = ("-march=rv32imc_zicsr_zifencei", "-mno-relax", f"-Wa,-I{RTL}", *ON_CHIP, *LINK)
     path = compile_program("chip/edges.elf", [EDGES], *options, "-T", str(RTL / "programs.ld"))
     unit = "cycles, instr"

@@ -65,8 +65,9 @@ void Uart::write_register(Cycle now, uint32_t offset, uint32_t value) {
         if (depth_ > kDepth || !(ctrl_ & kUartCtrlTx))
             break;
         fifo_[(head_ + depth_) % fifo_.size()] = static_cast<uint8_t>(value);
+        // Two edges: the byte enters the FIFO, and then the shift register.
         if (depth_++ == 0)
-            byte_ends_ = now + pace_;
+            byte_ends_ = now + 2 * kPeripheralClock + pace_;
         break;
     case kUartFifoCtrl:
         fifo_ctrl_ = value & ~3u;
@@ -241,7 +242,7 @@ void Plic::advance(Cycle now) {
     at_ = std::max(at_, now);
 }
 
-// An edge of the clock: each flop takes its value from those of the cycle before.
+// An edge of the clock: each flop takes its value from the state of the cycle before.
 void Plic::clock() {
     const Bits before = pending_, active_before = active_;
     const std::pair chosen{best_, raised_};

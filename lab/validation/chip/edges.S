@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the programs of ../rtl-cw310 leave out: accesses that fail, requests that overtake a device, and
-// when the core sees an interrupt line. With the i-cache off and then on. ROW names a measurement.
+// What the programs of ../rtl-cw310 do not have: accesses that fail, two requests to a device with room
+// for one, and when the core sees an interrupt line. With the i-cache off and then on. ROW names a
+// measurement.
 .include "common.inc"
 
 .set UART, 0x40000000
@@ -207,7 +208,7 @@ tests:
     ROW "the timer expires at 9 of 7 clocks, 3 NOPs"
     EXPIRES 9, 3
 
-    // How late the time and the state are in a read, and what a write does to the line.
+    // The time and the state as a read shows them, and the effect of a write on the line.
     li   a0, 0x10000
     ROW "the timer's registers show that it expired"
     li   a1, 30
@@ -262,7 +263,7 @@ tests:
     add  t3, t3, t2
     .endr
     END
-    ROW "of which it is high in"
+    ROW "the reads that see it high"
     srli s5, t3, 7
     li   s4, 0
     li   s6, 0
