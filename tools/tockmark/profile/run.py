@@ -150,7 +150,8 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             f"the trace has {stored.instructions} instructions, but the app counted {counted}",
             "report this",
         )
-    board = f"{options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}"
+    machine = f"{options.board.name} (simulated {options.board.machine})"
+    board = f"{machine}, i-cache {ICACHE[options.icache]}"
     instructions = f" and {counted} instructions" if has_both_counts else ""
     text = "\n".join(
         [
