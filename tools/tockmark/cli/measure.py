@@ -214,7 +214,9 @@ class RunEffort:
     uart_cycles: Annotated[
         int | None, Option(min=1, help="Simulate N cycles per UART byte; 2083 is 115200 baud.")
     ] = None
-    sram_seed: Annotated[int | None, Option(min=0, help="Fill SRAM from a seed (0: zeros).")] = None
+    sram_seed: Annotated[
+        int | None, Option(min=0, max=2**32 - 1, help="Fill SRAM from a seed (default: 0, zeros).")
+    ] = None
 
     @property
     def limits(self) -> dict[str, object]:
