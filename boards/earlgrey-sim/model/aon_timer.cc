@@ -42,6 +42,7 @@ void AonTimer::write(Cycle now, uint32_t offset, uint32_t value) {
     default:
         registers_[offset / 4] = value;
     }
+    lines_.set(now, state);
     schedule(tick);
 }
 
@@ -58,7 +59,7 @@ void AonTimer::schedule(uint64_t tick) {
 
 void AonTimer::advance(Cycle now) {
     if (bark_at_ <= now) {
-        registers_[kIntrState / 4] |= 2;
+        lines_.set(bark_at_, registers_[kIntrState / 4] |= 2);
         barked_ = true;
         bark_at_ = kNever;
     }
@@ -66,6 +67,7 @@ void AonTimer::advance(Cycle now) {
         bites_ = true;
         bite_at_ = kNever;
     }
+    lines_.advance(now);
 }
 
 } // namespace earlgrey

@@ -3,8 +3,7 @@
 // of the chip. The wake-up timer only keeps its registers.
 #pragma once
 
-#include "machine.h"
-#include "types.h"
+#include "devices.h"
 
 namespace earlgrey {
 
@@ -13,9 +12,9 @@ public:
     uint32_t read(Cycle now, uint32_t offset) const;
     void write(Cycle now, uint32_t offset, uint32_t value);
     void advance(Cycle now);
-    Cycle next_event() const { return bark_at_ < bite_at_ ? bark_at_ : bite_at_; }
+    Cycle next_event() const { return std::min({bark_at_, bite_at_, lines_.next_event()}); }
     // Interrupt lines, bit i = interrupt i of the block (1 wdog_timer_bark).
-    uint32_t lines() const { return registers_[kIntrState / 4]; }
+    uint32_t lines() const { return lines_.lines(); }
     bool bites() const { return bites_; }
 
 private:
@@ -47,6 +46,7 @@ private:
     uint64_t since_ = 0;
     bool barked_ = false; // since the count reached the threshold: the interrupt is its edge
     bool bites_ = false;
+    Lines lines_;
     Cycle bark_at_ = kNever, bite_at_ = kNever;
 };
 

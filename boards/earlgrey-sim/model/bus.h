@@ -114,10 +114,9 @@ private:
     }
     static Target decode_other(uint32_t addr);
     Answer register_access(Cycle now, const Request &request);
-    uint32_t device_read(Cycle now, uint32_t addr, const machine::Window &window);
-    void device_write(Cycle now, uint32_t addr, uint32_t value, const machine::Window &window);
+    uint32_t device_read(Cycle now, const machine::Window &window, uint32_t offset);
+    void device_write(Cycle now, const machine::Window &window, uint32_t offset, uint32_t value);
     void touch(const machine::Window &window) { ++touched_[window.name]; }
-    void drive_interrupts();
     void find_next_event();
     SramControl *sram_control(const machine::Window &window);
 

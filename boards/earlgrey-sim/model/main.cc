@@ -43,6 +43,8 @@ public:
           system_(settings(), options.boot) {
         load_bytes(system_.memories(), boot_rom_begin, boot_rom_end - boot_rom_begin,
                    machine::kRomBase, "boot ROM");
+        if (options_.sram_seed)
+            system_.memories().sram.fill(options_.sram_seed);
         Loader loader(system_.memories());
         for (const auto &[path, address] : options.files)
             address ? loader.raw(path, *address) : loader.elf(path);

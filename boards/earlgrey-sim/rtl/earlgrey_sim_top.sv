@@ -15,7 +15,8 @@ module earlgrey_sim_top (
   input  logic        rst_ni,
   input  logic [31:0] boot_addr_i,
 
-  // Instruction port. gnt_i: a request would be accepted in the next cycle.
+  // Instruction port. gnt_i: a request would be accepted in the next cycle. The core sees it with or
+  // without a request, as from tlul_adapter_host.
   output logic        instr_req_o,
   output logic [31:0] instr_addr_o,
   input  logic        instr_gnt_i,
@@ -98,7 +99,7 @@ module earlgrey_sim_top (
     .boot_addr_i         (boot_addr_q),
     .instr_req_o,
     .instr_addr_o,
-    .instr_gnt_i         (instr_gnt_q & instr_req_o),
+    .instr_gnt_i         (instr_gnt_q),
     .instr_rvalid_i      (instr_rvalid_q),
     .instr_rdata_i       (instr_rdata_q),
     .instr_err_i         (instr_err_q),
@@ -107,7 +108,7 @@ module earlgrey_sim_top (
     .data_be_o,
     .data_addr_o,
     .data_wdata_o,
-    .data_gnt_i          (data_gnt_q & data_req_o),
+    .data_gnt_i          (data_gnt_q),
     .data_rvalid_i       (data_rvalid_q),
     .data_rdata_i        (data_rdata_q),
     .data_err_i          (data_err_q),

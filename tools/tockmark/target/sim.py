@@ -157,6 +157,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a slow simulator
     # A boot that prints nothing for this long hangs: more than any whole boot has ever taken.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
+    sram_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0  # of main SRAM; 0: zeros
     rom: Path | None = None  # replaces the boot ROM of the simulator
     dask: str | None = None  # address of a Dask scheduler; None: simulate on this machine
 
@@ -206,7 +207,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def configured(self, options: Mapping[str, object]) -> Self:
         fields = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        fields |= {"silence": "silence_cycles", "dask": "dask"}
+        fields |= {"silence": "silence_cycles", "dask": "dask", "sram-seed": "sram_seed"}
         own = {name: value for name, value in options.items() if name not in ("core", "engine")}
         target = msgspec.structs.replace(self, **target_fields(own, fields, "sim"))
         core, engine = options.get("core"), options.get("engine")
@@ -286,6 +287,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "ibex": versions.get("ibex"),
             "opentitan": versions.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
+            "sram_seed": self.sram_seed,
             **({} if self.core is None else {"core": self.core}),
             **({"timing": "unchecked"} if self.core or "port_stage" in versions else {}),
         }
@@ -295,6 +297,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
         settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
         settings += ["--max-cycles", limit, "--silence", str(self.silence_cycles)]
+        settings += ["--sram-seed", str(self.sram_seed)] if self.sram_seed else []
         settings += [] if start.reporter is None else ["--app", start.reporter]
         settings += [word for at in start.panics for word in ("--panic", hex(at))]
         return [*settings, *start.marks]

@@ -12,6 +12,7 @@ from tockmark.compare.pairs import compare
 from tockmark.result.provenance import Board
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target.protocol import Start, target_fields
 from tockmark.target.sim import SimTarget, make_target
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
 
@@ -108,3 +109,17 @@ def test_only_a_proof_makes_two_engines_equal(catalogue: Catalogue) -> None:
     assert "engine fast" in table.every_row(base, catalogue)
     compared = compare(base, new, "b", catalogue, Margins(), CALM)
     assert [factor.name for factor in compared.factors] == ["simulator"]
+
+
+def test_a_seed_of_the_sram_is_a_condition_of_a_result(tmp_path: Path) -> None:
+    zeros = target(tmp_path, "cw310")
+    seeded = zeros.configured({"sram-seed": 7})
+    assert zeros.configured({"sram-seed": 0}) == zeros.configured({"sram-seed": None}) == zeros
+    flash = tmp_path / "flash"
+    flash.touch()
+    start = Start("boot", flash, icache=True)
+    assert zeros.key(start) != seeded.key(start)
+    boards = [msgspec.convert(side.provenance(1), Board) for side in (zeros, seeded)]
+    assert [board.sram_seed for board in boards] == [0, 7]
+    with pytest.raises(TockmarkError, match="--sram-seed has no effect"):
+        target_fields({"sram-seed": 7}, {}, "serial")
