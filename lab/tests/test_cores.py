@@ -138,7 +138,7 @@ def test_a_users_core_runs_under_its_name(tmp_path: Path) -> None:
     output = tmp_path / "eight.json"
     done = tockmark(*run, "--kernel", str(KERNEL), "-o", str(output))
     assert done.returncode == OK, done.stderr
-    assert f"(cw310, core {NAME} (a user's own))" in " ".join(done.stdout.split())
+    assert f"(simulated cw310, core {NAME} (a user's own))" in " ".join(done.stdout.split())
     result = file.load(output)
     board = result.provenance.board
     assert board.timing == "unchecked"
