@@ -25,6 +25,7 @@ help:
 	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind for some tests'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make sim-rtl  build the simulator of the core'\''s RTL, for tockmark run --engine rtl; also sim-nexysvideo'
+	@echo 'make sim-earlgrey-asic  build the simulator without the FPGA'\''s registers at the core'\''s ports'
 	@echo 'make sim CORE=maxperf-pmp  build a simulator with another core in RTL: an Ibex configuration or your folder'
 	@echo 'make kernel OPT=z  build the baseline kernel with opt-level z (or s, 1, 2) in build/cargo-z'
 	@echo 'make kernel-eight  build it for eight apps in build/cargo-eight; also kernel-v1-eight'
@@ -57,8 +58,8 @@ setup-browser: setup
 
 build: sim rom-2022 kernel kernel-v1 apps
 
-# One simulator per machine: `make sim`, `make sim-nexysvideo`, … Those of cw310 and flat are in C++, the
-# others in RTL. CORE=maxperf-pmp (or another configuration of Ibex, or the folder of your own core) builds
+# One simulator per machine: `make sim`, `make sim-nexysvideo`, … Those of cw310, earlgrey-asic and
+# flat are in C++, the others in RTL. CORE=maxperf-pmp (or another configuration of Ibex, or the folder of your own core) builds
 # the cw310 with this core in RTL, in a separate folder.
 ifeq ($(CORE),)
 sim: sim-cw310
@@ -73,7 +74,7 @@ sim-cw310-%: setup-rtl
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim OUT=../../build/sim/cw310-$* \
 	    CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$*)
 	$(stamp) sim build/sim/cw310-$*/earlgrey-sim
-sim-cw310 sim-flat: sim-%: setup
+sim-cw310 sim-earlgrey-asic sim-flat: sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $*)
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$*
 	$(stamp) sim build/sim/$*/earlgrey-sim
@@ -89,7 +90,7 @@ rom-2022: setup
 	    -T boards/earlgrey-sim/rom/rom.ld -o build/sim/rom-2022.elf boards/earlgrey-sim/rom/rom.S
 	@riscv64-unknown-elf-objcopy -O binary build/sim/rom-2022.elf build/sim/rom-2022.bin
 
-# The RTL of cw310 (or of MACHINE=flat), with which the one in C++ is compared; and simulators of RTL that
+# The RTL of cw310 (or of MACHINE=flat, =earlgrey-asic), with which the one in C++ is compared; and simulators of RTL that
 # also trace every retired instruction, or waves. MACHINE=nexysvideo selects the machine.
 IN_RTL = build/sim/$(or $(MACHINE),cw310)$(if $(filter nexysvideo earlgrey_2021 cw310_secure,$(MACHINE)),,-rtl)
 sim-rtl: setup-rtl

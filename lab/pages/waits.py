@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm or a sent line waits, and for what (lab/data/latency/).
+"""How long an alarm or a sent line waits, and for what (lab/data/latency/). Waits that only the
+watchdog ends were measured apart (lab/data/past-bark/).
 
 Kernel `unchanged` is Tock master before the three changes, with the same number of alarms.
 """
@@ -12,7 +13,9 @@ from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, OTHER_STACKS, LoadWaits, StackPart, StoredLatency
+from tockmark_lab import past_bark
 from tockmark_lab.folders import DATA
+from tockmark_lab.past_bark import LongWait
 
 CHANGES = {
     "priorities": "write the PLIC's priorities once, not after each round of interrupts",
@@ -61,9 +64,22 @@ def counts(*kernels: str) -> str:
     return ", ".join(f"{count:,} ({', '.join(names)})" for count, names in by_count.items())
 
 
-def watched_cycles(kernel: str, load: str) -> str:
-    """Format how long an alarm that never came was watched, in cycles, i-cache on."""
-    return f"{next(lost.cycles for lost in load_latency(kernel).never if lost.name == load):,}"
+def past_bark_cycles(kernel: str, load: str) -> str:
+    """Format how long an alarm waited for the bark of the watchdog, or was awaited past it."""
+    wait = _past_bark(load_latency(kernel), load)
+    assert wait is not None
+    return f"{wait.cycles:,}"
+
+
+def _past_bark(latency: StoredLatency, load: str) -> LongWait | None:
+    """Return the longest wait of the same kernel past the bark, or None if it was not measured."""
+    for path in sorted((DATA / "past-bark").glob("*.json")):
+        measured = past_bark.load_waits(path)
+        if latency.icache and measured.kernel.sha256 == latency.kernel.sha256:
+            for wait in measured.waits:
+                if (wait.load, wait.chain) == (load, latency.chain):
+                    return wait
+    return None
 
 
 def worst(kernel: str, icache: bool = True) -> str:
@@ -204,8 +220,12 @@ def _load(latency: StoredLatency, name: str) -> LoadWaits:
 
 
 def _cell(latency: StoredLatency, name: str) -> str:
-    if name in {lost.name for lost in latency.never}:
-        return "never"
+    for lost in latency.never:
+        if lost.name == name:
+            wait = _past_bark(latency, name)
+            if wait is not None and wait.stages:
+                return f"{wait.cycles:,}"
+            return f"over {lost.cycles if wait is None else wait.cycles:,}"
     if name not in {load.name for load in latency.loads}:
         return "-"
     whole = _load(latency, name).whole

@@ -39,6 +39,29 @@ def test_results_are_equal(tmp_path: Path) -> None:
         assert rtl.provenance.board.ibex is not None
 
 
+def test_results_without_registers_at_the_ports_are_equal(tmp_path: Path) -> None:
+    """Both engines also agree on the machine earlgrey-asic. It takes fewer cycles than the FPGA,
+    and is `unchecked`."""
+    make("sim-earlgrey-asic")
+    make("sim-rtl", "MACHINE=earlgrey-asic")
+    results = []
+    for board, engine in (("-asic", "fast"), ("-asic", "rtl"), ("", "fast")):
+        out = tmp_path / f"{board}{engine}.json"
+        command = [TOCKMARK, "run", "--board", f"earlgrey-sim{board}", "--engine", engine]
+        command += ["--only", ROWS, "--samples", "9", "--fresh", "-o", str(out)]
+        subprocess.run(command, check=True, capture_output=True)
+        results.append(file.load(out))
+    assert results[0].rows == results[1].rows
+    asic, asic_rtl, fpga = ([boot.cycles for boot in each.provenance.boots] for each in results)
+    assert asic == asic_rtl
+    assert sum(sum(each.values()) for each in asic) < sum(sum(each.values()) for each in fpga)
+    assert [result.provenance.board.timing for result in results] == [
+        "unchecked",
+        "unchecked",
+        "checked-against-rtl",
+    ]
+
+
 @pytest.mark.parametrize("icache", ["on", "off"])
 def test_traces_are_equal(icache: str, tmp_path: Path) -> None:
     """All lines are equal: cycles, waits, cache fills, traps, registers and memory accesses."""

@@ -169,6 +169,7 @@ SAYS = {
     "null-upcall": "returned, and says that upcalls ran: 0",
     "null-upcall-subscribe": "ticks from the alarm that was missed to the one set: 205",
     "otbn-padding": "hello",
+    "watchdog-rate": "hello",
     "yield-number": "returned",
 }
 
@@ -213,6 +214,7 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
         ("null-upcall", seen("returned, and says that"), seen("yield-no-wait ...")),
         ("null-upcall-subscribe", seen(WAITED.format(102)), seen(WAITED.format(0))),
         ("otbn-padding", seen("hello"), seen(panicked=True)),
+        ("watchdog-rate", seen(stored=[125_000]), seen(stored=[4_294_967])),
         ("yield-number", seen("returned"), seen("yield number 3 ...")),
     ],
 )

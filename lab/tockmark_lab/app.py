@@ -12,7 +12,11 @@ PROGRAM = VerbProgram(
     `tockmark-lab VERB --help` describes a verb.""",
     headings={
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
-        "Check the kernel": {"conformance": "verbs", "reproduce": "reproduce"},
+        "Check the kernel": {
+            "conformance": "verbs",
+            "reproduce": "reproduce",
+            "past-bark": "past_bark",
+        },
         "Check results": {"verify": "verbs"},
         "Attack the project": {"robustness": "robustness"},
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),

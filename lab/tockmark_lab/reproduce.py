@@ -37,7 +37,9 @@ from tockmark.target.tab import write_tab_image
 
 APPS = paths.APPS / "upstream-abi2"  # `make upstream`
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
-FDATA = "4008001c>"  # a store to it, in a line of the trace
+# Stores to registers, in a line of the trace: I2C's data, and the watchdog's threshold of the bark.
+FDATA, BARK = "4008001c>", "40470018>"
+HALF_SECOND = 125_000  # counts of the watchdog
 LAST_BYTE = 0x44  # that the app writes
 NODEVICE = "status 11"  # of a driver's command
 
@@ -49,7 +51,7 @@ class BootOutput:
     text: str  # of kernel and apps
     panicked: bool
     cycles: int
-    stored: list[int]  # words stored to I2C's FDATA, if the case is traced
+    stored: list[int]  # words stored to the register of the case, if it has one
 
     def numbers(self, words: str) -> list[int]:
         """Return the number behind each occurrence of these words."""
@@ -64,6 +66,11 @@ def has_other_time(output: BootOutput) -> bool:
 
 def lost_last_byte(output: BootOutput) -> bool:
     return len(output.stored) > 1 and output.stored[-1] & 0xFF != LAST_BYTE
+
+
+def barks_late(output: BootOutput) -> bool:
+    """Return whether the watchdog barks after another time than the half second of its driver."""
+    return bool(output.stored) and output.stored[0] != HALF_SECOND
 
 
 def faults_on_more(output: BootOutput) -> bool:
@@ -110,7 +117,7 @@ class Case:
     at_boot: bool = False
     gap: int = 0  # bytes before the first app
     cycles: int = 20_000_000  # after which the boot is ended
-    traced: bool = False  # for the stores to I2C's FDATA
+    traced: str = ""  # for the stores to this register
 
 
 LENGTHS = Case(("i2c_length",), panicked, "the driver: ")
@@ -119,7 +126,7 @@ MORE = "ipc_borrower", "ipc_lender_more"
 SUBSCRIBED = "ticks from the alarm"
 CASES = {
     "alarm-rate": Case(("alarm_rate",), has_other_time, "ticks a second"),
-    "i2c-last-byte": Case(("i2c_bytes",), lost_last_byte, "write: ", traced=True),
+    "i2c-last-byte": Case(("i2c_bytes",), lost_last_byte, "write: ", traced=FDATA),
     "i2c-length": LENGTHS,
     "i2c-length-kernel": replace(LENGTHS, slots=("i2c_length_kernel",)),
     "i2c-period": Case(("hello",), panicked, "hello", at_boot=True),
@@ -130,6 +137,7 @@ CASES = {
     "null-upcall": Case(("null_upcall",), never("returned, and says"), "yield-no-wait ..."),
     "null-upcall-subscribe": Case(("null_upcall_subscribe",), takes_stale, SUBSCRIBED),
     "otbn-padding": Case(("hello",), panicked, "hello", at_boot=True, gap=GAP),
+    "watchdog-rate": Case(("hello",), barks_late, "hello", traced=BARK),
     "yield-number": Case(("yield_number",), never("returned"), "yield number 3 ..."),
 }
 
@@ -167,7 +175,7 @@ def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bo
         start = Start(case.slots[0], flash, icache=False, panics=elf.panics)
         output = run_boot(start, board)
         if case.traced:
-            output.stored = stores(start, board, folder)
+            output.stored = stores(case.traced, start, board, folder)
     if case.begins not in output.text and not (case.at_boot and output.panicked):
         raise TockmarkError("the app did not start", "read the kernel's lines above")
     if NODEVICE in output.text:
@@ -199,12 +207,14 @@ def run_boot(start: Start, board: BoardProfile) -> BootOutput:
     return BootOutput("\n".join(lines), ending.panicked, ending.cycles, [])
 
 
-def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
-    """Return the words that the same boot stores to FDATA, from a trace of its instructions."""
+def stores(register: str, start: Start, board: BoardProfile, folder: Path) -> list[int]:
+    """Return the words that the same boot stores to a register, from a trace of its
+    instructions."""
     _, tracing = simulators(board)
     session = tracing.start_here(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
     try:
-        return [int(line.partition(FDATA)[2][:8], 16) for line in session.lines() if FDATA in line]
+        parts = (line.partition(register) for line in session.lines())
+        return [int(word[:8], 16) for _, stored, word in parts if stored]
     finally:
         session.stop()
 

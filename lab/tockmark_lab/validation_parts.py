@@ -11,6 +11,7 @@ import csv
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -607,9 +608,11 @@ def _limit(program: dict[str, Any]) -> Job:
 # The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL.
 
 CHIP, MODEL = "chip", "earlgrey_2021"
-# Registers of that chip that accept any word without harm: flash_ctrl's interrupts.
-CHIP_MAILBOX = 0x41000000
+# Registers of that chip that accept any word without harm and that no program writes: SCRATCH and
+# FIFO_LVL of flash_ctrl.
+CHIP_MAILBOX = 0x41000160
 SMALL_ROM = "ROM "  # starts the names of rows whose code does not fit into its ROM of 16 KiB
+EDGES = VALIDATION / "chip" / "edges.S"
 CHIP_BOARDS = (str(CHIP_FOLDER / "board.toml"), "earlgrey-sim-2021")
 FEW_BOOTS = "time,syscall"  # less than 20 M cycles, with the programs
 COLD = 2  # first samples, before a body is in the cache
@@ -653,6 +656,23 @@ def _memory_on_chip(program: str) -> Job:
         (f"{program}, i-cache {row['icache']}: {unit}", row_of_memory(row))
         for row in rows_of_memory(program)
         if not row["test"].startswith(SMALL_ROM)
+    ]
+    return _both(rows, unit, path)
+
+
+def edges() -> list[str]:
+    """Return the names of the measurements of edges.S, in order, for one setting of the cache."""
+    return re.findall(r'^ *ROW "(.*)"', EDGES.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def _edges_on_chip() -> Job:
+    """Compare errors, and when interrupts arrive, which the RTL's programs do not have."""
+    options = ("-march=rv32imc_zicsr_zifencei", "-mno-relax", f"-Wa,-I{RTL}", *ON_CHIP, *LINK)
+    path = compile_program("chip/edges.elf", [EDGES], *options, "-T", str(RTL / "programs.ld"))
+    unit = "cycles, instr"
+    rows = [
+        (f"edges, i-cache {icache}: {unit}", f"edges {icache}: {name}")
+        for icache, name in product(("off", "on"), edges())
     ]
     return _both(rows, unit, path)
 
@@ -718,6 +738,7 @@ def _medians(row: Row) -> list[float]:
 
 def _chip() -> Iterable[Job]:
     yield from (_memory_on_chip(f"programs{n}") for n in (1, 2))
+    yield _edges_on_chip()
     yield from map(_study_on_chip, data_of("study")["offsets"])
     yield from (_boots_on_chip("chip", FEW_BOOTS, icache) for icache in ("off", "on"))
 

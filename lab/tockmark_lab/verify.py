@@ -169,7 +169,12 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     if then.uart_cycles_per_byte:
         core = then.core.name if then.core else None
         board = board.configured(
-            {"uart-cycles": then.uart_cycles_per_byte, "core": core, "engine": then.engine}
+            {
+                "uart-cycles": then.uart_cycles_per_byte,
+                "sram-seed": then.sram_seed or None,
+                "core": core,
+                "engine": then.engine,
+            }
         )
     now = board_provenance(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):

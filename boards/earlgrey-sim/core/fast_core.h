@@ -125,6 +125,10 @@ public:
         }
     }
 
+    // The request at the instruction port in a cycle with one at the data port, for an arbiter that
+    // must know both: no load or store redirects the fetch.
+    PortOut fetch_request() const { return fetch_.request(csrs_.cache_on); }
+
     // The outputs of the last cycle.
     const PortOut *requests() const { return out_; }
     bool asleep() const { return asleep_; }

@@ -39,21 +39,17 @@ public:
 
         // Lookup (lookup_req_ic0): of the target of a redirect, else while fewer than three buffers
         // hold lines to come.
-        const bool looks = control.fetches && !has_more_than(3, busy) && !double_hit_ &&
-                           (control.redirects || !has_more_than(2, busy & ~stale));
+        const bool looks = control.fetches && may_look_up(control.redirects);
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
 
-        // Request: of the oldest buffer with one to make (fill_ext_req, fill_ext_done_d), else of
+        // Request: of the oldest buffer with one to make (fill_ext_req), else of
         // the lookup, before it is known whether it hits (fill_spec_req). One that is not granted
         // is never taken back (fill_ext_hold_q).
-        const uint32_t no_more =
-            (asked_.twice | hit_ | (~cached_ & (discarded | (asked_.once & second_first_)))) &
-            ~held_;
+        const uint32_t no_more = without_request(discarded);
         const uint32_t asking = lowest(busy & ~no_more);
         bool speculates = false, grant = false;
         if (asking) {
-            const uint32_t second = asked_.once ^ second_first_;
-            out.request.addr = (buffer(asking).address & ~7u) | (second & asking ? 4u : 0);
+            out.request.addr = requested(asking);
             out.req = true;
             grant = granted(out);
         } else if (looks && (control.redirects || !control.enabled)) {
@@ -139,6 +135,16 @@ public:
         return fetched;
     }
 
+    // The request of this cycle if nothing redirects the fetch, which does not depend on grants and
+    // answers of the cycle.
+    PortOut request(bool enabled) const {
+        PortOut out{false, {0, 0, 0xf, false, kInstr}};
+        const uint32_t asking = lowest(busy_ & ~without_request(stale_));
+        out.req = asking || (!enabled && may_look_up(false));
+        out.request.addr = asking ? requested(asking) : prefetch_address_ & ~3u;
+        return out;
+    }
+
 private:
     static constexpr unsigned kSets = 256;
     static constexpr uint32_t kValid = 1u << 31;
@@ -176,6 +182,21 @@ private:
     }
     static uint32_t lowest(uint32_t bits) { return bits & -bits; }
     FillBuffer &buffer(uint32_t bit) { return buffers_[std::countr_zero(bit)]; }
+
+    bool may_look_up(bool redirects) const {
+        return !has_more_than(3, busy_) && !double_hit_ &&
+               (redirects || !has_more_than(2, busy_ & ~stale_));
+    }
+    // Buffers that make no request (fill_ext_done_d), if the words of `discarded` are not needed.
+    uint32_t without_request(uint32_t discarded) const {
+        return (asked_.twice | hit_ | (~cached_ & (discarded | (asked_.once & second_first_)))) &
+               ~held_;
+    }
+    // The address of a buffer's next request.
+    uint32_t requested(uint32_t bit) const {
+        const uint32_t second = asked_.once ^ second_first_;
+        return (buffers_[std::countr_zero(bit)].address & ~7u) | (second & bit ? 4u : 0);
+    }
 
     // Buffers whose requests are over, and all answered (fill_rvd_done).
     uint32_t all_answered() const { return asked_all_ & ~(held_ | asked_.more_than(arrived_)); }

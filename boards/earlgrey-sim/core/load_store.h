@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The load-store unit (ibex_load_store_unit.sv): one or, for a misaligned access, two requests, and
-// the answer's value. A refused access makes no request; its error comes one cycle later.
+// the answer's value. A refused access makes no request, but takes the grant of one, which the bus
+// gives whenever it has room (tlul_adapter_host.sv); its error comes one cycle later.
 #pragma once
 
 #include "pmp.h"
@@ -55,9 +56,9 @@ public:
             pmp.refuses(address & ~3u, command.write ? Access::kWrite : Access::kRead, privilege);
         const bool was_refused = state_ != kIdle && refused_;
         bool grant = false;
-        if (state_ != kSecondGranted && !refuses) {
+        if (state_ != kSecondGranted) {
             const uint32_t lanes = (0xfu >> (4 - (1 << command.size))) << offset;
-            out.req = true;
+            out.req = !refuses;
             out.request = {address & ~3u, std::rotl(command.data, static_cast<int>(8 * offset)),
                            static_cast<uint8_t>(split_ ? lanes >> 4 : lanes & 15), command.write,
                            kData};

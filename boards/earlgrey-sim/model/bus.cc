@@ -107,30 +107,35 @@ bool Bus::idle() const {
 Answer Bus::register_access(Cycle now, const Request &request) {
     Answer answer{0, false, request.host};
     const machine::Window *window = window_of(request.addr);
-    if (request.we)
-        device_write(now, request.addr, request.wdata, *window);
+    const uint32_t offset = machine::offset_in(*window, request.addr);
+    if (!machine::has_register(*window, offset))
+        answer.err = true;
+    else if (request.we)
+        device_write(now, *window, offset, request.wdata);
     else
-        answer.data = device_read(now, request.addr, *window);
-    next_event_ = std::min(uart_.next_event(), timer_.next_event());
+        answer.data = device_read(now, *window, offset);
+    external_irq_ = plic_.line();
+    find_next_event();
     return answer;
 }
 
-uint32_t Bus::device_read(Cycle now, uint32_t addr, const machine::Window &window) {
+uint32_t Bus::device_read(Cycle now, const machine::Window &window, uint32_t offset) {
+    const uint32_t addr = window.base + offset;
     switch (window.base) {
     case machine::kUart0:
-        return uart_.read(now, addr - window.base);
+        return uart_.read(now, offset);
     case machine::kRvTimer:
-        return timer_.read(now, addr - window.base);
-    case machine::kPlic: {
-        const uint32_t value = plic_.read(addr - window.base);
-        drive_interrupts();
-        return value;
-    }
+        return timer_.read(now, offset);
+    case machine::kAonTimer:
+        return aon_timer_.read(now, offset);
+    case machine::kPlic:
+        plic_.advance(now + machine::kRegisterReached);
+        return plic_.read(offset);
     default:
         if (addr == machine::kOtpCpuctrl)
             return settings_.cpuctrl;
         if (const SramControl *control = sram_control(window))
-            return control->read(addr - window.base);
+            return control->read(offset);
         touch(window);
         for (const auto &reset : machine::kResetValues)
             if (addr - reset.base < reset.count * 4)
@@ -139,28 +144,32 @@ uint32_t Bus::device_read(Cycle now, uint32_t addr, const machine::Window &windo
     }
 }
 
-void Bus::device_write(Cycle now, uint32_t addr, uint32_t value, const machine::Window &window) {
+void Bus::device_write(Cycle now, const machine::Window &window, uint32_t offset, uint32_t value) {
+    const uint32_t addr = window.base + offset;
     switch (window.base) {
     case machine::kUart0:
-        uart_.write(now, addr - window.base, value);
+        uart_.write(now, offset, value);
         break;
     case machine::kRvTimer:
-        timer_.write(now, addr - window.base, value);
+        timer_.write(now, offset, value);
+        break;
+    case machine::kAonTimer:
+        aon_timer_.write(now, offset, value);
         break;
     case machine::kPlic:
-        plic_.write(addr - window.base, value);
+        plic_.advance(now + machine::kRegisterReached);
+        plic_.write(offset, value);
         break;
     default:
         if (settings_.mailbox && addr - settings_.mailbox < 8)
             settings_.mail(addr - settings_.mailbox, value);
         else if (SramControl *control = sram_control(window)) {
-            control->write(addr - window.base, value);
+            control->write(offset, value);
             if (settings_.sram_exec == SramExec::kRegister)
                 sram_device_.executable = sram_controls_.front().executable();
         } else
             touch(window);
     }
-    drive_interrupts();
 }
 
 SramControl *Bus::sram_control(const machine::Window &window) {
@@ -170,20 +179,29 @@ SramControl *Bus::sram_control(const machine::Window &window) {
     return nullptr;
 }
 
-void Bus::drive_interrupts() {
-    uart_lines_ = uart_.lines();
-    timer_irq_ = timer_.line();
-    plic_.drive(machine::kUart0FirstIrq, machine::kUartIrqs, uart_lines_);
-    plic_.drive(machine::kRvTimerIrq, 1, timer_irq_);
-    external_irq_ = plic_.line();
+void Bus::find_next_event() {
+    next_event_ = std::min(
+        {uart_.next_event(), timer_.next_event(), aon_timer_.next_event(), plic_.next_event()});
 }
 
 void Bus::advance_devices(Cycle now) {
+    plic_.advance(now); // with the lines before this cycle
     uart_.advance(now);
     timer_.advance(now);
-    next_event_ = std::min(uart_.next_event(), timer_.next_event());
-    if (uart_.lines() != uart_lines_ || timer_.line() != timer_irq_)
-        drive_interrupts();
+    aon_timer_.advance(now);
+    if (aon_timer_.bites())
+        settings_.bite();
+    if (uart_.lines() != uart_lines_ || timer_.line() != timer_irq_ ||
+        aon_timer_.lines() != aon_lines_) {
+        uart_lines_ = uart_.lines();
+        timer_irq_ = timer_.line();
+        aon_lines_ = aon_timer_.lines();
+        plic_.drive(machine::kUart0FirstIrq, machine::kUartIrqs, uart_lines_);
+        plic_.drive(machine::kRvTimerIrq, 1, timer_irq_);
+        plic_.drive(machine::kAonTimerFirstIrq, machine::kAonTimerIrqs, aon_lines_);
+    }
+    external_irq_ = plic_.line();
+    find_next_event();
 }
 
 } // namespace earlgrey

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The crossbar between the core's two ports and all devices: register stages at the ports, an
-// arbiter per device, answers in order. A call of step() is one cycle. Every decision in it uses
-// the state at the beginning of the cycle.
+// The crossbar between the core's two ports and all devices: register stages at the ports (except
+// in silicon), an arbiter per device, answers in order. A call of step() is one cycle. Every
+// decision in it uses the state at the beginning of the cycle.
 #pragma once
 
+#include "aon_timer.h"
 #include "devices.h"
 #include "flash.h"
 #include "machine.h"
@@ -23,6 +24,8 @@ public:
     void step(Cycle now, const PortOut out[kHosts]) {
         if constexpr (machine::kFlat)
             return step_flat(now, out);
+        if constexpr (!machine::kPortStage)
+            return step_direct(now);
         // The core saw the answers in this cycle.
         in[kInstr].rvalid = in[kData].rvalid = false;
         if (waiting_ || out[kInstr].req || out[kData].req || now == ports_[kInstr].due ||
@@ -30,6 +33,11 @@ public:
             step_ports(now, out);
     }
     PortIn in[kHosts];
+
+    // Without register stages: grants or refuses the requests of both ports in their cycle.
+    void decide(Cycle now, const PortOut &instr, const PortOut &data);
+    bool decided(Cycle now) const { return decided_at_ == now; }
+    bool granted(Host host) const { return granted_[host]; }
 
     bool idle() const; // no request or answer is in flight
     void advance_devices(Cycle now);
@@ -84,6 +92,10 @@ private:
     void step_ports(Cycle now, const PortOut out[kHosts]);
     template <Host host> void step_port(Cycle now, const PortOut &out);
     template <Host host> void deliver();
+    template <Host host> void show_answer();
+    template <Host host> void drop_promise();
+    void step_direct(Cycle now);
+    template <Host host> void step_direct_port(Cycle now);
     void offer(Cycle next);
     template <Host host> void offer_request(Cycle next);
     void step_others(Cycle now);
@@ -102,10 +114,10 @@ private:
     }
     static Target decode_other(uint32_t addr);
     Answer register_access(Cycle now, const Request &request);
-    uint32_t device_read(Cycle now, uint32_t addr, const machine::Window &window);
-    void device_write(Cycle now, uint32_t addr, uint32_t value, const machine::Window &window);
+    uint32_t device_read(Cycle now, const machine::Window &window, uint32_t offset);
+    void device_write(Cycle now, const machine::Window &window, uint32_t offset, uint32_t value);
     void touch(const machine::Window &window) { ++touched_[window.name]; }
-    void drive_interrupts();
+    void find_next_event();
     SramControl *sram_control(const machine::Window &window);
 
     Settings settings_;
@@ -116,6 +128,8 @@ private:
     // the hosts that offer a request to them.
     bool others_ = false;
     std::array<bool, kHosts> offers_to_other_{};
+    Cycle decided_at_ = kNever;
+    std::array<bool, kHosts> granted_{};
     // Whose request the arbiter of a device prefers.
     std::array<Host, kTargets> preferred_{};
 
@@ -128,9 +142,10 @@ private:
 
     Uart uart_;
     RvTimer timer_;
+    AonTimer aon_timer_;
     Plic plic_;
     Cycle next_event_ = kNever;
-    uint32_t uart_lines_ = 0;
+    uint32_t uart_lines_ = 0, aon_lines_ = 0;
     bool timer_irq_ = false, external_irq_ = false;
     std::array<SramControl, machine::kSramControls.size()>
         sram_controls_; // the first is main SRAM's
@@ -162,10 +177,19 @@ template <Host host>
 }
 
 template <Host host> [[gnu::always_inline]] inline void Bus::deliver() {
+    show_answer<host>();
+    drop_promise<host>();
+}
+
+template <Host host> [[gnu::always_inline]] inline void Bus::show_answer() {
     Port &port = ports_[host];
     in[host].rvalid = true;
     in[host].answer =
         port.outstanding_at == kPeri ? peripherals_.take() : port.promises.front().answer;
+}
+
+template <Host host> [[gnu::always_inline]] inline void Bus::drop_promise() {
+    Port &port = ports_[host];
     port.promises.pop();
     if (port.promises.empty()) {
         port.outstanding_at = kNone;
@@ -200,6 +224,8 @@ template <Host host> [[gnu::always_inline]] inline void Bus::offer_request(Cycle
     case kSram:
         return settle(host, offer_to(sram_device_, port, next));
     default:
+        if constexpr (!machine::kPortStage)
+            return settle(host, offer_to_other(port, next));
         others_ = offers_to_other_[host] = true;
     }
 }
@@ -226,6 +252,42 @@ template <typename Device, typename... Access>
     --waiting_;
     port.outstanding_at = target;
     port.due = port.promises.front().due;
+}
+
+// A cycle without register stages, after the decision about its requests. The core has seen the
+// answers that are due; the answers of the next cycle replace them.
+inline void Bus::step_direct(Cycle now) {
+    if (now == peripherals_.access_at()) [[unlikely]]
+        step_others(now);
+    step_direct_port<kInstr>(now);
+    step_direct_port<kData>(now);
+}
+
+template <Host host> [[gnu::always_inline]] inline void Bus::step_direct_port(Cycle now) {
+    in[host].rvalid = false;
+    if (now == ports_[host].due)
+        drop_promise<host>();
+    if (now + 1 == ports_[host].due)
+        show_answer<host>();
+}
+
+inline void Bus::decide(Cycle now, const PortOut &instr, const PortOut &data) {
+    decided_at_ = now;
+    const PortOut *const out[] = {&instr, &data};
+    for (const Host host : {kInstr, kData})
+        if (out[host]->req) {
+            ports_[host].requests.push({out[host]->request, decode(out[host]->request.addr)});
+            ++waiting_;
+        }
+    offer(now);
+    for (const Host host : {kInstr, kData}) {
+        Stage &requests = ports_[host].requests;
+        granted_[host] = out[host]->req && requests.empty();
+        if (!requests.empty()) {
+            requests.pop();
+            --waiting_;
+        }
+    }
 }
 
 } // namespace earlgrey

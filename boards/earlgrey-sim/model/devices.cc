@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace earlgrey {
 
@@ -41,6 +42,11 @@ uint32_t Uart::read(Cycle now, uint32_t offset) {
 
 void Uart::write(Cycle now, uint32_t offset, uint32_t value) {
     advance(now);
+    write_register(now, offset, value);
+    lines_.set(now, state_ & enable_);
+}
+
+void Uart::write_register(Cycle now, uint32_t offset, uint32_t value) {
     switch (offset) {
     case kUartIntrState:
         state_ &= ~value;
@@ -59,8 +65,9 @@ void Uart::write(Cycle now, uint32_t offset, uint32_t value) {
         if (depth_ > kDepth || !(ctrl_ & kUartCtrlTx))
             break;
         fifo_[(head_ + depth_) % fifo_.size()] = static_cast<uint8_t>(value);
+        // Two edges: the byte enters the FIFO, and then the shift register.
         if (depth_++ == 0)
-            byte_ends_ = now + pace_;
+            byte_ends_ = now + 2 * kPeripheralClock + pace_;
         break;
     case kUartFifoCtrl:
         fifo_ctrl_ = value & ~3u;
@@ -90,8 +97,11 @@ void Uart::sent_one() {
 void Uart::advance(Cycle now) {
     while (depth_ && byte_ends_ <= now) {
         sent_one();
+        // One more edge: the end of a byte is an event, which sets the state.
+        lines_.set(byte_ends_ + kPeripheralClock, state_ & enable_);
         byte_ends_ += pace_;
     }
+    lines_.advance(now);
 }
 
 // --- rv_timer ---------------------------------------------------------------------------------
@@ -118,44 +128,56 @@ void RvTimer::rebase(Cycle now) {
     since_ = (ctrl_ & 1) ? since_ + (now - since_) / tick * tick : now;
 }
 
-void RvTimer::schedule(Cycle now) {
+// Finds the edge at which the state is set: the comparator has `from` to look at the time.
+void RvTimer::schedule(Cycle from) {
     expires_ = kNever;
-    if (!(ctrl_ & 1) || (state_ & 1))
+    if (!(ctrl_ & 1))
         return;
-    const uint64_t at = time(now);
     const uint64_t step = cfg_ >> 16 & 0xff;
-    if (at >= compare_) {
-        expires_ = now;
+    Cycle reached = kNever;
+    if (time(from) >= compare_) {
+        reached = from;
     } else if (step) {
         const uint64_t tick = uint64_t{kPeripheralClock} * ((cfg_ & 0xfff) + 1);
         const uint64_t ticks = (compare_ - base_ - 1) / step + 1;
-        if (ticks < (kNever - since_) / tick)
-            expires_ = since_ + ticks * tick;
+        if (ticks < (kNever - since_ - kPeripheralClock) / tick)
+            reached = since_ + ticks * tick;
     }
+    if (reached != kNever)
+        expires_ = reached + kPeripheralClock;
+}
+
+void RvTimer::set_state(Cycle now, bool expired) {
+    if (expired && !expired_)
+        expired_since_ = now;
+    expired_ = expired;
+    line_.set(now, expired_ && (enable_ & 1));
 }
 
 void RvTimer::advance(Cycle now) {
-    if (expires_ <= now) {
-        state_ |= 1;
-        expires_ = kNever;
-    }
+    if (clears_ <= now)
+        set_state(std::exchange(clears_, kNever), false);
+    if (expires_ <= now)
+        set_state(std::exchange(expires_, kNever), true);
+    line_.advance(now);
 }
 
 uint32_t RvTimer::read(Cycle now, uint32_t offset) {
     advance(now);
+    const Cycle seen = std::max(now, since_ + kPeripheralClock) - kPeripheralClock;
     switch (offset) {
     case kTimerCtrl:
         return ctrl_;
     case kTimerIntrEnable:
         return enable_;
     case kTimerIntrState:
-        return state_;
+        return expired_ && expired_since_ < now;
     case kTimerCfg:
         return cfg_;
     case kTimerLow:
-        return static_cast<uint32_t>(time(now));
+        return static_cast<uint32_t>(time(seen));
     case kTimerHigh:
-        return static_cast<uint32_t>(time(now) >> 32);
+        return static_cast<uint32_t>(time(seen) >> 32);
     case kTimerCompareLow:
         return static_cast<uint32_t>(compare_);
     case kTimerCompareHigh:
@@ -168,18 +190,20 @@ uint32_t RvTimer::read(Cycle now, uint32_t offset) {
 void RvTimer::write(Cycle now, uint32_t offset, uint32_t value) {
     advance(now);
     rebase(now);
+    Cycle from = now;
     switch (offset) {
     case kTimerCtrl:
         ctrl_ = value & 1;
         break;
     case kTimerIntrEnable:
         enable_ = value & 1;
+        set_state(now, expired_);
         break;
     case kTimerIntrState:
-        state_ &= ~value;
+        set_state(now, expired_ && !(value & 1));
         break;
     case kTimerIntrTest:
-        state_ |= value & 1;
+        set_state(now, expired_ || (value & 1));
         break;
     case kTimerCfg:
         cfg_ = value;
@@ -190,45 +214,71 @@ void RvTimer::write(Cycle now, uint32_t offset, uint32_t value) {
     case kTimerHigh:
         base_ = with_high(base_, value);
         break;
-    // Writing the comparator also clears the interrupt.
+    // Writing the comparator also clears the state, at the next edge, and hides an expiry till
+    // then.
     case kTimerCompareLow:
-        compare_ = with_low(compare_, value);
-        state_ = 0;
-        break;
     case kTimerCompareHigh:
-        compare_ = with_high(compare_, value);
-        state_ = 0;
+        compare_ =
+            offset == kTimerCompareLow ? with_low(compare_, value) : with_high(compare_, value);
+        from = clears_ = now + kPeripheralClock;
         break;
     default:
         break;
     }
-    schedule(now);
+    schedule(from);
 }
 
 // --- rv_plic ----------------------------------------------------------------------------------
 
-void Plic::rank() {
+void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
+    for (unsigned source = std::max(first, 1u); source < first + count; ++source)
+        level_.set(source, lines >> (source - first) & 1);
+    quiet_ = false;
+}
+
+void Plic::advance(Cycle now) {
+    for (; at_ < now && !settled(); ++at_)
+        clock();
+    at_ = std::max(at_, now);
+}
+
+// An edge of the clock: each flop takes its value from the state of the cycle before.
+void Plic::clock() {
+    const Bits before = pending_, active_before = active_;
+    const std::pair chosen{best_, raised_};
+    choose();
+    for (unsigned i = 0; i < kWords; ++i) { // rv_plic_gateway
+        const uint32_t pending = before.words[i], active = active_before.words[i];
+        pending_.words[i] |= level_.words[i] & ~active;
+        pending_.words[i] &= ~(pending & claimed_.words[i]);
+        active_.words[i] |= level_.words[i];
+        active_.words[i] &= ~(active & ~pending & completed_.words[i]);
+    }
+    const bool accessed = std::exchange(accessed_, false);
+    if (accessed) {
+        claimed_ = completed_ = {};
+        write_register(written_.offset, written_.value);
+        written_ = {};
+    }
+    quiet_ = !accessed && pending_ == before && active_ == active_before &&
+             chosen == std::pair{best_, raised_};
+}
+
+// The target (rv_plic_target): the best pending interrupt, and whether it is above the threshold.
+void Plic::choose() {
     best_ = 0;
-    uint32_t above = threshold_;
+    uint32_t highest = 0;
     for (unsigned word = 0; word < kWords; ++word) {
         uint32_t left = pending_.words[word] & enabled_.words[word];
         for (; left; left &= left - 1) {
             const unsigned source = word * 32 + static_cast<unsigned>(std::countr_zero(left));
-            if (source && priority_[source] > above) {
+            if (!best_ || priority_[source] > highest) {
                 best_ = source;
-                above = priority_[source];
+                highest = priority_[source];
             }
         }
     }
-}
-
-void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
-    for (unsigned i = 0; i < count; ++i) {
-        level_.set(first + i, lines >> i & 1);
-        if (level_[first + i] && !claimed_[first + i])
-            pending_.set(first + i, true);
-    }
-    rank();
+    raised_ = highest > threshold_;
 }
 
 uint32_t Plic::read(uint32_t offset) {
@@ -241,16 +291,22 @@ uint32_t Plic::read(uint32_t offset) {
     if (offset == kPlicThreshold)
         return threshold_;
     if (offset == kPlicClaim) {
-        const unsigned source = best_;
-        pending_.set(source, false);
-        claimed_.set(source, source != 0);
-        rank();
-        return source;
+        accessed_ = true;
+        claimed_.set(best_);
+        return best_;
     }
     return 0;
 }
 
 void Plic::write(uint32_t offset, uint32_t value) {
+    accessed_ = true;
+    if (offset == kPlicClaim && value < kSources)
+        completed_.set(value);
+    else
+        written_ = {offset, value};
+}
+
+void Plic::write_register(uint32_t offset, uint32_t value) {
     if (offset - kPlicPriority < kSources * 4) {
         priority_[(offset - kPlicPriority) / 4] = value & 3;
     } else if (offset >= kPlicEnable && offset < kPlicEnable + kWords * 4) {
@@ -259,11 +315,7 @@ void Plic::write(uint32_t offset, uint32_t value) {
         enabled_.words[word] = value & ~unused;
     } else if (offset == kPlicThreshold) {
         threshold_ = value & 3;
-    } else if (offset == kPlicClaim && value < kSources) {
-        claimed_.set(value, false);
-        pending_.set(value, level_[value]);
     }
-    rank();
 }
 
 } // namespace earlgrey

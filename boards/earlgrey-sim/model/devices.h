@@ -6,10 +6,45 @@
 
 #include "machine.h"
 #include "types.h"
+#include <algorithm>
 #include <array>
 #include <functional>
 
 namespace earlgrey {
+
+// Interrupt lines on their way from a block's registers to the clock of the core: prim_intr_hw has
+// a flop on the peripheral clock, and some machines a synchroniser. A line is the same for the core
+// and for the PLIC.
+class Lines {
+public:
+    // The lines at the registers from `now` on.
+    void set(Cycle now, uint32_t lines) {
+        if (lines == last_)
+            return;
+        last_ = lines;
+        const Cycle arrives = now + machine::kPeripheralClock + machine::kInterruptSync;
+        next_ = std::min(next_, arrives);
+        changes_.push({arrives, lines});
+    }
+    void advance(Cycle now) {
+        while (next_ <= now) {
+            lines_ = changes_.front().lines;
+            changes_.pop();
+            next_ = changes_.empty() ? kNever : changes_.front().at;
+        }
+    }
+    Cycle next_event() const { return next_; }
+    uint32_t lines() const { return lines_; }
+
+private:
+    struct Change {
+        Cycle at;
+        uint32_t lines;
+    };
+    Fifo<Change, 16> changes_;
+    Cycle next_ = kNever; // of the first change
+    uint32_t lines_ = 0, last_ = 0;
+};
 
 // uart: the transmit path with its FIFO; there is no input.
 class Uart {
@@ -22,14 +57,15 @@ public:
     // Sends the bytes that are due.
     void advance(Cycle now);
     // The cycle of the next change that no access causes.
-    Cycle next_event() const { return depth_ ? byte_ends_ : kNever; }
+    Cycle next_event() const { return std::min(depth_ ? byte_ends_ : kNever, lines_.next_event()); }
     // Interrupt lines, bit i = interrupt i of the block (0 tx_watermark, 2 tx_empty).
-    uint32_t lines() const { return state_ & enable_; }
+    uint32_t lines() const { return lines_.lines(); }
 
 private:
     static constexpr unsigned kDepth = machine::kUartFifoDepth;
     unsigned watermark() const;
     void sent_one();
+    void write_register(Cycle now, uint32_t offset, uint32_t value);
 
     Cycle pace_;
     Sink sink_;
@@ -38,28 +74,36 @@ private:
     unsigned depth_ = 0; // bytes in fifo_, including the one on the line
     Cycle byte_ends_ = kNever;
     uint32_t state_ = 0, enable_ = 0, ctrl_ = 0, fifo_ctrl_ = 0;
+    Lines lines_;
 };
 
-// rv_timer: one hart, one comparator.
+// rv_timer: one hart, one comparator. Its registers change with the edges of the peripheral clock:
+// a write has its effect at the edge `now`, and a read sees the cycle of that clock before it.
 class RvTimer {
 public:
     uint32_t read(Cycle now, uint32_t offset);
     void write(Cycle now, uint32_t offset, uint32_t value);
     // An expiry without an interrupt is no event: reading a register reveals it.
-    Cycle next_event() const { return (enable_ & 1) ? expires_ : kNever; }
+    Cycle next_event() const {
+        return std::min((enable_ & 1) ? std::min(expires_, clears_) : kNever, line_.next_event());
+    }
     void advance(Cycle now);
-    bool line() const { return (state_ & enable_ & 1) != 0; }
+    bool line() const { return line_.lines() != 0; }
 
 private:
     uint64_t time(Cycle now) const;
     void rebase(Cycle now);
-    void schedule(Cycle now);
+    void schedule(Cycle from);
+    void set_state(Cycle now, bool expired);
 
-    uint32_t ctrl_ = 0, cfg_ = 0x10000, enable_ = 0, state_ = 0;
+    uint32_t ctrl_ = 0, cfg_ = 0x10000, enable_ = 0;
     uint64_t base_ = 0; // mtime at since_
     Cycle since_ = 0;
     uint64_t compare_ = ~uint64_t{0};
-    Cycle expires_ = kNever;
+    bool expired_ = false;                     // INTR_STATE
+    Cycle expired_since_ = 0;                  // if it is set
+    Cycle expires_ = kNever, clears_ = kNever; // it will be set, or cleared by a new comparator
+    Lines line_;
 };
 
 // sram_ctrl: EXEC, which may allow code in the SRAM, and EXEC_REGWEN, which locks EXEC for good.
@@ -83,36 +127,55 @@ private:
     uint32_t exec_ = kFalse, open_ = 1;
 };
 
-// rv_plic: level-triggered gateways, one target.
+// rv_plic: level-triggered gateways, one target. Flops between the gateways' inputs and the core:
+// the pending interrupts, and the best of them.
 class Plic {
 public:
     static constexpr unsigned kSources = machine::kIrqSources;
 
+    // Reads or writes a register. A write and a claim have their effect at the next clock edge.
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);
     // Sets the interrupt lines of a block: `count` lines from source `first` on.
     void drive(unsigned first, unsigned count, uint32_t lines);
-    bool line() const { return best_ != 0; }
+    // Makes all clock edges up to the one that begins the cycle `now`.
+    void advance(Cycle now);
+    // The cycle that begins with the next edge that may change anything.
+    Cycle next_event() const { return settled() ? kNever : at_ + 1; }
+    bool line() const { return raised_; }
 
 private:
     static constexpr unsigned kWords = (kSources + 31) / 32;
     // One bit per source.
     struct Bits {
         std::array<uint32_t, kWords> words{};
-        bool operator[](unsigned source) const { return words[source / 32] >> source % 32 & 1; }
-        void set(unsigned source, bool value) {
+        bool operator==(const Bits &) const = default;
+        void set(unsigned source, bool value = true) {
             const uint32_t bit = 1u << source % 32;
             words[source / 32] = value ? words[source / 32] | bit : words[source / 32] & ~bit;
         }
     };
 
-    void rank();
+    bool settled() const { return quiet_ && !accessed_; }
+    void clock();
+    void choose();
+    void write_register(uint32_t offset, uint32_t value);
 
-    unsigned best_ = 0; // the source that a claim would return
-
+    Cycle at_ = 0;
+    bool quiet_ = true;   // the last edge changed nothing, and no line has changed since
+    unsigned best_ = 0;   // irq_id_q: the source that a claim returns
+    bool raised_ = false; // irq_q
     std::array<uint8_t, kSources> priority_{};
-    Bits level_, pending_, claimed_, enabled_;
+    Bits level_, pending_, active_, enabled_;
     uint32_t threshold_ = 0;
+
+    // The access of this cycle.
+    static constexpr uint32_t kNoRegister = ~0u;
+    bool accessed_ = false;
+    Bits claimed_, completed_;
+    struct {
+        uint32_t offset = kNoRegister, value = 0;
+    } written_;
 };
 
 } // namespace earlgrey

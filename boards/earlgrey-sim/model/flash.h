@@ -16,11 +16,14 @@ public:
         if constexpr (machine::kFlashFifos)
             return now > entered_;
         const Bank &bank = banks_[bank_of(request)];
-        return now >= room_.from() && !shut(bank, now) &&
-               (now >= bank.fill_ends || bank.find(word_of(request)) < kCount);
+        return now >= room_.from() &&
+               (request.we || (!shut(bank, now) &&
+                               (now >= bank.fill_ends || bank.find(word_of(request)) < kCount)));
     }
 
     Promise accept(Cycle now, const Request &request) {
+        if (request.we)
+            return {{0, true, request.host}, refuse(now)};
         Bank &bank = banks_[bank_of(request)];
         const uint32_t word = word_of(request);
         unsigned buffer = bank.find(word);
@@ -36,7 +39,7 @@ public:
             bank.pass_over(buffer);
         const Cycle filled = buffer == bank.filled ? bank.fill_ends : 0;
         const Cycle done = std::max(enters + 1, filled);
-        const Answer answer{request.we ? 0 : storage_.read(request.addr), request.we, request.host};
+        const Answer answer{storage_.read(request.addr), false, request.host};
         return {answer, machine::kFlashFifos ? leave_by_fifo(enters, done) : leave(bank, done)};
     }
 
@@ -96,10 +99,20 @@ private:
         return due_;
     }
 
+    // A store is no request to a bank: tlul_adapter_sram answers it with an error, in order.
+    Cycle refuse(Cycle now) {
+        if constexpr (machine::kFlashFifos)
+            return leave_by_fifo(now + 1, now + 2);
+        due_ = std::max(now + 1, due_ + 1);
+        room_.add(due_);
+        return due_;
+    }
+
     // Each bank moves one word per cycle out of its buffers, and both banks one answer, in order.
     Cycle leave(const Bank &bank, Cycle goes) {
-        due_ = std::max(goes, due_ + 1);
-        goes_ = &bank == bank_ ? due_ : goes;
+        leaves_ = std::max(goes, leaves_ + 1);
+        due_ = std::max(leaves_, due_ + 1);
+        goes_ = &bank == bank_ ? leaves_ : goes;
         bank_ = &bank;
         room_.add(due_);
         return due_;
@@ -108,15 +121,16 @@ private:
     // An answer that waits for the other bank occupies the only slot after its own bank, which
     // accepts no request meanwhile.
     bool shut(const Bank &bank, Cycle now) const {
-        return &bank == bank_ && now > goes_ && now <= due_;
+        return &bank == bank_ && now > goes_ && now <= leaves_;
     }
 
     Storage &storage_;
     std::array<Bank, 2> banks_;
     Room<machine::kOutstanding> room_;
-    // The last request: the cycles when it enters its bank, its data go from the buffer, and
-    // its answer leaves the flash; and its bank.
-    Cycle entered_ = 0, goes_ = 0, due_ = 0;
+    // The last request: the cycles when it enters its bank, and when its answer comes.
+    Cycle entered_ = 0, due_ = 0;
+    // The last load: the cycles when its data go from the buffer and leave the banks; and its bank.
+    Cycle goes_ = 0, leaves_ = 0;
     const Bank *bank_ = nullptr;
 };
 

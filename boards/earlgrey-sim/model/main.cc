@@ -30,10 +30,11 @@ enum Exit {
     kLockup = 5,
     kMail = 6,
     kPanic = 7,
-    kSilent = 8
+    kSilent = 8,
+    kBite = 9
 };
-constexpr const char *kReason[] = {"suite-closed", "error",   "usage", "asleep", "cycle-limit",
-                                   "lockup",       "mailbox", "panic", "silence"};
+constexpr const char *kReason[] = {"suite-closed", "error",   "usage", "asleep",  "cycle-limit",
+                                   "lockup",       "mailbox", "panic", "silence", "watchdog"};
 
 class Simulation {
 public:
@@ -42,6 +43,8 @@ public:
           system_(settings(), options.boot) {
         load_bytes(system_.memories(), boot_rom_begin, boot_rom_end - boot_rom_begin,
                    machine::kRomBase, "boot ROM");
+        if (options_.sram_seed)
+            system_.memories().sram.fill(options_.sram_seed);
         Loader loader(system_.memories());
         for (const auto &[path, address] : options.files)
             address ? loader.raw(path, *address) : loader.elf(path);
@@ -103,8 +106,12 @@ private:
                 std::fprintf(uart_, "%u\n", word);
             } else {
                 end();
-                mail_ = word ? kMail : kClosed;
+                end_ = word ? kMail : kClosed;
             }
+        };
+        settings.bite = [this] {
+            end();
+            end_ = kBite;
         };
         return settings;
     }
@@ -112,9 +119,9 @@ private:
     int run_loop() {
 #if defined(TRACES_INSTRUCTIONS) && !defined(ENGINE_RTL)
         if (!options_.itrace.empty())
-            return loop([this] { system_.trace_core(retirements_); });
+            return loop([this] { system_.trace_core(now_, retirements_); });
 #endif
-        return loop([this] { system_.step_core(); });
+        return loop([this] { system_.step_core(now_); });
     }
 
     template <typename Step> int loop(Step &&step_core) {
@@ -145,7 +152,7 @@ private:
             asleep_for_ = 0; // the device may wake the core
         }
         if (over_)
-            return mail_;
+            return end_;
         if (core.double_fault() && locked_up())
             return kLockup;
         // An interrupt takes a few cycles to wake the core; a masked one never does.
@@ -261,7 +268,7 @@ private:
     std::FILE *uart_ = stdout;
     bool uart_failed_ = false;
     bool over_ = false;
-    int mail_ = kClosed;
+    int end_ = kClosed; // the exit code then
     SuiteWatch suite_;
     Marks marks_;
     System system_;

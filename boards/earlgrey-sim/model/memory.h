@@ -7,6 +7,7 @@
 #include "machine.h"
 #include "types.h"
 #include <algorithm>
+#include <random>
 #include <vector>
 
 namespace earlgrey {
@@ -36,6 +37,9 @@ public:
             if (be >> lane & 1)
                 bytes[lane] = static_cast<uint8_t>(word >> 8 * lane);
     }
+
+    // Fills it with random bytes.
+    void fill(uint32_t seed) { std::ranges::generate(bytes_, std::mt19937(seed)); }
 
 private:
     uint32_t base_;
@@ -113,14 +117,16 @@ private:
     Cycle fifo_from_ = 0; // the request FIFO is empty again
 };
 
-// A device whose registers answer `delay` cycles after acceptance. `access` returns the answer.
+// A device whose registers answer `delay` cycles after acceptance, one at a time. `access` returns
+// the answer.
 template <unsigned delay> class RegisterBlock {
 public:
     bool ready(Cycle now, const Request &) const { return now >= room_.from(); }
     template <typename Access>
     Promise accept(Cycle now, const Request &request, const Access &access) {
-        room_.add(now + delay);
-        return {access(now, request), now + delay};
+        const Cycle due = std::max(now + delay, room_.last() + machine::kRegisterInterval);
+        room_.add(due);
+        return {access(now, request), due};
     }
 
 private:

@@ -26,6 +26,9 @@ constexpr const char *kHelp =
     "                      whether code in main SRAM may be executed: as the life cycle says, or "
     "as\n"
     "                      the register EXEC does where the machine has it (default on)\n"
+    "  --sram-seed N       what main SRAM holds at the start: 0 is zeros (default), another "
+    "number\n"
+    "                      random words of its own\n"
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
     "  --silence N         stop after N cycles without a byte of the UART\n"
@@ -114,6 +117,7 @@ Options parse_options(int argc, char **argv) {
         kLoad,
         kIcache,
         kSramExec,
+        kSramSeed,
         kBoot,
         kMax,
         kSilence,
@@ -137,6 +141,7 @@ Options parse_options(int argc, char **argv) {
         {"load", 1, nullptr, kLoad},
         {"icache", 1, nullptr, kIcache},
         {"sram-exec", 1, nullptr, kSramExec},
+        {"sram-seed", 1, nullptr, kSramSeed},
         {"boot", 1, nullptr, kBoot},
         {"max-cycles", 1, nullptr, kMax},
         {"silence", 1, nullptr, kSilence},
@@ -185,6 +190,9 @@ Options parse_options(int argc, char **argv) {
             break;
         case kSramExec:
             options.sram_exec = sram_exec(value);
+            break;
+        case kSramSeed:
+            options.sram_seed = static_cast<uint32_t>(number(name, optarg, 0, kAddress));
             break;
         case kBoot:
             options.boot = static_cast<uint32_t>(number(name, optarg, 0, kAddress));

@@ -22,6 +22,7 @@ struct Options {
     std::vector<std::pair<std::string, std::optional<uint32_t>>> files;
     bool icache = true;
     SramExec sram_exec = SramExec::kOn;
+    uint32_t sram_seed = 0; // 0: zeros
     uint64_t max_cycles = 2'000'000'000;
     uint64_t silence = ~uint64_t{0};
     uint64_t uart_cycles = 16;

@@ -29,21 +29,29 @@ public:
     // of it are clocked, so that an interrupt can wake it.
     void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
         top_.instr_gnt_i = in[kInstr].gnt;
-        top_.instr_rvalid_i = in[kInstr].rvalid;
-        top_.instr_rdata_i = in[kInstr].answer.data;
-        top_.instr_err_i = in[kInstr].answer.err;
         top_.data_gnt_i = in[kData].gnt;
-        top_.data_rvalid_i = in[kData].rvalid;
-        top_.data_rdata_i = in[kData].answer.data;
-        top_.data_err_i = in[kData].answer.err;
-        top_.irq_timer_i = timer_irq;
-        top_.irq_external_i = external_irq;
-        top_.scramble_key_valid_i = key_source_.step(top_.scramble_req_o);
+        set_answers(in);
+        set_others(timer_irq, external_irq);
         clock(!asleep());
         read_requests();
     }
 
+    // A cycle of a machine without registers at the ports: `granted(host, out)` decides about the
+    // requests of the same cycle.
+    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, const auto &granted) {
+        set_others(timer_irq, external_irq);
+        clock(!asleep());
+        set_answers(in);
+        top_.instr_gnt_i = top_.data_gnt_i = false;
+        top_.eval();
+        read_requests();
+        top_.data_gnt_i = granted(kData, out_[kData]);
+        top_.instr_gnt_i = granted(kInstr, out_[kInstr]);
+        top_.eval();
+    }
+
     const PortOut *requests() const { return out_; }
+    PortOut fetch_request() const { return out_[kInstr]; }
 
     bool asleep() const { return top_.core_sleep_o; }
     bool double_fault() const { return top_.double_fault_o; }
@@ -67,6 +75,21 @@ private:
         top_.clk_i = 1;
         top_.clk_core_i = core;
         top_.eval();
+    }
+
+    void set_answers(const PortIn in[kHosts]) {
+        top_.instr_rvalid_i = in[kInstr].rvalid;
+        top_.instr_rdata_i = in[kInstr].answer.data;
+        top_.instr_err_i = in[kInstr].answer.err;
+        top_.data_rvalid_i = in[kData].rvalid;
+        top_.data_rdata_i = in[kData].answer.data;
+        top_.data_err_i = in[kData].answer.err;
+    }
+
+    void set_others(bool timer_irq, bool external_irq) {
+        top_.irq_timer_i = timer_irq;
+        top_.irq_external_i = external_irq;
+        top_.scramble_key_valid_i = key_source_.step(top_.scramble_req_o);
     }
 
     void read_requests() {

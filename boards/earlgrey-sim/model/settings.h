@@ -17,6 +17,7 @@ struct Settings {
     SramExec sram_exec = SramExec::kOn;           // whether main SRAM may be executed
     uint32_t mailbox = 0;                         // its address; 0: none
     std::function<void(uint32_t, uint32_t)> mail; // (offset, word) written there
+    std::function<void()> bite;                   // the watchdog resets the chip
 };
 
 } // namespace earlgrey

@@ -33,10 +33,10 @@ public:
     Core &core() { return core_; }
 
     // One cycle: first the core, then, with the core's new outputs, everything else.
-    void step_core() { core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq()); }
+    void step_core(Cycle now) { step(core_, now); }
 #ifndef ENGINE_RTL
-    void trace_core(Retirements &listener) {
-        tracer_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq(), listener);
+    void trace_core(Cycle now, Retirements &listener) {
+        tracer_.cycle(bus_.in[kData], listener, [this, now] { step_core(now); });
     }
 #endif
     void step_bus(Cycle now) { bus_.step(now, core_.requests()); }
@@ -53,6 +53,24 @@ public:
     const std::map<std::string, uint64_t> &touched() const { return bus_.touched(); }
 
 private:
+    [[gnu::always_inline]] void step(auto &core, Cycle now) {
+        if constexpr (machine::kPortStage)
+            core.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
+        else
+            core.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq(),
+                       [&](Host host, const PortOut &out) { return granted(now, host, out); });
+    }
+
+    // Whether the bus takes a request in its cycle. A core asks for the data port first.
+    bool granted(Cycle now, Host host, const PortOut &out) {
+        if (!out.req)
+            return false;
+        if (!bus_.decided(now))
+            bus_.decide(now, host == kInstr ? out : core_.fetch_request(),
+                        host == kData ? out : PortOut{});
+        return bus_.granted(host);
+    }
+
     Bus bus_;
     Core core_;
 #ifndef ENGINE_RTL

@@ -14,11 +14,11 @@ template <Config config> class Tracer {
 public:
     explicit Tracer(Core<config> &core) : core_(core) {}
 
-    // A cycle of the core. Reports what happened in the cycles before.
-    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq, Retirements &listener) {
+    // Steps the core by a cycle. Reports what happened in the cycles before.
+    void cycle(const PortIn &data, Retirements &listener, const auto &step_core) {
         report(listener);
-        const Before before = watch(in[kData]);
-        core_.cycle(in, timer_irq, external_irq);
+        const Before before = watch(data);
+        step_core();
         if (!core_.asleep_)
             compare(before);
     }

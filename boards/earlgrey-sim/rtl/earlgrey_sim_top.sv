@@ -2,7 +2,7 @@
 // The Verilated top: only the core. The bus, memories and devices are in the C++ model (../model).
 // sim_core is the machine's Ibex (ibex_2021/ or ibex_2025/).
 //
-// Every input from the model goes through a register here. So no input of the core changes between
+// Every input from the model goes through a register here (but not the ports' if DIRECT_PORTS). So no input of the core changes between
 // clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes the
 // core's inputs for the next cycle, raises the clock, and reads the core's outputs.
 //
@@ -15,7 +15,8 @@ module earlgrey_sim_top (
   input  logic        rst_ni,
   input  logic [31:0] boot_addr_i,
 
-  // Instruction port. gnt_i: a request would be accepted in the next cycle.
+  // Instruction port. gnt_i: a request would be accepted in the next cycle. The core sees it with or
+  // without a request, as from tlul_adapter_host.
   output logic        instr_req_o,
   output logic [31:0] instr_addr_o,
   input  logic        instr_gnt_i,
@@ -61,6 +62,18 @@ module earlgrey_sim_top (
   logic        irq_timer_q, irq_external_q, scramble_key_valid_q;
   logic [31:0] boot_addr_q;
 
+`ifdef DIRECT_PORTS
+  always_comb begin
+    instr_gnt_q          = instr_gnt_i;
+    instr_rvalid_q       = instr_rvalid_i;
+    instr_err_q          = instr_err_i;
+    instr_rdata_q        = instr_rdata_i;
+    data_gnt_q           = data_gnt_i;
+    data_rvalid_q        = data_rvalid_i;
+    data_err_q           = data_err_i;
+    data_rdata_q         = data_rdata_i;
+  end
+`else
   always_ff @(posedge clk_i) begin
     instr_gnt_q          <= instr_gnt_i;
     instr_rvalid_q       <= instr_rvalid_i;
@@ -70,6 +83,10 @@ module earlgrey_sim_top (
     data_rvalid_q        <= data_rvalid_i;
     data_err_q           <= data_err_i;
     data_rdata_q         <= data_rdata_i;
+  end
+`endif
+
+  always_ff @(posedge clk_i) begin
     irq_timer_q          <= irq_timer_i;
     irq_external_q       <= irq_external_i;
     scramble_key_valid_q <= scramble_key_valid_i;
@@ -82,7 +99,7 @@ module earlgrey_sim_top (
     .boot_addr_i         (boot_addr_q),
     .instr_req_o,
     .instr_addr_o,
-    .instr_gnt_i         (instr_gnt_q & instr_req_o),
+    .instr_gnt_i         (instr_gnt_q),
     .instr_rvalid_i      (instr_rvalid_q),
     .instr_rdata_i       (instr_rdata_q),
     .instr_err_i         (instr_err_q),
@@ -91,7 +108,7 @@ module earlgrey_sim_top (
     .data_be_o,
     .data_addr_o,
     .data_wdata_o,
-    .data_gnt_i          (data_gnt_q & data_req_o),
+    .data_gnt_i          (data_gnt_q),
     .data_rvalid_i       (data_rvalid_q),
     .data_rdata_i        (data_rdata_q),
     .data_err_i          (data_err_q),

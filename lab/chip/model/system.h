@@ -86,7 +86,7 @@ public:
         top_.rst_ni = 1;
     }
 
-    void step_core() { clock(); }
+    void step_core(Cycle) { clock(); }
 
     void step_bus(Cycle) {
         // The UART's clock is slower: its output lasts for several cycles of the core.

@@ -78,7 +78,6 @@ class RunPlace:
         str | None,
         options.name_option(machines, "Simulated machine, instead of --board: cw310, nexysvideo."),
     ] = None
-
     core: Annotated[
         str | None,
         Option(
@@ -87,7 +86,6 @@ class RunPlace:
             " maxperf-pmp, or the folder of your own core (default: the machine's core).",
         ),
     ] = None
-
     engine: run_options.EngineName = None
 
     def load_board(self, folder: ImageFolder | None, limits: Mapping[str, object]) -> BoardProfile:
@@ -96,15 +94,8 @@ class RunPlace:
         TockmarkError if the board needs images and --images is missing."""
         name = folder.manifest.board if folder else self.board or boards.DEFAULT
         board = boards.load(boards.simulated_board(self.machine) if self.machine else name)
-        board = board.configured(
-            {
-                **limits,
-                "port": self.port,
-                "baud": self.baud,
-                "core": self.core,
-                "engine": self.engine,
-            }
-        )
+        own = {"port": self.port, "baud": self.baud, "core": self.core, "engine": self.engine}
+        board = board.configured({**limits, **own})
         if self.captured is not None:
             if folder is None:
                 raise TockmarkError(
@@ -223,12 +214,15 @@ class RunEffort:
     uart_cycles: Annotated[
         int | None, Option(min=1, help="Simulate N cycles per UART byte; 2083 is 115200 baud.")
     ] = None
+    sram_seed: Annotated[
+        int | None, Option(min=0, max=2**32 - 1, help="Fill SRAM from a seed (default: 0, zeros).")
+    ] = None
 
     @property
     def limits(self) -> dict[str, object]:
         """The settings of a board's target."""
         cycles = {"max-cycles": self.max_cycles, "uart-cycles": self.uart_cycles}
-        return {**cycles, "dask": self.dask}
+        return {**cycles, "sram-seed": self.sram_seed, "dask": self.dask}
 
 
 @dataclass(frozen=True)
@@ -251,13 +245,9 @@ class RunRequest:
         place, apps, extent = self.place, self.apps, self.extent
         if place.images is None:
             return self, None
-        claims = {
-            "board": place.board,
-            "machine": place.machine,
-            "abi": apps.abi,
-            "apps": apps.apps,
-        }
-        claims |= {"samples": extent.samples, "all_samples": extent.all_samples or None}
+        claims = {"board": place.board, "apps": apps.apps, "abi": apps.abi}
+        claims |= {"machine": place.machine, "samples": extent.samples}
+        claims |= {"all_samples": extent.all_samples or None}
         claims |= {"layouts": extent.layouts if extent.layouts > 1 else None, **vars(self.claims)}
         langs = options.languages(apps.lang) if apps.lang else []
         folder = read_folder_to_run(place.images, catalogue, claims, self.kernels, langs)

@@ -201,7 +201,7 @@ def profile_verb(
     "tockmark latency --show waits.json",
     "tockmark latency --show after.json --against before.json",
     exits={
-        OK: "measured; a load that can block an alarm or line for ever is shown as `never`",
+        OK: "measured; `>` before a wait: the upcall had not come when the boot ended",
         INCOMPLETE: "a boot ended without all its alarms, or no alarm reached the end of a stage",
         REGRESSION: "with --against: an alarm waits longer",
     },
@@ -258,7 +258,7 @@ def latency_verb(
         chosen = latency.loads_for(elf, names, chain)
         request = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh, chain)
         waits = latency.measure(request, print_message)
-    options.show(latency_report.as_json(waits) if as_json else latency_report.format_report(waits))
+    options.show(waits if as_json else latency_report.format_report(waits))
     if output is not None:
         write_whole({output: latency_report.format_file(waits)})
     if before is not None:

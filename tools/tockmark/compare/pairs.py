@@ -92,6 +92,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
     optional = {"flags": kernel.flags, "rustc": kernel.rustc}
     optional["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
     optional["core"] = board.core.title if board.core else ""
+    optional["SRAM seed"] = str(board.sram_seed or "")
     return {
         **{name: text or UNKNOWN for name, text in factors.items()},
         **{name: text for name, text in optional.items() if text},

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from tockmark.base import documents
@@ -141,7 +140,7 @@ def format_answer(latency: StoredLatency) -> str:
     worst, stage, noun = latency.worst, latency.longest_stage, NOUN[latency.chain]
     loads = {load_waits.name: load_waits for load_waits in latency.loads}
     words = "".join(
-        f"With {lost.what}, the upcall of the {noun} may never arrive: it did not come within"
+        f"With {lost.what}, the upcall of the {noun} did not come within"
         f" {_time(lost.cycles, latency.clock_hz)}; the last completed stage was '{lost.ended}'.\n"
         for lost in latency.never
     )
@@ -169,14 +168,14 @@ def format_report(latency: StoredLatency) -> str:
         f"took    {latency.cycles:,} simulated cycles",
         "",
     ]
-    columns = {"median": 9, "99 %": 9, "worst": 9, "seen": 7}
+    columns = {"median": 9, "99 %": 9, "worst": 13, "seen": 7}
     table = Table([TableColumn("load, stage", 26, 0, left=True), *figures(columns)])
     for load_waits in latency.loads:
         table.add(load_waits.name, *_cells(load_waits.whole))
         for name, stage in load_waits.stages.items():
             table.add(f"  {name}", *_cells(stage))
     for lost in latency.never:
-        table.add(lost.name, "", "", "never", "")
+        table.add(lost.name, "", "", f"> {lost.cycles:,}", "")
     lines += table.text(f"From when {FROM[latency.chain]} to its upcall; cycles", "")
     lines += ["", f"The worst {NOUN[latency.chain]}'s stages, and where its cycles went:"]
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in latency.worst.stages.items())
@@ -187,11 +186,6 @@ def format_report(latency: StoredLatency) -> str:
         title = f"{KINDS[stretch.kind]}; load: {stretch.load}"
         lines += [f"  {stretch.cycles:8,}  {title}", *_parts(stretch.parts)]
     return "\n".join(lines) + "\n"
-
-
-def as_json(latency: StoredLatency) -> object:
-    """Return the whole measurement as JSON values."""
-    return msgspec.to_builtins(latency)
 
 
 def _cells(waits: WaitSpread) -> Iterable[str]:

@@ -182,7 +182,7 @@ def loads_for(
 def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatency:
     """Measure all loads; `say` receives a line per load. Raise TockmarkError if no alarm comes, or
     a point of the kernel is missing."""
-    measurement = _Measurement(options)
+    measurement = Measurement(options)
     ran, never, longest_ = list[RanBoot](), list[NeverCame](), dict[str, LongestStretch]()
     loads = []
     for load in options.loads:
@@ -227,7 +227,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     )
 
 
-class _Measurement:
+class Measurement:
     """The boots of a kernel and the number of simulated cycles, including cached boots."""
 
     def __init__(self, options: LatencyOptions) -> None:
@@ -294,7 +294,7 @@ class _Measurement:
         lines = list(session.lines())
         ending = session.ending()
         self.cycles += ending.cycles
-        if ending.idle and (load.most < MOST_CYCLES or options.chain == UART):
+        if ending.idle and (load.most != MOST_CYCLES or options.chain == UART):
             lost = lost_alarm(self.family, lines, ending.cycles, load.name)
             return RanBoot(load, image, [], NeverCame(load.name, load.what, *lost))
         if ending.why:
@@ -305,9 +305,9 @@ class _Measurement:
         return RanBoot(load, image, alarms_in_log(self.family, lines, load.name))
 
     def _limits(self, limit: int) -> dict[str, int]:
-        if self.options.chain == UART:
-            return {"max-cycles": limit, "silence": min(limit, SILENCE), "uart-cycles": PACE}
-        return {"max-cycles": limit, "silence": limit}
+        sends = self.options.chain == UART
+        silence = SILENCE if sends and limit == MOST_CYCLES else limit
+        return {"max-cycles": limit, "silence": silence} | ({"uart-cycles": PACE} if sends else {})
 
     def _trace(self, image: Image, start: int, end: int) -> list[str]:
         """Return the instructions of a boot between two cycles."""

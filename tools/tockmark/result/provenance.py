@@ -122,6 +122,7 @@ class Board(Part, frozen=True):
     timing: Timing = "unchecked"
     simulator_sha256: Sha256 | None = None  # of its binary; None: not a simulator
     uart_cycles_per_byte: Positive | None = None
+    sram_seed: Annotated[int, Meta(ge=0)] = 0  # of a simulator's main SRAM; 0: zeros
     engine: Engine | None = None  # None: not a simulator, or RTL in older results
     verilator: str | None = None  # the versions that a simulator of RTL was built from
     ibex: str | None = None

@@ -45,9 +45,10 @@ TIMING: dict[Timing, str] = {
     "checked-against-board": "Simulated. The model of this machine was compared with runs of the "
     "suite on such a board (docs/trust.md).",
     "checked-against-rtl": "Simulated. The model of this machine was compared with the chip's own "
-    "RTL and agrees, except for the counts that docs/trust.md lists. Not compared with a chip.",
+    "RTL and agrees, except for the counts that docs/trust.md lists. Not compared with a chip. It "
+    "is the FPGA's: silicon has no registers at the core's ports.",
     "unchecked": "The accuracy of these cycle counts is unknown: the log does not state its source,"
-    " or the machine with this core was never compared with anything.",
+    " or this machine, or its core, was never compared with anything.",
     "functional-only": "The cycle counts are not a time: this machine only shows that the suite "
     "runs. Instruction counts are valid.",
 }

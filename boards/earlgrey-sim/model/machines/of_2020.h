@@ -25,6 +25,8 @@ constexpr bool kRomFifos = false;
 
 // PLIC, flash_ctrl and other register blocks on xbar_main, with a register stage each way.
 constexpr unsigned kRegisterAnswer = 3;
+constexpr unsigned kRegisterReached = 1;  // the register itself (tlul_adapter_reg)
+constexpr unsigned kRegisterInterval = 2; // from one answer to the next
 
 // An address without a device: tlul_err_resp.
 constexpr unsigned kNothingAnswer = 1;
@@ -33,9 +35,11 @@ constexpr unsigned kNothingAnswer = 1;
 // timing is the same in both. Only the edge of the divided clock that captures a request depends on
 // the machine (kPeripheralSetup).
 constexpr unsigned kPeripheralClock = 4;    // core cycles in a peripheral cycle
-constexpr unsigned kPeripheralInterval = 4; // from one capture to the next
+constexpr unsigned kPeripheralInterval = 8; // from one capture to the next (tlul_adapter_reg)
 constexpr unsigned kPeripheralAnswer = 14;  // from capture to answer
-constexpr unsigned kPeripheralAccess = 8;   // from capture to the register itself (not checked)
+constexpr unsigned kPeripheralAccess = 8;   // from capture to the effect of a write
+// From an interrupt line of a peripheral to the core and to the PLIC: no synchroniser.
+constexpr unsigned kInterruptSync = 0;
 
 // flash_phy_rd: read buffers in each bank, bytes in each, and the array's read time (no
 // scrambling); directly on xbar_main.
@@ -64,6 +68,10 @@ constexpr uint32_t kPlic = 0x41010000, kPlicSize = 0x1000;
 constexpr uint32_t kOtpCpuctrl = kOtpCtrl + 0x1000 + 284;
 
 constexpr unsigned kUartIrqs = 8;
+
+// Its aon_timer, if any, has no model.
+constexpr uint32_t kAonTimer = ~0u;
+constexpr unsigned kAonTick = 1, kAonTimerFirstIrq = 0, kAonTimerIrqs = 0;
 
 // --- registers --------------------------------------------------------------------------------
 

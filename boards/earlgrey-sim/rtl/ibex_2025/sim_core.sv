@@ -5,7 +5,7 @@
 //
 // - instr_* and data_* follow Ibex's memory interface: a request stays high until it is granted;
 //   answers arrive in order. Registers separate the core from the bus, so a grant applies to the
-//   cycle in which the core sees it.
+//   cycle in which the core sees it. It may be high without a request.
 // - State changes only at the rising edge of clk_i. While core_sleep_o is high there is no edge; an
 //   interrupt ends that.
 // - The core starts at boot_addr_i + 0x80 in machine mode. The boot ROM writes CSR 0x7c0, mseccfg and
