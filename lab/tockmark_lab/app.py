@@ -13,7 +13,7 @@ PROGRAM = VerbProgram(
     headings={
         "Check the simulator": {"validate": "verbs", "same-simulator": "verbs"},
         "Check the kernel": {"conformance": "verbs", "reproduce": "reproduce"},
-        "Check results": {"verify": "verbs"},
+        "Check results": {"verify": "verbs", "false-alarms": "false_alarms"},
         "Attack the project": {"robustness": "robustness"},
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
         "Studies": {
@@ -25,7 +25,7 @@ PROGRAM = VerbProgram(
     option_headings={
         "What to measure": (
             "--kernel --only --icache --build --elf --commit --every --follow --beyond"
-            " --seeds --seed --calls --attackers --mixes --step --stack --alarm"
+            " --seeds --seed --calls --attackers --mixes --step --stack --alarm --level --links"
         ),
         "Where to run": "--board --machine --jobs",
         "Output": "--output --json --file",

@@ -7,7 +7,8 @@ The symbols are in docs/method.md, "The rule".
   computed. Links of one source differ in layout only.
 - `PairedSpread` is the spread of paired links (trees/pairing.py), in which every function begins at
   the same address on both sides. It was estimated by draws (docs/method.md, "Paired links"). Rows
-  that a clock times, and rows without instructions, keep the spread over unpaired links.
+  that a clock times, and rows without instructions, have the spread of unpaired links instead,
+  until enough pairs show their own.
 """
 
 import itertools
@@ -274,20 +275,22 @@ FREE = 60  # degrees of freedom that they were estimated with, at least
 
 @dataclass(frozen=True)
 class PairedSpread(Spread):
-    """The spread of paired links. Rows that a clock times have the known spread over links."""
+    """The spread of paired links."""
 
     clocked: frozenset[str] = frozenset()  # benchmarks
 
     @property
     def title(self) -> str:
         """The source of the spread, in words."""
-        return f"paired links; for rows that a clock times, {super().title}"
+        return f"paired links; for rows that a clock times in few pairs, {super().title}"
 
     def row_deviation(self, row: Row) -> Deviation | None:
-        """Return the deviation of a row's differences, or of its nets if a clock times it."""
-        if row.id in self.clocked or row.instret is None:
-            return super().row_deviation(row)
-        return paired_deviation(row)
+        """Return the deviation of a row's differences; if a clock times it, that of unpaired
+        links, which has no bound if it is not known."""
+        if row.id not in self.clocked and row.instret is not None:
+            return paired_deviation(row)
+        value, dof, _ = super().row_deviation(row) or Deviation(math.inf, FREE)
+        return Deviation(value * math.sqrt(2), dof, paired=True)
 
     def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the largest deviation of any of the rows."""

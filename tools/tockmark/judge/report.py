@@ -337,7 +337,7 @@ def _cycles_alone(pair: ComparedPair) -> bool:
     return (
         pair.row.icache is False
         and counts is not None
-        and max(abs(a - b) for a, b in zip(counts[0].nets, counts[1].nets, strict=False)) <= 1
+        and counts[0].nets == counts[1].nets
         and cycles[0].nets != cycles[1].nets
     )
 

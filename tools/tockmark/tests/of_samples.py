@@ -35,7 +35,7 @@ def made(
     instret: dict[str, int] | None = None,
     read: list[int] = READ,
     inner: int = 1,
-    icache: tuple[bool, ...] = (True,),
+    icache: tuple[bool, ...] = (False,),
     kernel: Kernel = KERNEL,
     board: Board = SIMULATED,
     lang: Lang = "c",
@@ -61,7 +61,7 @@ def logged(
     instret: dict[str, int] | None = None,
     read: list[int] = READ,
     inner: int = 1,
-    icache: tuple[bool, ...] = (True,),
+    icache: tuple[bool, ...] = (False,),
     lang: Lang = "c",
 ) -> list[str]:
     """Return the log of boots with these rows, in one language. The boot marks name the language
