@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `false-alarms`: how often the rule finds a change where there is none.
+"""The verb `false-alarms`: how often the rule finds a change between kernels of the same code.
 
 Fresh links of one kernel's source are compared with each other: their code is the same, so each
 finding is false. The spread that the rule uses is of other links, and a link that the spread has is

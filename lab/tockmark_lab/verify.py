@@ -3,7 +3,7 @@
 
 First it searches the result for contradictions. Then it simulates boots of the result again (all,
 or some that a seed draws), never from the cache. Their rows, samples, cycles and addresses of apps
-must equal those in the result, and so must every fact of the provenance that the kernel's ELF, the
+must equal the stored ones, and so must every fact of the provenance that the kernel's ELF, the
 apps, the catalogue or the simulator shows. The output lists the facts that nothing shows, and the
 boots of the catalogue that the result does not name. This does not prove the boots that were not
 drawn; the output shows the chance of missing an altered one. If the kernel or the apps differ, or
@@ -175,21 +175,17 @@ def _facts(
     known = catalogue.with_others(then.benchmarks).benchmarks
     for id_, entry in then.entries.items():
         pairs.append((f"entry of {id_}", entry, known[id_].measured_as if id_ in known else None))
-    if then.entries:
-        ids = {row.id for row in result.rows} - then.entries.keys()
-        pairs += [(f"entry of {id_}", None, "expected") for id_ in sorted(ids)]
     differences = [
-        f"{name}: {stored or 'not there'} in the result, {now} here"
+        f"{name}: {stored} in the result, {now} here"
         for name, stored, now in pairs
-        if now is not None
-        and stored != now
-        and name not in OWN_FACTS
-        and (stored or "entry" in name)
+        if None not in (stored, now) and stored != now and name not in OWN_FACTS
     ]
-    unchecked = [name for name, stored, now in pairs if stored is not None and now is None]
-    unchecked += [
-        name for name in ("catalogue_sha256",) if then.catalogue_sha256 != catalogue.sha256
-    ]
+    if then.entries:
+        ids = sorted({row.id for row in result.rows} - then.entries.keys())
+        differences += [f"entry of {id_}: not in the result" for id_ in ids]
+    unchecked = [name for name, stored, now in pairs if (stored is None) is not (now is None)]
+    if then.catalogue_sha256 != catalogue.sha256:
+        unchecked.append("catalogue_sha256")
     boots = {booted.boot for booted in then.boots}
     if left := [boot.name for boot in catalogue.boots() if boot.name not in boots]:
         unchecked.append(f"whether these boots were asked for: {', '.join(left)}")
