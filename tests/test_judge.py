@@ -25,6 +25,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.cli import app
 from tockmark.judge import report
 from tockmark.result import file
+from tockmark.show.text import escaped
 from tockmark.trees import builds
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
@@ -120,6 +121,7 @@ def test_more_expensive_system_calls_are_found_with_their_function(
     assert other.code == 0, other
     heading = json.loads(other.out)
     assert heading["limit"] == "none"
+    assert not heading["identical"]
     assert heading["told"].startswith(f"-{variants.MORE} instructions on all ")
     flash = heading["sizes"]["whole"]["flash"]
     assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # alignment of the following code
@@ -168,6 +170,7 @@ def test_stored_boots_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "boots, 0 of them" in judge(tmp_path / "out", *sides).out
     again = judge(tmp_path / "out", *sides).out
     assert again.count("2 boots, 2 of them") == 2
+    assert json.loads(judge(tmp_path / "out", *sides, "--json").out)["identical"]
 
 
 def test_ctrl_c_keeps_finished_boots(tmp_path: Path) -> None:
@@ -208,6 +211,17 @@ def test_errors_are_one_line(options: list[str | Path], error: str, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_error_is_also_a_comment(tmp_path: Path) -> None:
+    comment = tmp_path / "comment.md"
+    comment.write_text("of an earlier run")
+    for more in (["--limits", tmp_path / "none.toml"], [], ["--only", "none"]):
+        done = judge(
+            tmp_path, "--base", KERNEL, "--head", "no_ne.elf", "--markdown", comment, *more
+        )
+        assert done.code == 2
+        assert escaped(done.error) in comment.read_text()
+
+
 def test_commits_are_built_and_judged(
     costly: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +257,8 @@ def test_commits_are_built_and_judged(
     assert stored is not None
     assert (stored.command, stored.elf) == (build[1], "")
     assert stored.seconds > 0
-    broken = judge(tmp_path / "other", "plain", "broken", *options)
+    comment = tmp_path / "comment.md"
+    broken = judge(tmp_path / "other", "plain", "broken", *options, "--markdown", comment)
     assert (broken.code, broken.out) == (2, "")
     assert "failed with code 1" in broken.error
+    assert "failed with code 1" in comment.read_text()

@@ -221,3 +221,20 @@ def test_each_error_is_one_line_with_a_next_step(checkout: Checkout) -> None:
     (root / ".venv" / "bin" / "python").unlink()
     gone = f"tockmark: the Python of {root}/.venv is gone; run `make setup` there\n"
     assert set_up_again() == (2, gone)
+
+
+def test_an_audit_reads_every_lock_file(tmp_path: Path) -> None:
+    """Stand-ins for both programs log their arguments; the first failure ends the audit."""
+    log = tmp_path / "log"
+    for name in ("cargo", "pip-audit"):
+        program = tmp_path / name
+        program.write_text(f'#!/bin/sh\necho "$@" >>{log}\n! [ -e {tmp_path}/{name}-fails ]\n')
+        program.chmod(0o755)
+    own = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["make", "audit"]
+    subprocess.run(command, cwd=paths.ROOT, env=own, check=True)
+    locks = [path.relative_to(paths.ROOT) for path in paths.ROOT.glob("lab/**/Cargo.lock")]
+    words = log.read_text().split()
+    assert {"Cargo.lock", "constraints.txt", *map(str, locks)} <= set(words)
+    (tmp_path / "pip-audit-fails").touch()
+    assert subprocess.run(command, cwd=paths.ROOT, env=own, check=False).returncode

@@ -19,6 +19,7 @@ from tockmark.profile.sample import HEADING, INSN, MODE, PC
 from tockmark.profile.symbols import Program
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import Region
+from tockmark.target.elf import read_elf
 from tockmark.target.kernel import with_words
 from tockmark.target.protocol import Start
 from tockmark.target.rv32 import MRET, WFI
@@ -122,7 +123,9 @@ class StretchWatch:
         self.rom = range(rom.base, rom.end)
         entries = {"exception": CALL, "interrupt": INTERRUPT, "fault": FAULT}
         self.kinds = {program.symbol(name)[0]: kind for name, kind in entries.items()}
-        self.kinds[program.address_of("rust_begin_unwind")] = PANIC
+        symbols = read_elf(program.path).addresses
+        panic = next(at for name, at in symbols.items() if "rust_begin_unwind" in name)
+        self.kinds[panic] = PANIC
 
     def follow(self, lines: Iterable[str], where: str) -> None:
         """Take the stretches of a trace, which starts with its heading, into account."""

@@ -27,6 +27,12 @@ enum Cause : uint32_t {
     kStoreFault = 7, kEcallFromUser = 8, kEcallFromMachine = 11, kInterrupt = 0x80000000
 };
 
+// Those that are not in a range.
+constexpr Csr kOthers[] = {
+    kMstatus, kMisa, kMie, kMtvec, kMcounteren, kMenvcfg, kMstatush, kMenvcfgh, kMscratch, kMepc, kMcause,
+    kMtval, kMip, kMseccfg, kMseccfgh, kCpuctrl, kSecureseed};
+constexpr Csr kTriggers[] = {kScontext, kTselect, kTdata1, kTdata2, kTdata3, kMcontext, kMscontext};
+
 // Counters by their numbers: mcycle, minstret, and mhpmcounter3 to 12.
 enum Event : uint32_t {
     kCycle = 0, kNothing = 1, // never counts
@@ -51,8 +57,7 @@ public:
 
     // --- counters ------------------------------------------------------------------------------
 
-    void count(Event event) { counters_[event] += enabled_[event]; }
-    void count(Event event, bool happens) { counters_[event] += enabled_[event] & happens; }
+    void count(Event event, bool happens = true) { counters_[event] += enabled_[event] & happens; }
 
     // --- access by instructions ----------------------------------------------------------------
 
@@ -159,7 +164,6 @@ public:
             exception_seen_ = value >> 6 & 1;
             double_fault_seen_ = value >> 7 & 1;
             break;
-        default: break;
         }
     }
 
@@ -204,13 +208,7 @@ private:
         case kMcountinhibit >> 5: return number == 0 || number >= 3;
         case kPmpcfg0 >> 5: return number < 4 || number >= 16;
         case kMvendorid >> 5: return address >= kMvendorid && address <= kMconfigptr;
-        default: break;
         }
-        constexpr Csr kOthers[] = {kMstatus,  kMisa,     kMie,      kMtvec,   kMcounteren, kMenvcfg,
-                                   kMstatush, kMenvcfgh, kMscratch, kMepc,    kMcause,     kMtval,
-                                   kMip,      kMseccfg,  kMseccfgh, kCpuctrl, kSecureseed};
-        constexpr Csr kTriggers[] = {kScontext, kTselect,  kTdata1,   kTdata2,
-                                     kTdata3,   kMcontext, kMscontext};
         const auto is_in = [address](const auto &list) {
             return std::find(std::begin(list), std::end(list), address) != std::end(list);
         };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 
@@ -23,7 +24,7 @@ enum class Kind : uint32_t {
 
 enum class Op : uint32_t {
     kNone, kAdd, kSub, kXor, kOr, kAnd, kSll, kSrl, kSra, kSlt, kSltu, kAuipc, kMul, kMulh, kMulhsu,
-    kMulhu, kDiv, kDivu, kRem, kRemu, kEq, kNe, kLt, kGe, kLtu, kGeu, kXnor, kOrn, kAndn, kSlo, kSro,
+    kMulhu, kDiv, kDivu, kRem, kRemu, kEq, kNe, kGe, kGeu, kXnor, kOrn, kAndn, kSlo, kSro,
     kSh1add, kSh2add, kSh3add, kMin, kMax, kMinu, kMaxu, kPack, kPacku, kPackh, kBclr, kBset, kBinv,
     kBext, kBfp, kGrev, kGorc, kShfl, kUnshfl, kXpermN, kXpermB, kXpermH, kClmul, kClmulr, kClmulh,
     kClz, kCtz, kCpop, kSextB, kSextH, kRol, kRor, kFsl, kFsr, kCmix, kCmov, kCompress, kDecompress,
@@ -50,91 +51,70 @@ struct Instruction {
     CsrOp csr_op = CsrOp::kRead;
 };
 
+// Moves the bits of c from `high` down to these positions, as the manual writes immediates.
+inline uint32_t place(uint32_t c, unsigned high, std::initializer_list<unsigned> positions) {
+    uint32_t value = 0;
+    for (const unsigned position : positions)
+        value |= (c >> high-- & 1) << position;
+    return value;
+}
+
 // Returns the 32-bit form of a compressed instruction, or 0, which is illegal.
 inline uint32_t expand(uint32_t c) {
-    const auto bits = [c](unsigned high, unsigned low) {
-        return c >> low & ((1u << (high - low + 1)) - 1);
+    const uint32_t rd = c >> 7 & 31, rs2 = c >> 2 & 31;
+    const uint32_t low_rs1 = 8 + (rd & 7), low_rs2 = 8 + (rs2 & 7);
+    const bool bit12 = c >> 12 & 1;
+    const uint32_t sign = bit12 ? ~0u : 0, imm6 = sign << 5 | rs2, two_bits = c >> 10 & 3;
+    const uint32_t word_offset = place(c, 12, {5, 4, 3}) | place(c, 6, {2, 6});
+    const auto with_immediate = [](uint32_t opcode, uint32_t imm, uint32_t rs1, uint32_t funct3,
+                                   uint32_t d) {
+        return imm << 20 | rs1 << 15 | funct3 << 12 | d << 7 | opcode;
     };
-    const auto bit = [c](unsigned i) { return c >> i & 1; };
-    const uint32_t negative = bit(12) ? ~0u : 0;
-    const uint32_t rd = bits(11, 7), low_rd = 8 + bits(4, 2), low_rs1 = 8 + bits(9, 7);
-    const auto op_imm = [](uint32_t imm, uint32_t rs1, uint32_t funct3, uint32_t d) {
-        return imm << 20 | rs1 << 15 | funct3 << 12 | d << 7 | 0x13;
+    const auto store = [](uint32_t offset, uint32_t from, uint32_t rs1) {
+        return (offset >> 5) << 25 | from << 20 | rs1 << 15 | 2 << 12 | (offset & 31) << 7 | 0x23;
     };
-    const auto store = [](uint32_t offset, uint32_t rs2, uint32_t rs1) {
-        return (offset >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (offset & 31) << 7 | 0x23;
-    };
-    const uint32_t imm6 = (negative & ~31u) | bits(6, 2);
-    const uint32_t word_offset = bit(5) << 6 | bits(12, 10) << 3 | bit(6) << 2;
-    switch (bits(1, 0) << 3 | bits(15, 13)) {
-    case 000: { // c.addi4spn
-        const uint32_t imm = bits(10, 7) << 6 | bits(12, 11) << 4 | bit(5) << 3 | bit(6) << 2;
-        return imm ? op_imm(imm, 2, 0, low_rd) : 0;
-    }
-    case 002: // c.lw
-        return word_offset << 20 | low_rs1 << 15 | 2 << 12 | low_rd << 7 | 0x03;
-    case 006: // c.sw
-        return store(word_offset, low_rd, low_rs1);
-    case 010: // c.addi, c.nop
-        return op_imm(imm6, rd, 0, rd);
-    case 011:   // c.jal
-    case 015: { // c.j
-        const uint32_t link = bit(15) ? 0 : 1;
-        const uint32_t offset = (negative & ~0x7ffu) | bit(8) << 10 | bits(10, 9) << 8 |
-                                bit(6) << 7 | bit(7) << 6 | bit(2) << 5 | bit(11) << 4 |
-                                bits(5, 3) << 1;
-        return (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3ff) << 21 | (offset >> 11 & 1) << 20 |
-               (offset >> 12 & 0xff) << 12 | link << 7 | 0x6f;
-    }
-    case 012: // c.li
-        return op_imm(imm6, 0, 0, rd);
-    case 013: { // c.lui, c.addi16sp
-        if (!bit(12) && !bits(6, 2))
+    switch ((c & 3) << 3 | c >> 13) {
+    case 000: // c.addi4spn
+        if (const uint32_t imm = place(c, 12, {5, 4, 9, 8, 7, 6, 2, 3}))
+            return with_immediate(0x13, imm, 2, 0, low_rs2);
+        return 0;
+    case 002: return with_immediate(0x03, word_offset, low_rs1, 2, low_rs2); // c.lw
+    case 006: return store(word_offset, low_rs2, low_rs1);                   // c.sw
+    case 010: return with_immediate(0x13, imm6, rd, 0, rd);                  // c.addi, c.nop
+    case 011:                                                                // c.jal
+    case 015:                                                                // c.j
+        return (sign & 0x801ff000) | place(c, 11, {24, 29, 28, 30, 26, 27, 23, 22, 21, 25}) |
+               (c >> 15 ? 0 : 1 << 7) | 0x6f;
+    case 012: return with_immediate(0x13, imm6, 0, 0, rd); // c.li
+    case 013:                                              // c.lui, c.addi16sp
+        if (!imm6)
             return 0;
         if (rd != 2)
             return imm6 << 12 | rd << 7 | 0x37;
-        const uint32_t imm =
-            (negative & ~0x1ffu) | bits(4, 3) << 7 | bit(5) << 6 | bit(2) << 5 | bit(6) << 4;
-        return op_imm(imm, 2, 0, 2);
-    }
-    case 014: // arithmetic with registers x8 to x15
-        switch (bits(11, 10)) {
-        case 0:
-        case 1: // c.srli, c.srai
-            return bit(12) ? 0 : op_imm(bit(10) << 10 | bits(6, 2), low_rs1, 5, low_rs1);
-        case 2: // c.andi
-            return op_imm(imm6, low_rs1, 7, low_rs1);
-        default: { // c.sub, c.xor, c.or, c.and
-            constexpr uint32_t kFunct3[] = {0, 4, 6, 7};
-            const uint32_t funct7 = bits(6, 5) == 0 ? 0x20 : 0;
-            return bit(12) ? 0
-                           : funct7 << 25 | low_rd << 20 | low_rs1 << 15 |
-                                 kFunct3[bits(6, 5)] << 12 | low_rs1 << 7 | 0x33;
+        return with_immediate(0x13, sign << 9 | place(c, 6, {4, 6, 8, 7, 5}), 2, 0, 2);
+    case 014:              // arithmetic with registers x8 to x15
+        if (two_bits == 2) // c.andi
+            return with_immediate(0x13, imm6, low_rs1, 7, low_rs1);
+        if (bit12)
+            return 0;
+        if (two_bits == 3) { // c.sub, c.xor, c.or, c.and
+            constexpr uint32_t kFunct[] = {0x40000000, 0x4000, 0x6000, 0x7000};
+            return kFunct[c >> 5 & 3] | with_immediate(0x33, low_rs2, low_rs1, 0, low_rs1);
         }
-        }
-    case 016:   // c.beqz
-    case 017: { // c.bnez
-        const uint32_t offset = (negative & ~0xffu) | bits(6, 5) << 6 | bit(2) << 5 |
-                                bits(11, 10) << 3 | bits(4, 3) << 1;
-        return (offset >> 12 & 1) << 31 | (offset >> 5 & 0x3f) << 25 | low_rs1 << 15 |
-               bit(13) << 12 | (offset >> 1 & 0xf) << 8 | (offset >> 11 & 1) << 7 | 0x63;
-    }
-    case 020: // c.slli
-        return bit(12) ? 0 : op_imm(bits(6, 2), rd, 1, rd);
-    case 022: { // c.lwsp
-        const uint32_t offset = bits(3, 2) << 6 | bit(12) << 5 | bits(6, 4) << 2;
-        return rd ? offset << 20 | 2 << 15 | 2 << 12 | rd << 7 | 0x03 : 0;
-    }
-    case 024: { // c.jr, c.mv, c.ebreak, c.jalr, c.add
-        const uint32_t rs2 = bits(6, 2);
+        return with_immediate(0x13, two_bits << 10 | rs2, low_rs1, 5, low_rs1); // c.srli, c.srai
+    case 016:                                                                   // c.beqz
+    case 017:                                                                   // c.bnez
+        return (sign & 0xf0000080) | place(c, 11, {11, 10}) | place(c, 6, {27, 26, 9, 8, 25}) |
+               low_rs1 << 15 | (c >> 13 & 1) << 12 | 0x63;
+    case 020: return bit12 ? 0 : with_immediate(0x13, rs2, rd, 1, rd); // c.slli
+    case 022:                                                          // c.lwsp
+        return rd ? with_immediate(0x03, place(c, 12, {5}) | place(c, 6, {4, 3, 2, 7, 6}), 2, 2, rd)
+                  : 0;
+    case 024: // c.jr, c.mv, c.ebreak, c.jalr, c.add
         if (rs2)
-            return rs2 << 20 | (bit(12) ? rd : 0) << 15 | rd << 7 | 0x33;
-        if (rd)
-            return rd << 15 | bit(12) << 7 | 0x67;
-        return bit(12) ? 0x00100073 : 0;
-    }
-    case 026: // c.swsp
-        return store(bits(8, 7) << 6 | bits(12, 9) << 2, bits(6, 2), 2);
+            return with_immediate(0x33, rs2, bit12 ? rd : 0, 0, rd);
+        return rd ? with_immediate(0x67, 0, rd, 0, bit12) : bit12 ? 0x00100073 : 0;
+    case 026: return store(place(c, 12, {5, 4, 3, 2, 7, 6}), rs2, 2); // c.swsp
     default: return 0;
     }
 }
@@ -159,8 +139,8 @@ template <Config config> Pattern pattern_of(uint32_t insn) {
     static constexpr Pattern kOpcode[] = {
         {0x6f, kJump}, {0x37, kAlu, kAdd}, {0x17, kAlu, kAuipc}};
     static constexpr Pattern kFunct3[] = {
-        {0x0067, kJumpRegister}, {0x0063, kBranch, kEq}, {0x1063, kBranch, kNe}, {0x4063, kBranch, kLt},
-        {0x5063, kBranch, kGe}, {0x6063, kBranch, kLtu}, {0x7063, kBranch, kGeu}, {0x0003, kLoad},
+        {0x0067, kJumpRegister}, {0x0063, kBranch, kEq}, {0x1063, kBranch, kNe}, {0x4063, kBranch, kSlt},
+        {0x5063, kBranch, kGe}, {0x6063, kBranch, kSltu}, {0x7063, kBranch, kGeu}, {0x0003, kLoad},
         {0x1003, kLoad}, {0x2003, kLoad}, {0x4003, kLoad}, {0x5003, kLoad}, {0x0023, kStore},
         {0x1023, kStore}, {0x2023, kStore}, {0x000f, kAlu}, {0x100f, kFenceI}, {0x1073, kCsr},
         {0x2073, kCsr}, {0x3073, kCsr}, {0x5073, kCsr}, {0x6073, kCsr}, {0x7073, kCsr},
@@ -243,11 +223,11 @@ template <Config config> Instruction decode(uint32_t text) {
     switch (opcode) {
     case 0x6f:
         i.immediate = static_cast<uint32_t>(sign >> 31 << 20) | (insn & 0xff000) |
-                      (insn >> 20 & 1) << 11 | (insn >> 21 & 0x3ff) << 1;
+                      place(insn, 30, {10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 11});
         break;
     case 0x63:
-        i.immediate = static_cast<uint32_t>(sign >> 31 << 12) | (insn >> 7 & 1) << 11 |
-                      (insn >> 25 & 0x3f) << 5 | (insn >> 8 & 0xf) << 1;
+        i.immediate = static_cast<uint32_t>(sign >> 31 << 12) |
+                      place(insn, 30, {10, 9, 8, 7, 6, 5}) | place(insn, 11, {4, 3, 2, 1, 11});
         break;
     case 0x23: i.immediate = static_cast<uint32_t>(sign >> 25 << 5) | rd; break;
     case 0x03:
@@ -255,9 +235,9 @@ template <Config config> Instruction decode(uint32_t text) {
     case 0x67: i.immediate = static_cast<uint32_t>(sign >> 20); break;
     case 0x17:
     case 0x37: i.immediate = insn & ~0xfffu; break;
+    case 0x0f: i.immediate = i.bytes; break; // fence.i jumps to its successor
     case 0x33: i.register_b = ~0u; break;
     case 0x73: i.immediate = insn >> 20; break;
-    default: break;
     }
     i.size = funct3 & 3;
     i.sign_extends = funct3 < 4;
@@ -285,10 +265,7 @@ public:
             entry = decode<config>(text);
         return entry;
     }
-    DecodeTable() {
-        for (Instruction &entry : entries_)
-            entry.text = kEmpty;
-    }
+    DecodeTable() { entries_.fill({.text = kEmpty}); }
 
 private:
     static constexpr unsigned kBits = 11;

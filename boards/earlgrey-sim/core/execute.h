@@ -8,13 +8,6 @@
 
 namespace earlgrey::ibex {
 
-inline uint32_t reverse_bits(uint32_t x) {
-    x = (x & 0x55555555) << 1 | (x >> 1 & 0x55555555);
-    x = (x & 0x33333333) << 2 | (x >> 2 & 0x33333333);
-    x = (x & 0x0f0f0f0f) << 4 | (x >> 4 & 0x0f0f0f0f);
-    return __builtin_bswap32(x);
-}
-
 // Swaps neighbouring groups of bits, in the sizes that `sizes` selects; gorc also keeps the old
 // bits.
 inline uint32_t reverse_groups(uint32_t x, uint32_t sizes, bool keep) {
@@ -24,6 +17,7 @@ inline uint32_t reverse_groups(uint32_t x, uint32_t sizes, bool keep) {
             x = (keep ? x : 0) | (x & kLow[i]) << (1 << i) | (x >> (1 << i) & kLow[i]);
     return x;
 }
+inline uint32_t reverse_bits(uint32_t x) { return reverse_groups(x, 31, false); }
 
 // Exchanges the inner two quarters of every group of bits, in the sizes that `sizes` selects.
 inline uint32_t shuffle(uint32_t x, uint32_t sizes, bool inverse) {
@@ -84,8 +78,21 @@ inline uint32_t place_field(uint32_t a, uint32_t b) {
     return (a & ~(mask << offset)) | (b & mask) << offset;
 }
 
-inline uint32_t alu(Op op, uint32_t a, uint32_t b) {
+// The bits of a shifted by b out of the word `next`, by up to 63 (fsl, fsr).
+inline uint32_t funnel(uint32_t a, uint32_t next, uint32_t b, bool left) {
+    if (b & 32)
+        std::swap(a, next);
+    const uint64_t both = left ? uint64_t{a} << 32 | next : uint64_t{next} << 32 | a;
+    return static_cast<uint32_t>(left ? both << (b & 31) >> 32 : both >> (b & 31));
+}
+
+// The result of an operation; c is the third register. A branch is taken if its result is not 0.
+inline uint32_t alu(Op op, uint32_t a, uint32_t b, uint32_t c = 0) {
+    constexpr uint32_t kCrc = 0x04c11db7, kCrcInverse = 0xf7011641;
+    constexpr uint32_t kCrcC = 0x1edc6f41, kCrcCInverse = 0xdea713f1;
     const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
+    const auto high = [](int64_t x, int64_t y) { return static_cast<uint32_t>(x * y >> 32); };
+    const bool overflows = a == 0x80000000 && b == ~0u;
     const uint32_t by = b & 31;
     switch (op) {
     case Op::kAdd: return a + b;
@@ -98,7 +105,18 @@ inline uint32_t alu(Op op, uint32_t a, uint32_t b) {
     case Op::kSra: return static_cast<uint32_t>(sa >> by);
     case Op::kSlt: return sa < sb;
     case Op::kSltu: return a < b;
+    case Op::kEq: return a == b;
+    case Op::kNe: return a != b;
+    case Op::kGe: return sa >= sb;
+    case Op::kGeu: return a >= b;
     case Op::kMul: return a * b;
+    case Op::kMulh: return high(sa, sb);
+    case Op::kMulhsu: return high(sa, b);
+    case Op::kMulhu: return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+    case Op::kDiv: return !b ? ~0u : overflows ? a : static_cast<uint32_t>(sa / sb);
+    case Op::kDivu: return !b ? ~0u : a / b;
+    case Op::kRem: return !b ? a : overflows ? 0 : static_cast<uint32_t>(sa % sb);
+    case Op::kRemu: return !b ? a : a % b;
     case Op::kXnor: return ~(a ^ b);
     case Op::kOrn: return a | ~b;
     case Op::kAndn: return a & ~b;
@@ -134,27 +152,10 @@ inline uint32_t alu(Op op, uint32_t a, uint32_t b) {
     case Op::kCpop: return static_cast<uint32_t>(std::popcount(a));
     case Op::kSextB: return static_cast<uint32_t>(static_cast<int8_t>(a));
     case Op::kSextH: return static_cast<uint32_t>(static_cast<int16_t>(a));
-    default: return 0;
-    }
-}
-
-// The operations of two cycles; c is the third register.
-inline uint32_t two_cycle_alu(Op op, uint32_t a, uint32_t b, uint32_t c) {
-    constexpr uint32_t kCrc = 0x04c11db7, kCrcInverse = 0xf7011641;
-    constexpr uint32_t kCrcC = 0x1edc6f41, kCrcCInverse = 0xdea713f1;
-    const auto join = [b](uint32_t high, uint32_t low, bool left) {
-        if (b & 32)
-            std::swap(high, low);
-        const uint32_t by = b & 31;
-        if (!by)
-            return high;
-        return left ? high << by | low >> (32 - by) : high >> by | low << (32 - by);
-    };
-    switch (op) {
-    case Op::kRol: return std::rotl(a, static_cast<int>(b & 31));
-    case Op::kRor: return std::rotr(a, static_cast<int>(b & 31));
-    case Op::kFsl: return join(a, c, true);
-    case Op::kFsr: return join(a, c, false);
+    case Op::kRol: return std::rotl(a, static_cast<int>(by));
+    case Op::kRor: return std::rotr(a, static_cast<int>(by));
+    case Op::kFsl: return funnel(a, c, b, true);
+    case Op::kFsr: return funnel(a, c, b, false);
     case Op::kCmix: return (a & b) | (c & ~b);
     case Op::kCmov: return b ? a : c;
     case Op::kCompress: return compress(a, b);
@@ -164,35 +165,8 @@ inline uint32_t two_cycle_alu(Op op, uint32_t a, uint32_t b, uint32_t c) {
     case Op::kCrc32W: return crc(a, 32, kCrc, kCrcInverse);
     case Op::kCrc32cB: return crc(a, 8, kCrcC, kCrcCInverse);
     case Op::kCrc32cH: return crc(a, 16, kCrcC, kCrcCInverse);
-    default: return crc(a, 32, kCrcC, kCrcCInverse);
-    }
-}
-
-// The high half of a product, or a quotient or remainder.
-inline uint32_t multiply_divide(Op op, uint32_t a, uint32_t b) {
-    const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
-    const auto high = [](int64_t x, int64_t y) { return static_cast<uint32_t>(x * y >> 32); };
-    const bool overflows = a == 0x80000000 && b == ~0u;
-    switch (op) {
-    case Op::kMulh: return high(sa, sb);
-    case Op::kMulhsu: return high(sa, b);
-    case Op::kMulhu: return static_cast<uint32_t>(uint64_t{a} * b >> 32);
-    case Op::kDiv: return !b ? ~0u : overflows ? a : static_cast<uint32_t>(sa / sb);
-    case Op::kDivu: return !b ? ~0u : a / b;
-    case Op::kRem: return !b ? a : overflows ? 0 : static_cast<uint32_t>(sa % sb);
-    default: return !b ? a : a % b;
-    }
-}
-
-inline bool compare(Op op, uint32_t a, uint32_t b) {
-    const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
-    switch (op) {
-    case Op::kEq: return a == b;
-    case Op::kNe: return a != b;
-    case Op::kLt: return sa < sb;
-    case Op::kGe: return sa >= sb;
-    case Op::kLtu: return a < b;
-    default: return a >= b;
+    case Op::kCrc32cW: return crc(a, 32, kCrcC, kCrcCInverse);
+    default: return 0; // of an instruction without a result
     }
 }
 

@@ -36,9 +36,8 @@ public:
 
     // A cycle of a machine without these registers: `granted(host, out)` tells whether the bus
     // takes a request in the same cycle.
-    template <typename Granted>
     [[gnu::always_inline]] void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq,
-                                      Granted &&granted) {
+                                      const auto &granted) {
         shown_pc_ = decoded_pc_;
         shown_refused_ = decoded_refused_;
         const uint32_t interrupts = timer_irq << 7 | external_irq << 11;
@@ -57,18 +56,9 @@ public:
         if (asleep_) [[unlikely]]
             return;
 
-        // Write-back (ibex_wb_stage.sv). Only a load or store may wait there.
-        const bool accesses = wb_ == kLoad || wb_ == kStore;
-        bool answered = false, error = false, retires = wb_ == kDone;
-        if (accesses) {
-            const LoadStore::Reply reply = load_store_.reply(in[kData]);
-            answered = reply.arrived;
-            error = reply.error;
-            retires = answered && !error;
-            if (retires && wb_ == kLoad)
-                registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
-        }
-        const bool outstanding = accesses && !answered;
+        const auto [answered, outstanding, error, retires] = leaving(in[kData]);
+        if (retires && wb_ == kLoad)
+            registers_[wb_rd_] = load_store_.value(in[kData].answer.data);
 
         // Decode stage and controller. An interrupt (handle_irq) keeps the next instruction out,
         // and is taken when both stages are empty.
@@ -95,7 +85,7 @@ public:
             if (decision.flushes)
                 state_ = kFlush;
             else if (interrupt && !was_valid && !outstanding)
-                state_ = kInterruptTaken;
+                state_ = kIrqTaken;
         } else {
             control = step_controller(pending, interrupt, decision);
         }
@@ -162,16 +152,7 @@ public:
 private:
     friend class Tracer<config>;
 
-    enum State : uint32_t {
-        kReset,
-        kBootSet,
-        kFirstFetch,
-        kDecode,
-        kFlush,
-        kInterruptTaken,
-        kWaitSleep,
-        kSleep
-    };
+    enum State { kReset, kBootSet, kFirstFetch, kDecode, kFlush, kIrqTaken, kWaitSleep, kSleep };
     // The instruction in write-back: none, one that is done, or a load or store.
     enum WriteBack : uint32_t { kEmpty, kDone, kLoad, kStore };
 
@@ -200,11 +181,22 @@ private:
         bool redirected = false; // has already redirected the fetch (branch_jump_set_done_q)
         bool refused = false;    // its fetch failed
         bool refused_in_second = false;
-        bool second_cycle = false;
-        uint32_t cycles_left = 0; // of a division
+        bool started = false;     // an instruction of several cycles
+        uint32_t cycles_left = 0; // until its result
         uint32_t pc = 0;
         const Instruction *instruction = nullptr;
     };
+
+    // Write-back in a cycle (ibex_wb_stage.sv). Only a load or store may wait there.
+    struct Leaving {
+        bool answered, outstanding, error, retires;
+    };
+    [[gnu::always_inline]] Leaving leaving(const PortIn &data) const {
+        if (wb_ != kLoad && wb_ != kStore)
+            return {false, false, false, wb_ == kDone};
+        const LoadStore::Reply reply = load_store_.reply(data);
+        return {reply.arrived, !reply.arrived, reply.error, reply.arrived && !reply.error};
+    }
 
     struct PendingWrite { // of a CSR, at the end of the cycle
         bool pending = false;
@@ -219,26 +211,24 @@ private:
         Control control;
         switch (state_) {
         case kFlush:
-            control.ready = false;
-            control.clears = true;
+            control = {.ready = false, .clears = true};
             flush(decision);
             break;
-        case kInterruptTaken:
+        case kIrqTaken:
             state_ = kDecode;
-            if (interrupt)
-                take_interrupt(fetch_.address(), decision);
+            if (interrupt) {
+                const bool external = csrs_.mip & csrs_.mie & 1u << 11;
+                enter_trap(kInterrupt | (external ? 11 : 7), fetch_.address(), 0, decision);
+            }
             break;
         case kFirstFetch:
             control.ready = !interrupt;
-            state_ = interrupt ? kInterruptTaken : kDecode;
+            state_ = interrupt ? kIrqTaken : kDecode;
             break;
         case kWaitSleep:
         case kSleep:
-            control.fetches = control.ready = false;
-            control.clears = true;
-            control.awake = state_ == kSleep && pending;
-            if (!control.awake)
-                control.awake = fetch_.busy() || load_store_.busy();
+            control = {.fetches = false, .ready = false, .clears = true};
+            control.awake = (state_ == kSleep && pending) || fetch_.busy() || load_store_.busy();
             state_ = state_ == kSleep && pending ? kFirstFetch : kSleep;
             break;
         default: // kReset, kBootSet
@@ -254,8 +244,8 @@ private:
 
     [[gnu::always_inline]] void enter_write_back() {
         const Instruction &instruction = *id_.instruction;
-        const bool loads = instruction.kind == Kind::kLoad;
-        wb_ = loads ? kLoad : instruction.kind == Kind::kStore ? kStore : kDone;
+        const Kind kind = instruction.kind;
+        wb_ = kind == Kind::kLoad ? kLoad : kind == Kind::kStore ? kStore : kDone;
         wb_rd_ = instruction.rd;
         wb_pc_ = id_.pc;
         retired_any_ = true;
@@ -271,7 +261,7 @@ private:
         const bool first_refused = refuses(pc);
         const bool second_refused = (pc & 2) && !compressed && refuses(pc + 2);
         id_.valid = true;
-        id_.redirected = id_.second_cycle = false;
+        id_.redirected = id_.started = false;
         id_.refused = fetched.error || first_refused || second_refused;
         id_.refused_in_second = (second_refused || fetched.error_in_second) && !first_refused;
         id_.pc = pc;
@@ -281,9 +271,8 @@ private:
     // An instruction is in the decode stage (instr_executing). It waits for the answer to the load
     // or store before it (outstanding_memory_access), whose error kills it (wb_exception), and one
     // cycle longer for a register that a load writes (stall_ld_hz).
-    template <typename Granted>
     [[gnu::always_inline]] Decision decode(const PortIn &in, bool outstanding, bool error,
-                                           Granted &&granted) {
+                                           const auto &granted) {
         const Instruction &instruction = *id_.instruction;
         const bool hazard = wb_ == kLoad && (instruction.reads >> wb_rd_ & 1);
         if (id_.refused || outstanding || hazard || error) [[unlikely]]
@@ -291,9 +280,8 @@ private:
         return execute(instruction, in, granted);
     }
 
-    template <typename Granted>
     [[gnu::always_inline]] Decision execute(const Instruction &i, const PortIn &in,
-                                            Granted &&granted) {
+                                            const auto &granted) {
         constexpr Decision kCompletes{.completes = true}, kWaits{.stays = true};
         const uint32_t a = registers_[i.rs1];
         switch (i.kind) {
@@ -314,54 +302,34 @@ private:
                                                out_[kData], granted);
             return done ? kCompletes : kWaits;
         }
-        case Kind::kBranch: {
-            csrs_.count(kBranches);
-            Decision decision{.completes = true};
-            if (compare(i.op, a, registers_[i.rs2]) && !id_.redirected) {
-                csrs_.count(kBranchesTaken);
-                decision.redirects = true;
-                decision.target = id_.pc + i.immediate;
-            }
-            return decision;
-        }
+        case Kind::kBranch: return redirect(i, true);
         case Kind::kJump:
         case Kind::kJumpRegister:
         case Kind::kFenceI: {
-            const Decision decision = jump(i, true);
+            const Decision decision = redirect(i, true);
             registers_[i.rd] = id_.pc + i.bytes;
             return decision;
         }
         case Kind::kTwoCycle:
         case Kind::kMultiplyHigh:
-            if (!id_.second_cycle) {
-                id_.second_cycle = true;
-                if (i.kind == Kind::kMultiplyHigh)
-                    csrs_.count(kMultiplyWait);
-                return kWaits;
-            }
-            registers_[i.rd] = i.kind == Kind::kMultiplyHigh
-                                   ? multiply_divide(i.op, a, operand_b(i))
-                                   : two_cycle_alu(i.op, a, operand_b(i), registers_[i.rs3]);
-            return kCompletes;
         case Kind::kDivide:
-            if (!id_.second_cycle) {
-                id_.second_cycle = true;
-                id_.cycles_left = operand_b(i) ? 36 : 1;
+            if (!id_.started) {
+                id_.started = true;
+                id_.cycles_left = i.kind == Kind::kDivide && operand_b(i) ? 36 : 1;
             }
             if (id_.cycles_left) {
                 --id_.cycles_left;
-                csrs_.count(kDivideWait);
+                csrs_.count(wait_of(i));
                 return kWaits;
             }
-            registers_[i.rd] = multiply_divide(i.op, a, operand_b(i));
+            registers_[i.rd] = alu(i.op, a, operand_b(i), registers_[i.rs3]);
             return kCompletes;
-        case Kind::kCsr: return exception_of(i) ? raise(kIllegalInstruction) : access_csr(i);
-        case Kind::kMret:
-        case Kind::kWfi:
-            if (exception_of(i))
-                return raise(kIllegalInstruction);
-            return {.completes = true, .stays = true, .flushes = true};
-        default: return raise(exception_of(i));
+        default:
+            if (const uint32_t cause = exception_of(i))
+                return raise(cause);
+            if (i.kind == Kind::kCsr)
+                return access_csr(i);
+            return {.completes = true, .stays = true, .flushes = true}; // mret, wfi
         }
     }
 
@@ -383,59 +351,44 @@ private:
     }
 
     // A cycle in which the instruction may not execute. Branches and jumps redirect the fetch all
-    // the same, once (instr_executing_spec, branch_jump_set_done_q).
+    // the same (instr_executing_spec).
     [[gnu::noinline]] Decision wait(const Instruction &i, bool outstanding, bool hazard,
                                     bool error) {
         Decision decision{.stays = true};
-        if (const uint32_t cause = exception_of(i)) {
-            if (!outstanding)
-                return raise(cause);
-            return decision;
-        }
+        if (const uint32_t cause = exception_of(i))
+            return outstanding ? decision : raise(cause);
         if (!error)
             csrs_.count(kDataWait);
-        decision.still = outstanding;
-        if (hazard)
-            return decision;
-        switch (i.kind) {
-        case Kind::kBranch:
-            decision.event = kBranches;
-            if (!id_.redirected && compare(i.op, registers_[i.rs1], registers_[i.rs2])) {
-                csrs_.count(kBranchesTaken);
-                decision.redirects = id_.redirected = true;
-                decision.target = id_.pc + i.immediate;
-            }
-            break;
-        case Kind::kJump:
-        case Kind::kJumpRegister:
-        case Kind::kFenceI:
-            if (!id_.redirected)
-                return jump(i, false);
-            break;
-        case Kind::kMultiplyHigh: decision.event = kMultiplyWait; break;
-        case Kind::kDivide: decision.event = kDivideWait; break;
-        case Kind::kAlu:
-            if (i.op == Op::kMul)
-                decision.event = kMultiplyWait;
-            break;
-        default: break;
+        if (!hazard && (i.kind == Kind::kBranch || i.kind == Kind::kJump ||
+                        i.kind == Kind::kJumpRegister || i.kind == Kind::kFenceI)) {
+            decision = redirect(i, false);
+        } else if (!hazard) {
+            decision.event = wait_of(i);
+            csrs_.count(decision.event);
         }
-        csrs_.count(decision.event);
+        decision.still = outstanding;
         return decision;
     }
 
-    Decision jump(const Instruction &i, bool completes) {
+    // What a cycle counts in which a product or quotient is not ready.
+    static Event wait_of(const Instruction &i) {
+        if (i.kind == Kind::kDivide)
+            return kDivideWait;
+        return i.kind == Kind::kMultiplyHigh || i.op == Op::kMul ? kMultiplyWait : kNothing;
+    }
+
+    // A cycle of a branch or jump, which redirects the fetch only once (branch_jump_set_done_q).
+    Decision redirect(const Instruction &i, bool completes) {
+        const bool branches = i.kind == Kind::kBranch;
         Decision decision{.completes = completes, .stays = !completes};
-        if (id_.redirected)
+        if (branches)
+            csrs_.count(decision.event = kBranches);
+        if (id_.redirected || (branches && !alu(i.op, registers_[i.rs1], registers_[i.rs2])))
             return decision;
-        csrs_.count(kJumps);
+        csrs_.count(branches ? kBranchesTaken : kJumps);
         id_.redirected = decision.redirects = true;
-        if (i.kind == Kind::kFenceI)
-            decision.target = id_.pc + i.bytes;
-        else if (i.kind == Kind::kJump)
-            decision.target = id_.pc + i.immediate;
-        else
-            decision.target = (registers_[i.rs1] + i.immediate) & ~1u;
+        decision.target = i.kind == Kind::kJumpRegister ? (registers_[i.rs1] + i.immediate) & ~1u
+                                                        : id_.pc + i.immediate;
         return decision;
     }
 
@@ -456,8 +409,8 @@ private:
         return decision;
     }
 
-    [[gnu::noinline]] void take_exception(uint32_t cause, uint32_t pc, uint32_t value,
-                                          Decision &decision) {
+    [[gnu::noinline]] void enter_trap(uint32_t cause, uint32_t pc, uint32_t value,
+                                      Decision &decision) {
         before_.mepc = csrs_.mepc;
         before_.mtval = csrs_.mtval;
         trapped_ = true;
@@ -470,33 +423,19 @@ private:
     [[gnu::noinline]] void flush(Decision &decision) {
         const uint32_t cause = std::exchange(exception_, 0);
         state_ = kDecode;
-        switch (cause) {
-        case 0:
-            if (id_.instruction->kind == Kind::kMret) {
-                decision.redirects = true;
-                decision.target = csrs_.mepc;
-                csrs_.leave();
-            } else if (id_.instruction->kind == Kind::kWfi) {
-                state_ = kWaitSleep;
-            }
-            break;
-        case kLoadFault:
-        case kStoreFault:
-            take_exception(cause, wb_pc_, load_store_.last_address(), decision);
-            break;
-        case kFetchFault:
-            take_exception(cause, id_.pc, id_.pc + (id_.refused_in_second ? 2 : 0), decision);
-            break;
-        case kIllegalInstruction:
-            take_exception(cause, id_.pc, id_.instruction->text, decision);
-            break;
-        default: take_exception(cause, id_.pc, 0, decision);
+        if (cause == kLoadFault || cause == kStoreFault) {
+            enter_trap(cause, wb_pc_, load_store_.last_address(), decision);
+        } else if (cause) {
+            const uint32_t fetched = id_.pc + (id_.refused_in_second ? 2 : 0);
+            const uint32_t text = cause == kIllegalInstruction ? id_.instruction->text : 0;
+            enter_trap(cause, id_.pc, cause == kFetchFault ? fetched : text, decision);
+        } else if (id_.instruction->kind == Kind::kMret) {
+            decision.redirects = true;
+            decision.target = csrs_.mepc;
+            csrs_.leave();
+        } else if (id_.instruction->kind == Kind::kWfi) {
+            state_ = kWaitSleep;
         }
-    }
-
-    void take_interrupt(uint32_t pc, Decision &decision) {
-        const bool external = csrs_.mip & csrs_.mie & 1u << 11;
-        take_exception(kInterrupt | (external ? 11 : 7), pc, 0, decision);
     }
 
     Decision raise(uint32_t cause) {

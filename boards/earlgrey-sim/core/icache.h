@@ -9,7 +9,7 @@
 #pragma once
 
 #include "fetch_output.h"
-#include "machine.h"
+#include "key_source.h"
 #include "secded.h"
 #include "types.h"
 #include <array>
@@ -32,9 +32,8 @@ public:
     uint32_t fills() const { return fills_; } // lines written since the reset
 
     // A cycle. Sets `out`; `granted(out)` tells whether the bus takes the request.
-    template <typename Granted>
     [[gnu::always_inline]] Fetched step(const PortIn &in, const FetchControl &control, PortOut &out,
-                                        Granted &&granted) {
+                                        const auto &granted) {
         const uint32_t busy = busy_, stale = stale_;
         const uint32_t discarded = control.redirects ? ~0u : stale;
 
@@ -48,12 +47,12 @@ public:
         // the lookup, before it is known whether it hits (fill_spec_req). One that is not granted
         // is never taken back (fill_ext_hold_q).
         const uint32_t no_more =
-            (asked_.twice() | hit_ | (~cached_ & (discarded | (asked_.once() & second_first_)))) &
+            (asked_.twice | hit_ | (~cached_ & (discarded | (asked_.once & second_first_)))) &
             ~held_;
         const uint32_t asking = lowest(busy & ~no_more);
         bool speculates = false, grant = false;
         if (asking) {
-            const uint32_t second = asked_.once() ^ second_first_;
+            const uint32_t second = asked_.once ^ second_first_;
             out.request.addr = (buffer(asking).address & ~7u) | (second & asking ? 4u : 0);
             out.req = true;
             grant = granted(out);
@@ -66,7 +65,7 @@ public:
 
         // Output: of the oldest buffer with words left (fill_out_arb): stored, or just arriving
         // (fill_data_rvd). The answer goes to the oldest buffer that expects one (fill_rvd_arb).
-        const uint32_t given_all = given_.twice() | (given_.once() & second_first_);
+        const uint32_t given_all = given_.twice | (given_.once & second_first_);
         const uint32_t giving = lowest(busy & ~stale & ~given_all);
         const uint32_t answered_all = all_answered();
         const uint32_t answered = in.rvalid ? lowest(busy & ~answered_all) : 0;
@@ -98,7 +97,7 @@ public:
             invalidation_ == kIdle && !double_hit_ && !disagrees_;
         asked_all_ = asked_all;
         if (!looks)
-            write_line(busy & arrived_.twice() & ~hit_ & cached_ & ~errors & ~written_);
+            write_line(busy & arrived_.twice & ~hit_ & cached_ & ~errors & ~written_);
         if (invalidation_ == kInvalidating || double_hit_) [[unlikely]] {
             // A double hit in both ways; an invalidation at the same time clears its own set
             // instead.
@@ -156,14 +155,14 @@ private:
     };
     // A count of 0 to 2 for each buffer.
     struct Counts {
-        uint64_t bits = 0; // below: at least one; above: two
-        uint32_t once() const { return static_cast<uint32_t>(bits); }
-        uint32_t twice() const { return static_cast<uint32_t>(bits >> 32); }
-        void count(uint32_t buffer) { bits |= (bits & buffer) << 32 | buffer; }
+        uint32_t once = 0, twice = 0; // at least once
+        void count(uint32_t buffer) {
+            twice |= once & buffer;
+            once |= buffer;
+        }
         // The buffers with a higher count than in `other`.
         uint32_t more_than(Counts other) const {
-            const uint64_t more = bits & ~other.bits;
-            return static_cast<uint32_t>(more | more >> 32);
+            return (once & ~other.once) | (twice & ~other.twice);
         }
     };
     // inval_state_e: OUT_OF_RESET, AWAIT_SCRAMBLE_KEY, INVAL_CACHE, IDLE.
@@ -195,7 +194,7 @@ private:
 
     // Stores an answer's word.
     void store(uint32_t bit, const Answer &answer) {
-        const uint32_t number = ((arrived_.once() ^ second_first_) & bit) != 0;
+        const uint32_t number = ((arrived_.once ^ second_first_) & bit) != 0;
         if (!(hit_ & bit))
             buffer(bit).words[number] = answer.data;
         if (answer.err)
@@ -218,29 +217,20 @@ private:
 
     // Moves the buffers in use to the lowest bits.
     void renumber() {
-        uint32_t *masks[] = {&second_first_, &stale_,   &cached_,    &hit_,      &held_,
-                             &asked_all_,    &written_, &errors_[0], &errors_[1]};
-        Counts *counts[] = {&asked_, &arrived_, &given_};
-        unsigned to = 0;
-        for (uint32_t left = busy_; left; left &= left - 1, ++to) {
+        uint32_t *masks[] = {&busy_,         &second_first_,  &stale_,      &cached_,
+                             &hit_,          &held_,          &asked_all_,  &written_,
+                             &errors_[0],    &errors_[1],     &asked_.once, &asked_.twice,
+                             &arrived_.once, &arrived_.twice, &given_.once, &given_.twice};
+        const uint32_t used = busy_;
+        next_ = 0;
+        for (uint32_t left = used; left; left &= left - 1, ++next_) {
             const auto from = static_cast<unsigned>(std::countr_zero(left));
-            const uint64_t below = (uint64_t{1} << to) - 1;
-            const auto move = [&](uint32_t mask) {
-                return static_cast<uint32_t>((mask & below) | (mask >> from & 1) << to |
-                                             (mask & ~((uint64_t{2} << from) - 1)));
-            };
-            buffers_[to] = buffers_[from];
+            buffers_[next_] = buffers_[from];
             for (uint32_t *mask : masks)
-                *mask = move(*mask);
-            for (Counts *count : counts)
-                count->bits = move(count->once()) | uint64_t{move(count->twice())} << 32;
+                *mask = (*mask & ~(1u << next_)) | (*mask >> from & 1) << next_;
         }
-        busy_ = (1u << to) - 1;
         for (uint32_t *mask : masks)
-            *mask &= busy_;
-        for (Counts *count : counts)
-            count->bits &= busy_ | uint64_t{busy_} << 32;
-        next_ = to;
+            *mask &= (1u << next_) - 1;
     }
 
     // Looks up an address for a new buffer. The way for a miss is the lowest invalid one, else the
@@ -300,19 +290,11 @@ private:
         }
         key_shown_ = key_valid_;
         const bool asked = key_asked_, arrives = key_arrives_;
-        if (asked) {
-            key_valid_ = arrives;
-            key_asked_ = !arrives;
-        } else if (asks) {
-            key_valid_ = false;
-            key_asked_ = true;
+        if (asked || asks) {
+            key_valid_ = asked && arrives;
+            key_asked_ = !key_valid_;
         }
-        // The key comes from the chip, and through a register.
-        if (!asked)
-            key_wait_ = machine::kScrambleKey;
-        key_arrives_ = asked && key_wait_ == 0;
-        if (key_wait_)
-            --key_wait_;
+        key_arrives_ = key_source_.step(asked); // and through a register
     }
 
     FetchOutput output_;
@@ -343,7 +325,7 @@ private:
     uint32_t invalidated_set_ = 0;
     bool key_asked_ = false, key_valid_ = true; // scramble_req_q, scramble_key_valid_q
     bool key_shown_ = false, key_arrives_ = false;
-    unsigned key_wait_ = 0;
+    KeySource key_source_;
     bool still_ = false;
     uint32_t fills_ = 0;
 };

@@ -22,41 +22,38 @@ public:
     bool busy() const { return state_ != kIdle; }
     uint32_t last_address() const { return last_address_; }
 
-    // Takes the reply to the load or store in write-back.
-    Reply reply(const PortIn &in) {
+    // Whether an access at this offset in a word needs two requests.
+    static bool splits(uint32_t offset, uint32_t size) { return offset + (1u << size) > 4; }
+
+    // The reply to the load or store in write-back.
+    Reply reply(const PortIn &in) const {
         if (state_ != kIdle || !(in.rvalid | refused_))
             return {};
-        const bool error = refused_ || failed_ || in.answer.err;
-        refused_ = false;
-        return {true, error};
+        return {true, refused_ || failed_ || in.answer.err};
     }
 
     // The value of a load whose reply has arrived.
     uint32_t value(uint32_t data) const {
         const uint64_t both = uint64_t{data} << 32 | first_data_;
-        const uint32_t shift = offset_ * 8;
-        const bool split = size_ == 2 ? offset_ != 0 : size_ == 1 && offset_ == 3;
-        const uint32_t word = split ? static_cast<uint32_t>(both >> shift) : data >> shift;
-        if (size_ == 2)
-            return word;
-        if (size_ == 1)
-            return sign_extends_ ? static_cast<uint32_t>(static_cast<int16_t>(word))
-                                 : word & 0xffff;
-        return sign_extends_ ? static_cast<uint32_t>(static_cast<int8_t>(word)) : word & 0xff;
+        const uint32_t shift = offset_ * 8, unused = 32 - (8u << size_);
+        const uint32_t word =
+            (splits(offset_, size_) ? static_cast<uint32_t>(both >> shift) : data >> shift)
+            << unused;
+        return sign_extends_ ? static_cast<uint32_t>(static_cast<int32_t>(word) >> unused)
+                             : word >> unused;
     }
 
     // A cycle with one that may make its request. Sets `out`; `granted(out)` tells whether the bus
     // takes the request. Returns whether all its requests are done.
-    template <typename Granted>
     bool step(const Command &command, const PortIn &in, Pmp &pmp, Privilege privilege, PortOut &out,
-              Granted &&granted) {
+              const auto &granted) {
         const bool second =
             state_ == kSecond || state_ == kSecondGranted || (state_ == kWaits && split_);
         const uint32_t address = second ? last_address_ + 4 : command.address;
         const uint32_t offset = address & 3;
         const bool refuses =
             pmp.refuses(address & ~3u, command.write ? Access::kWrite : Access::kRead, privilege);
-        const bool was_refused = refused_;
+        const bool was_refused = state_ != kIdle && refused_;
         bool grant = false;
         if (state_ != kSecondGranted && !refuses) {
             const uint32_t lanes = (0xfu >> (4 - (1 << command.size))) << offset;
@@ -67,28 +64,22 @@ public:
             grant = granted(out);
         }
         switch (state_) {
-        case kIdle: {
-            const bool splits = offset + (1u << command.size) > 4;
+        case kIdle:
             refused_ = refuses;
             failed_ = false;
-            if (grant) {
+            [[fallthrough]];
+        case kFirstWaits: {
+            const bool two = splits(offset, command.size);
+            if (grant || was_refused) {
                 accept(command, offset);
-                remember(address);
-                split_ = splits;
-                state_ = splits ? kSecond : kIdle;
+                last_address_ = address;
+                split_ = two;
+                state_ = two ? kSecond : kIdle;
             } else {
-                state_ = splits ? kFirstWaits : kWaits;
+                state_ = two ? kFirstWaits : kWaits;
             }
             break;
         }
-        case kFirstWaits:
-            if (grant || was_refused) {
-                accept(command, offset);
-                remember(address);
-                split_ = true;
-                state_ = kSecond;
-            }
-            break;
         case kSecond:
             if (in.rvalid || was_refused) {
                 const bool error = was_refused || in.answer.err;
@@ -97,7 +88,7 @@ public:
                 failed_ = error;
                 state_ = grant ? kIdle : kWaits;
                 if (grant && !error)
-                    remember(address & ~3u);
+                    last_address_ = address & ~3u;
                 split_ = !grant;
             } else if (grant) {
                 state_ = kSecondGranted;
@@ -108,7 +99,7 @@ public:
             if (grant || was_refused) {
                 accept(command, offset);
                 if (!failed_)
-                    remember(split_ ? address & ~3u : address);
+                    last_address_ = split_ ? address & ~3u : address;
                 state_ = kIdle;
                 split_ = false;
             }
@@ -118,7 +109,7 @@ public:
                 refused_ = refuses;
                 failed_ = in.answer.err;
                 if (!failed_)
-                    remember(address & ~3u);
+                    last_address_ = address & ~3u;
                 first_data_ = write_ ? first_data_ : in.answer.data & ~0xffu;
                 state_ = kIdle;
             }
@@ -137,7 +128,6 @@ private:
         sign_extends_ = command.sign_extends;
         write_ = command.write;
     }
-    void remember(uint32_t address) { last_address_ = address; }
 
     State state_ = kIdle;
     bool split_ = false;   // handle_misaligned_q: the second request is next

@@ -69,14 +69,7 @@ public:
     }
 
 private:
-    enum Setting : uint32_t {
-        kRead = 1,
-        kWrite = 2,
-        kExecute = 4,
-        kRwx = 7,
-        kMode = 0x18,
-        kLock = 0x80
-    };
+    enum Setting { kRead = 1, kWrite = 2, kExecute = 4, kRwx = 7, kMode = 0x18, kLock = 0x80 };
     enum Mode : uint32_t { kOff = 0, kTopOfRange = 1, kFourBytes = 2, kPowerOfTwo = 3 };
     enum Mseccfg : uint32_t { kMml = 1, kMmwp = 2, kRlb = 4 };
 

@@ -12,18 +12,17 @@ namespace earlgrey::ibex {
 class PrefetchBuffer {
 public:
     uint32_t address() const { return address_; }
-    bool busy() const { return in_flight_[0] || waits_; }
+    bool busy() const { return in_flight_ || waits_; }
     bool key_valid() const { return false; }
     bool still() const { return false; }
     uint32_t fills() const { return 0; }
 
-    template <typename Granted>
-    Fetched step(const PortIn &in, const FetchControl &control, PortOut &out, Granted &&granted) {
-        const bool arrives = in.rvalid && !discards_[0];
+    Fetched step(const PortIn &in, const FetchControl &control, PortOut &out, const auto &granted) {
+        const bool arrives = in.rvalid && !to_discard_;
         const Fetched fetched = offer(arrives, in.answer);
 
-        const bool queue_full = (count_ > 1 || in_flight_[1]) && (count_ > 2 || in_flight_[0]);
-        const bool asks = control.fetches && (!queue_full || control.redirects) && !in_flight_[1];
+        const bool queue_full = (count_ > 1 || in_flight_ == 2) && (count_ > 2 || in_flight_);
+        const bool asks = control.fetches && (!queue_full || control.redirects) && in_flight_ < 2;
         const bool asks_first_time = asks && !waits_;
         bool grant = false;
         const bool discards = waits_ && (control.redirects || discards_waiting_);
@@ -56,21 +55,17 @@ public:
             address_ = control.target;
         }
 
-        // Requests in flight, oldest first.
-        std::array<bool, 2> flying = {grant || in_flight_[0],
-                                      (grant && in_flight_[0]) || in_flight_[1]};
-        std::array<bool, 2> discarded = {(grant && discards) ||
-                                             (control.redirects && in_flight_[0]) || discards_[0],
-                                         (grant && discards && in_flight_[0]) ||
-                                             (control.redirects && in_flight_[1]) || discards_[1]};
-        if (in.rvalid) {
-            flying = {flying[1], false};
-            discarded = {discarded[1], false};
-        }
         waits_ = (asks || waits_) && !grant;
         discards_waiting_ = discards;
-        in_flight_ = flying;
-        discards_ = discarded;
+        if (control.redirects)
+            to_discard_ = in_flight_;
+        in_flight_ += grant;
+        if (grant && discards)
+            to_discard_ = in_flight_;
+        if (in.rvalid) {
+            --in_flight_;
+            to_discard_ -= to_discard_ > 0;
+        }
         return fetched;
     }
 
@@ -111,9 +106,9 @@ private:
     uint32_t address_ = 0;      // of the instruction that is offered next
     uint32_t next_address_ = 0; // of the next request
     uint32_t waiting_address_ = 0;
-    bool waits_ = false;            // a request waits for its grant
-    bool discards_waiting_ = false; // its answer will be discarded
-    std::array<bool, 2> in_flight_{}, discards_{};
+    bool waits_ = false;                      // a request waits for its grant
+    bool discards_waiting_ = false;           // its answer will be discarded
+    unsigned in_flight_ = 0, to_discard_ = 0; // the oldest ones are discarded
     std::array<Word, kDepth> queue_{};
     unsigned count_ = 0;
     bool uses_word_ = false, steps_two_ = false; // if the offer is taken

@@ -4,6 +4,7 @@
 
 #include "Vcore.h"
 #include "bus.h"
+#include "key_source.h"
 #include "verilated.h"
 
 namespace earlgrey {
@@ -37,7 +38,7 @@ public:
         top_.data_err_i = in[kData].answer.err;
         top_.irq_timer_i = timer_irq;
         top_.irq_external_i = external_irq;
-        give_key();
+        top_.scramble_key_valid_i = key_source_.step(top_.scramble_req_o);
         clock(!asleep());
         read_requests();
     }
@@ -76,17 +77,8 @@ private:
                                top_.data_we_o != 0, kData};
     }
 
-    // The i-cache requests a new scrambling key when it is invalidated, and waits for it.
-    void give_key() {
-        if (!top_.scramble_req_o)
-            key_wait_ = machine::kScrambleKey;
-        top_.scramble_key_valid_i = top_.scramble_req_o && key_wait_ == 0;
-        if (key_wait_)
-            --key_wait_;
-    }
-
     PortOut out_[kHosts];
-    unsigned key_wait_ = 0;
+    KeySource key_source_;
 
 protected: // the lockstep in the lab has a top module with more outputs
     VerilatedContext context_;

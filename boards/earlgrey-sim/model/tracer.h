@@ -44,7 +44,7 @@ private:
         uint32_t pc = 0;
         Instruction instruction; // a copy, since the decoder's table may replace it
         bool decodes = false;    // the controller lets the decode stage execute
-        bool outstanding = false, error = false, answered = false, hazard = false;
+        bool outstanding = false, error = false, hazard = false;
         uint32_t wb_rd = 0, loaded = 0;
         bool loads = false;             // a load is in write-back
         bool retires = false;           // the instruction in write-back
@@ -62,15 +62,12 @@ private:
         before.pc = core_.id_.pc;
         before.decodes = core_.state_ == Core<config>::kDecode;
         before.loads = core_.wb_ == Core<config>::kLoad;
-        const bool accesses = before.loads || core_.wb_ == Core<config>::kStore;
-        LoadStore load_store = core_.load_store_;
-        const LoadStore::Reply reply = load_store.reply(data);
-        before.answered = accesses && reply.arrived;
-        before.error = before.answered && reply.error;
-        before.outstanding = accesses && !before.answered;
-        before.retires = core_.wb_ == Core<config>::kDone || before.answered;
+        const auto [answered, outstanding, error, retires] = core_.leaving(data);
+        before.error = error;
+        before.outstanding = outstanding;
+        before.retires = answered || retires;
         before.wb_rd = core_.wb_rd_;
-        before.loaded = load_store.value(data.answer.data);
+        before.loaded = core_.load_store_.value(data.answer.data);
         before.mode = static_cast<uint8_t>(core_.csrs_.privilege);
         before.mcycle = core_.csrs_.counter(kCycle);
         before.fills = core_.fetch_.fills();
@@ -155,7 +152,7 @@ private:
             retired.rd_value = core_.registers_[instruction.rd];
         }
         in_write_back_ = retired;
-        const bool splits = (before.address & 3) + (1u << before.size) > 4;
+        const bool splits = LoadStore::splits(before.address & 3, before.size);
         forwarded_ = before.address + (splits ? 4 : 0);
     }
 

@@ -26,7 +26,7 @@ from tockmark.suite.catalogue import row_name
 from tockmark.suite.selection import Selection, select
 from tockmark.target.run import RunOptions
 from tockmark.trees.builds import Builder, BuildError, BuiltLinks
-from tockmark.trees.repository import Commit, Repository
+from tockmark.trees.repository import Commit, Repository, git
 from tockmark_lab.over_time import history
 from tockmark_lab.over_time.commits import (
     COMMITS_VERSION,
@@ -48,6 +48,29 @@ _ERROR = re.compile(r"^error(\[\w+\])?: ")
 
 class NotMeasurableError(TockmarkError):
     """A kernel was built but cannot be measured."""
+
+
+LOG = ("--first-parent", "--no-show-signature", "--reverse")
+
+
+def first_parents(repository: Repository, span: str) -> list[Commit]:
+    """Return the commits of a range A..B by first parents, oldest first. Raise TockmarkError if it
+    is not a range, or empty."""
+    old, dots, new = span.partition("..")
+    if not (old and dots and new) or new.startswith("."):
+        raise TockmarkError(f"'{quoted(span)}' is not a range", "give one like v1..main")
+    ends = f"{repository.commit(old).sha}..{repository.commit(new).sha}"
+    lines = git(repository.tree, "log", *LOG, "--format=%H %s", ends).splitlines()
+    if not lines:
+        raise TockmarkError(f"{quoted(span)} contains no commit", "give the older commit first")
+    pairs = (line.partition(" ") for line in lines)
+    return [Commit(sha, printable_text(subject)) for sha, _, subject in pairs]
+
+
+def positions(repository: Repository, tip: Commit) -> dict[str, int]:
+    """Return the number of first parents before each commit of the line to `tip`, by hash."""
+    line = git(repository.tree, "rev-list", "--first-parent", "--reverse", tip.sha).splitlines()
+    return {sha: position for position, sha in enumerate(line)}
 
 
 @dataclass
@@ -227,7 +250,9 @@ class Campaign:
         channel = self._toml_value(commit, "rust-toolchain.toml", "toolchain", "channel")
         return LineCommit(
             commit.sha,
-            self.repository.date(commit),
+            git(
+                self.repository.tree, "log", "-1", "--no-show-signature", "--format=%cI", commit.sha
+            ),
             commit.subject,
             self.positions.get(commit.sha),
             (printable_text(name),) if name and not commit.sha.startswith(name) else (),

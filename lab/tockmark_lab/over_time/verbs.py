@@ -207,13 +207,13 @@ def campaign_verb(
     how_built = checkout.recipe(tree, build, elf, no_patch)
     settings = checkout.parallel_options("campaign", board, abi, [False], SAMPLES, jobs, fresh)
     tock = repository(tree)
-    line = tock.first_parents(span)
+    line = campaign.first_parents(tock, span)
     named_commits = [(tock.commit(name), name) for name in commit or []]
     with run_options.interruptible_once(), worktree(tock) as folder:
         running = campaign.Campaign(
             repository=tock,
             line=line,
-            positions=tock.positions(line[-1]),
+            positions=campaign.positions(tock, line[-1]),
             path=file,
             builder=Builder(folder, how_built, fresh),
             options=settings,

@@ -51,9 +51,13 @@ def print_message(text: str) -> None:
 LONGEST = 300  # characters of an error that quotes a file
 LONGEST_NAME = 100  # characters of a file's name
 
-# Characters that act on a terminal: C0 and C1 controls, Unicode line ends and changes of direction.
-# Halves of surrogate pairs cannot be written at all.
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Characters that act on a terminal or have no width: C0 and C1 controls, Unicode line ends, and
+# those that Unicode calls default ignorable. Halves of surrogate pairs cannot be written at all.
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def printable_text(text: str) -> str:
@@ -63,7 +67,7 @@ def printable_text(text: str) -> str:
 
 def one_line(text: object) -> str:
     """Return a message as one line, without characters that act on a terminal."""
-    return "".join(c if c.isprintable() else " " for c in str(text))
+    return "".join(c if c.isprintable() else " " for c in UNSEEN.sub(" ", str(text)))
 
 
 def quoted(error: object) -> str:

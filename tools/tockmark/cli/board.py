@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs of the group `board`: image, install, listen, run-tab, parse, agree."""
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -41,11 +42,14 @@ from tockmark.target.log import check_settled
 from tockmark.target.parse import LogClaims
 from tockmark.target.protocol import Ability, Session, Start, require_ability
 from tockmark.target.serial import Port, PortGoneError
-from tockmark.target.tab import write_tab_image
+from tockmark.target.tab import Tbf, write_tab_image
+from tockmark.wire.records import decode_mark
 from tockmark.wire.uart_line import ESCAPE
 
 IMAGES = paths.WRITTEN / "image"
 DEFAULT_BAUD = 115_200  # Tock's console on OpenTitan
+# What the baseline kernel prints of a fault, and Tock with a policy that does not panic.
+_FAULT = re.compile(r"tockmark-kernel: app \S+ fault |Process .* faulted and ")
 
 
 @dataclass(frozen=True)
@@ -265,7 +269,8 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
     "tockmark board run-tab ping.tab pong.tab --max-cycles 5000000",
     exits={
         OK: "the apps ended, the core sleeps forever, or the limit is reached",
-        INCOMPLETE: "the kernel panicked or hung",
+        INCOMPLETE: "an app faulted, or the kernel panicked or hung",
+        UNUSABLE: "unusable input, wrong usage, or the kernel did not start an app",
     },
 )
 def run_tab_verb(
@@ -297,23 +302,44 @@ def run_tab_verb(
         warn_without_panics(elf.path)
     with temporary_folder(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
-        for part in write_tab_image(tabs, elf, profile, flash):
+        laid = write_tab_image(tabs, elf, profile, flash)
+        for part in laid:
             gap = f"a gap of {part.length} bytes, which makes Tock on Earl Grey panic"
             content = gap if part.name is None else f"{part.name}, {part.length} bytes"
             print_message(f"{part.start:#x}: {content}")
-        start = Start("tabs", flash, cached, panics=elf.panics)
-        raise Exit(_print_lines(target.start(start)))
+        apps = {f"app{number}": part for number, part in enumerate(laid) if part.name is not None}
+        if Ability.MARKS not in target.can:
+            apps = {}
+        marks = [word for name, app in apps.items() for word in ("--mark", f"{name}={app.entry}")]
+        start = Start("tabs", flash, cached, tuple(marks), panics=elf.panics)
+        raise Exit(_print_lines(target.start(start), apps))
 
 
-def _print_lines(session: Session) -> int:
-    """Print the output and the end of a boot; return the exit code."""
+def _print_lines(session: Session, apps: dict[str, Tbf]) -> int:
+    """Print the output and the end of a boot; return the exit code. `apps` are by the mark at their
+    start. TockmarkError if the kernel did not start one, although nothing failed."""
+    has_fault = False
     try:
         with run_options.interruptible_once():
             for line in session.lines():
+                if (mark := decode_mark(line, 0)) is not None:
+                    apps.pop(mark.name, None)
+                    continue
+                has_fault = has_fault or bool(_FAULT.match(line))
                 printed = line.removeprefix(ESCAPE).encode("latin-1", "replace")
                 sys.stdout.buffer.write(printed + b"\n")
                 sys.stdout.buffer.flush()
-            return _print_ending(session)
+            ending = session.ending()
+        reason = ending.why or "the suite closed"
+        if ending.idle:
+            reason = reason.partition(":")[0]  # the rest is about the suite
+        print_message(f"{reason}, after {ending.cycles} cycles" if ending.cycles else reason)
+        if has_fault or not (ending.why is None or ending.idle):
+            return INCOMPLETE
+        if apps:
+            names = ", ".join(str(app.name) for app in apps.values())
+            raise TockmarkError(f"the kernel did not start {names}", "see what it printed")
+        return OK
     except KeyboardInterrupt:
         session.stop()
         session.ending()
@@ -321,16 +347,6 @@ def _print_lines(session: Session) -> int:
         return INTERRUPTED
     finally:
         session.stop()
-
-
-def _print_ending(session: Session) -> int:
-    """Print how a boot ended; return the exit code."""
-    ending = session.ending()
-    reason = ending.why or "the suite closed"
-    if ending.idle:
-        reason = reason.partition(":")[0]  # the rest is about the suite
-    print_message(f"{reason}, after {ending.cycles} cycles" if ending.cycles else reason)
-    return OK if ending.why is None or ending.idle else INCOMPLETE
 
 
 @verb(

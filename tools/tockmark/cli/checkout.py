@@ -8,7 +8,8 @@ import hashlib
 import shlex
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -25,6 +26,7 @@ from tockmark.base.errors import (
     REGRESSION,
     UNUSABLE,
     TockmarkError,
+    one_line,
 )
 from tockmark.base.files import check_folder, check_writable, write_whole
 from tockmark.cli import options, run_options
@@ -361,18 +363,19 @@ def judge_verb(
     changed."""
     if comment is not None:
         check_writable([comment])
-    if output is not None:
-        check_folder(output)
-    icaches = [True, False] if icache is None else [icache is options.Switch.ON]
-    settings = parallel_options(
-        "judge", board, abi, icaches, samples, jobs, fresh, dask, core_engine
-    )
-    allowed = load_limits(limits, settings.catalogue)
-    wanted = select(settings.catalogue, only or engine.DEFAULT)
-    request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)
-    start = time.monotonic()
-    with run_options.interruptible_once(), sides.built(fresh) as pair:
-        judgement = report.judge_change(pair, request, start)
+    with _commented_error(comment), run_options.interruptible_once():
+        if output is not None:
+            check_folder(output)
+        icaches = [True, False] if icache is None else [icache is options.Switch.ON]
+        settings = parallel_options(
+            "judge", board, abi, icaches, samples, jobs, fresh, dask, core_engine
+        )
+        allowed = load_limits(limits, settings.catalogue)
+        wanted = select(settings.catalogue, only or engine.DEFAULT)
+        request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)
+        start = time.monotonic()
+        with sides.built(fresh) as pair:
+            judgement = report.judge_change(pair, request, start)
     if comment is not None:
         write_whole({comment: report.markdown(judgement)})
     options.show(
@@ -381,6 +384,18 @@ def judge_verb(
         else report.render(judgement, text.width_of_terminal(WIDEST), every)
     )
     raise Exit(judgement.exit_code)
+
+
+@contextmanager
+def _commented_error(comment: Path | None) -> Iterator[None]:
+    """Write an error also into the comment for a pull request."""
+    try:
+        yield
+    except (TockmarkError, OSError) as error:
+        if comment is not None:
+            reason = text.escaped(one_line(error))
+            write_whole({comment: f"### ❌ tockmark: nothing was judged\n\n{reason}\n"})
+        raise
 
 
 @verb(

@@ -395,8 +395,7 @@ def run(app: typer.Typer) -> None:
     except OSError as error:  # one that no verb handles, such as a full disk
         if _debug:
             traceback.print_exc()
-        where = error.filename or "the standard output"
-        print_message(one_line(f"{where}: {error.strerror}"))
+        print_message(one_line(f"{error.filename or _written(error)}: {error.strerror}"))
         _silence()
         sys.exit(UNUSABLE)
     except ImportError:  # __main__.py reports it
@@ -407,6 +406,16 @@ def run(app: typer.Typer) -> None:
         problem = f"unexpected {type(error).__name__}: {one_line(error)}"
         print_message(with_advice(problem, "run it with --debug and report the traceback"))
         sys.exit(UNUSABLE)
+
+
+def _written(error: OSError) -> str:
+    """Return what was written when an error without a file's name occurred: the file of a method of
+    Path, or else stdout."""
+    frames = (frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__))
+    files = [values["self"] for values in frames if isinstance(values.get("self"), Path)]
+    if isinstance(error, FileNotFoundError):  # no folder for temporary files
+        return "cannot start"
+    return str(files[-1]) if files else "the standard output"
 
 
 def _open_closed_streams() -> None:

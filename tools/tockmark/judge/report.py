@@ -268,6 +268,7 @@ class Report:
     paired: list[str] = field(default_factory=list)  # notes on paired links
     unprofiled: list[RowName] = field(default_factory=list)  # one per further benchmark
     waits: list[RowVerdict] = field(default_factory=list)
+    identical: bool = False  # both kernels have the same bytes in flash and RAM
 
     @property
     def judgement(self) -> Judgement:
@@ -283,6 +284,8 @@ class Report:
     def caveats(self) -> list[str]:
         """Notes for the reader."""
         judgement, caveats = self.judged.judgement, []
+        if self.identical:
+            caveats.append("both sides are the same kernel, byte for byte")
         if any(row.in_doubt for row in judgement.rows) and not self.judged.paired:
             caveats.append(
                 "to settle unsure rows, give more links, or commits, which are linked in pairs"
@@ -426,6 +429,7 @@ def as_json(report: Report) -> dict[str, object]:
         "factors": text.as_json(judged.comparison.factors),
         "links": judged.comparison.links,
         "spread": judged.comparison.rule.spread.title,
+        "identical": report.identical,
         "folder": str(report.folder),
     }
 
@@ -466,7 +470,9 @@ def build_report(
     (`plain`), profiles of `most` rows and the stack depths (neither if `most` is 0).
 
     What fails becomes a note. After Ctrl-C the report has what is there."""
-    report = Report(judged, titles, folder, sizes(*plain))
+    base, head = map(read_elf, plain)
+    same = base.segments == head.segments
+    report = Report(judged, titles, folder, sizes(*plain), identical=same)
     if not most:
         return report
     apps = options.suites[0].apps

@@ -89,14 +89,6 @@ class Program:
                 return start, size
         raise TockmarkError(f"{shown(self.path)} has no symbol {name}")
 
-    def address_of(self, part: str) -> int:
-        """Return the address of the symbol whose mangled name contains `part`. Raise TockmarkError
-        if no name does."""
-        for start, _, symbol_name in self._symbols:
-            if part in symbol_name:
-                return start
-        raise TockmarkError(f"{shown(self.path)} has no symbol with {part} in its name")
-
     def bytes_at(self, address: int, size: int) -> bytes:
         """Return the file's content at an address. Raise TockmarkError if it has no such
         address."""

@@ -165,11 +165,6 @@ class Series:
         """The net counts of one operation."""
         return self.net / self.inner if self.net is not None else None
 
-    def per_op_of(self, counts: float) -> float | None:
-        """Return a sample's net counts of one operation."""
-        net = self.net_of(counts)
-        return net / self.inner if net is not None else None
-
     @property
     def figure_stats(self) -> Stats | None:
         """The statistics behind the net: of the samples with many passes, if it is a slope."""

@@ -6,7 +6,9 @@ bmf      Bencher Metric Format (JSON): value and range, by benchmark and measure
 github   github-action-benchmark's customSmallerIsBetter (JSON): a list of name, unit, value
 lmbench  the lines and blocks of an lmbench result file, in microseconds and MB/s
 
-The figures are the cost of one inner operation; in csv, only net_per_op and us are. Other tools
+The figures are the cost of one inner operation; in csv, only net_per_op and us are. The range of a
+figure is over the layouts, or in one layout over its samples; in csv, the other statistics are of
+the raw samples of the first layout. Other tools
 should not use the figures of a row with an error: csv names the error, and the other formats omit
 the row.
 """
@@ -53,7 +55,8 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
     out = io.StringIO()
     header = ["id", "params", "icache", "lang", "boot", "app", "unit", "inner"]
     for name in SERIES:
-        header += [f"{name}_{figure}" for figure in (*STATS, "overhead", "net", "net_per_op")]
+        figures = (*STATS, "overhead", "net", "net_low", "net_high", "net_per_op")
+        header += [f"{name}_{figure}" for figure in figures]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*header, "us", "mb_per_s", "errors"])
     for row in result.table.values():
@@ -71,7 +74,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
         for name in SERIES:
             series = row.series(name) or NOTHING
             line += [getattr(series.stats, figure, None) for figure in STATS]
-            line += [series.overhead if series.reads else None, series.net]
+            line += [series.overhead if series.reads else None, series.net, *_range(series)]
             line += [None if series.per_op is None else plain_number(series.per_op)]
         rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         validity = [] if board.counts_cycles else [board.validity]
@@ -98,7 +101,7 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
         measures = {}
         for measure, series in (("cycles", row.cycles), ("instructions", row.instret)):
             if series is not None and series.per_op is not None:
-                measures[measure] = _range(series, series.per_op)
+                measures[measure] = _metric(series, series.per_op)
         if "cycles" in measures and clock:
             cycles = measures["cycles"].items()
             measures["latency"] = {
@@ -109,22 +112,29 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
     return _json(out)
 
 
-def _range(series: Series, per_op: float) -> dict[str, float]:
-    """Return the net value of one operation, with the least and the most of its steady samples."""
-    values = {"value": per_op}
-    if series.stats:
-        for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
-            cost = series.per_op_of(sample)
-            values |= {f"{name}_value": cost} if cost is not None else {}
-    return values
+def _range(series: Series) -> tuple[float | None, float | None]:
+    """Return the least and the most net of a sample: of all layouts, or of the steady samples if
+    there is one layout; None if only the net is known."""
+    if len(series.nets) > 1:
+        return min(series.nets), max(series.nets)
+    low, _, high = series.net_range or (None, None, None)
+    return low, high
+
+
+def _metric(series: Series, per_op: float) -> dict[str, float]:
+    """Return the net of one operation with its range, in Bencher's names."""
+    low, high = (None if net is None else net / series.inner for net in _range(series))
+    named = {"value": per_op, "lower_value": low, "upper_value": high}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _github(result: Result, catalogue: Catalogue) -> str:
     out = []
     for row in _sound(result):
         entry: dict[str, object] = {"name": row.name, "unit": "cycles", "value": row.per_op}
-        if row.cycles and row.cycles.stats:
-            entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
+        if row.cycles and row.per_op is not None:
+            value, *ends = _metric(row.cycles, row.per_op).values()
+            entry |= {"range": f"± {max(abs(end - value) for end in ends):g}"} if ends else {}
         benchmark = catalogue.benchmarks.get(row.id)
         description = [benchmark.what] if benchmark else []
         entry["extra"] = "\n".join([*description, result.provenance.line])

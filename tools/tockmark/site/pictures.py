@@ -315,8 +315,8 @@ def distributions(named: list[Named]) -> Sheet | None:
 def _spread(index: int, row: Row) -> SampleSpread | None:
     if not row.sound or row.cycles is None or not row.cycles.samples:
         return None
-    costs = (row.cycles.per_op_of(sample) for sample in sorted(row.cycles.steady))
-    values, unit = [cost for cost in costs if cost is not None], "cycles"
+    nets = (row.cycles.net_of(sample) for sample in sorted(row.cycles.steady))
+    values, unit = [net / row.inner for net in nets if net is not None], "cycles"
     if row.clock_hz:
         values, unit = [microseconds(cost, row.clock_hz) for cost in values], "µs"
     case = " ".join(f"{key}={value}" for key, value in row.params.items())

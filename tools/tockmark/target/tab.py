@@ -17,12 +17,12 @@ import io
 import operator
 import struct
 import tarfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import reading
+from tockmark.base.files import reading, toml
 from tockmark.base.paths import shown
 from tockmark.target.board import BoardProfile, Room
 from tockmark.target.elf import ISAS
@@ -35,6 +35,7 @@ MAIN, NAME, FIXED, PROGRAM = 1, 3, 5, 9  # types of elements
 ANYWHERE = 0xFFFFFFFF  # instead of a fixed address
 
 TODO = "give folders that `tockmark board image` wrote"
+TABS = "give TABs, as elf2tab makes them"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Tbf:
     name: str | None  # None: padding
     ram: int | None = None  # address of its RAM, if fixed
     flash: int | None = None  # address of its code after the header, if fixed
+    entry: int | None = field(default=None, compare=False)  # address of its first instruction
 
     @property
     def end(self) -> int:
@@ -67,7 +69,7 @@ def _parse_tbf(flash: bytes, at: int, address: int) -> Tbf | None:
     if len(flash) - at < BASE:
         return None
     version, header, total, _flags, checksum = struct.unpack_from("<HHIII", flash, at)
-    if version != VERSION or not BASE <= header <= total or header > len(flash) - at:
+    if version != VERSION or not BASE <= header <= total <= len(flash) - at:
         return None
     words = struct.unpack_from(f"<{header // 4}I", flash, at)
     if functools.reduce(operator.xor, words, checksum) != checksum:
@@ -78,7 +80,9 @@ def _parse_tbf(flash: bytes, at: int, address: int) -> Tbf | None:
     name = elements.get(NAME, b"").decode("utf-8", "replace")
     fixed = elements.get(FIXED, b"").ljust(8, b"\xff")
     ram, code = (None if at == ANYWHERE else at for at in struct.unpack_from("<2I", fixed))
-    return Tbf(address, total, name, ram, code)
+    main = elements.get(PROGRAM, elements.get(MAIN, b"")).ljust(4, b"\0")
+    entry = address + header + int.from_bytes(main[:4], "little")
+    return Tbf(address, total, name, ram, code, entry)
 
 
 def _parse_elements(data: bytes) -> dict[int, bytes]:
@@ -100,7 +104,7 @@ def write_tab_image(
     TockmarkError for a TAB that this kernel would not run."""
     room = app_room(kernel, board)
     for tab in tabs:
-        _check_ram(_read_programs(tab, board.isa), room)
+        _check_ram(_read_programs(tab, board), room)
     write_flash(kernel, board, flash)
     install_with_tockloader([tab.resolve() for tab in tabs], flash, board, room)
     laid_tbfs = parse_tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
@@ -122,38 +126,48 @@ def write_tab_image(
     return laid_tbfs
 
 
-def _read_programs(tab: Path, isa: str) -> list[Tbf]:
-    """Return the programs of a TAB for this ISA: one, or one per address.
+def _read_programs(tab: Path, board: BoardProfile) -> list[Tbf]:
+    """Return the programs of a TAB for a board: one, or one per address.
 
     TockmarkError if it has none, or is not a TAB."""
-    todo = "give TABs, as elf2tab makes them"
     if tab.exists() and not tab.is_file():  # reading a pipe may never end
-        raise TockmarkError(f"{shown(tab)} is not a file", todo)
+        raise TockmarkError(f"{shown(tab)} is not a file", TABS)
+    files = _read_members(tab, TABS)
+    _check_metadata(tab, files, board)
+    isa = board.isa
     programs: list[Tbf] = []
     archs: dict[str, None] = {}
-    aliases = ISAS[isa].aliases
-    try:
-        with reading(tab, todo), tarfile.open(tab, "r:") as archive:
-            for member in archive:
-                arch, _, rest = member.name.partition(".")
-                content = archive.extractfile(member) if member.isfile() else None
-                if rest.endswith("tbf") and content is not None:
-                    archs[arch] = None
-                    if arch in aliases:
-                        programs += parse_tbfs(content.read(), 0, 0)[:1]
-    except (tarfile.TarError, EOFError, ValueError) as error:
-        raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", todo) from error
+    for name, content in files.items():
+        arch, _, rest = name.partition(".")
+        if rest.endswith("tbf"):
+            archs[arch] = None
+            if arch in ISAS[isa].aliases:
+                programs += parse_tbfs(content, 0, 0)[:1]
     if programs:
         return programs
-    if archs.keys() & set(aliases):
+    if archs.keys() & set(ISAS[isa].aliases):
         raise TockmarkError(
-            f"{shown(tab)} is damaged: its program for {isa} has no valid header",
+            f"{shown(tab)} is damaged: its program for {isa} has no valid header, or is cut short",
             "build it again",
         )
     raise TockmarkError(
         f"{shown(tab)} has no program for {isa}; it has: {', '.join(archs) or 'none'}",
         f"build it for {isa}",
     )
+
+
+def _check_metadata(tab: Path, files: Mapping[str, bytes], board: BoardProfile) -> None:
+    """Raise a TockmarkError if tockloader would not install a TAB by its metadata.toml."""
+    try:
+        metadata = toml(files["metadata.toml"].decode())
+        names = str(metadata.get("only-for-boards", ""))
+        _ = metadata["name"], metadata["tab-version"]
+    except (KeyError, ValueError) as error:
+        problem = f"its metadata.toml is missing or not valid: {error}"
+        raise TockmarkError(f"{shown(tab)}: not a TAB: {problem}", TABS) from error
+    if names and board.tockloader_board not in (name.strip() for name in names.split(",")):
+        problem = f"{shown(tab)} is only for {names}, not for {board.tockloader_board}"
+        raise TockmarkError(problem, "build it for this board")
 
 
 def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
@@ -189,12 +203,12 @@ def merge_tabs(tab: Path, others: Sequence[Path]) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
-def _read_members(tab: Path) -> dict[str, bytes]:
-    """Return the files in a TAB by name."""
+def _read_members(tab: Path, todo: str = TODO) -> dict[str, bytes]:
+    """Return the files in a TAB by name. TockmarkError if it is not a TAB."""
     try:
-        with reading(tab, TODO), tarfile.open(tab, "r:") as archive:
+        with reading(tab, todo), tarfile.open(tab, "r:") as archive:
             members = [member for member in archive if member.isfile()]
             files = [(member.name, archive.extractfile(member)) for member in members]
             return {name: content.read() for name, content in files if content is not None}
     except (tarfile.TarError, EOFError, ValueError) as error:
-        raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", TODO) from error
+        raise TockmarkError(f"{shown(tab)}: not a TAB: {error}", todo) from error

@@ -4,7 +4,7 @@
 import pytest
 
 from tockmark.tests.conftest import encoded
-from tockmark.wire.boots import Measured, assemble
+from tockmark.wire.boots import Measured, MeasuredBoot, assemble
 from tockmark.wire.records import BootMark, decode
 from tockmark.wire.rows import is_whole, series_samples
 
@@ -104,3 +104,30 @@ def test_a_begin_and_its_mark_that_contradict_each_other_are_both_ignored() -> N
     content = measured([*marked(booted("b", B)), *marked(booted("c", A, 6), name="c")])
     assert "names the boot b" in problems_of(content)
     assert cycles(content) == {("c", True): 6}
+
+
+def test_many_boots_that_come_and_go_are_read_in_linear_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search through all boots at each change of boot would compare them quadratically."""
+    comparisons = 0
+
+    def compared(self: MeasuredBoot, other: object) -> bool:
+        nonlocal comparisons
+        comparisons += 1
+        return self is other
+
+    monkeypatch.setattr(MeasuredBoot, "__eq__", compared)
+    number = 300
+    boots = [*range(number), *(number - 1 - i % 2 for i in range(1, number))]
+    lines = [
+        line
+        for n in boots
+        for line in encoded(
+            "x", [f"begin proto=1 lang=c apps=1 boot=b{n} image={n:08x} cc=gcc", "end ok"]
+        )
+    ]
+    content = measured(lines)
+    assert len(content.boots) == number
+    assert [boot.name for boot in content.boots][-2:] == [f"b{n}" for n in boots[-2:]]
+    assert comparisons <= len(boots)

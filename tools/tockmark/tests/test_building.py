@@ -2,7 +2,7 @@
 """Each kernel of a commit is built once. Its links are built on demand."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -118,7 +118,10 @@ def test_links_are_built_on_demand(user: User, builder: Builder) -> None:
     ("command", "why"),
     [
         (f"mkdir -p out; cp k0 {ELF}", "ignores TOCKMARK_LINK_ARGS"),
-        (COPY, "failed with code 1: cp: "),  # cp reads the argument as its own
+        (
+            "echo \"ld: unrecognized option '$TOCKMARK_LINK_ARGS'\"; exit 1",
+            "does not know --reproduce",
+        ),
         (
             f"mkdir -p out; cp k0 {ELF}; : >${{TOCKMARK_LINK_ARGS#*=}}",
             "linked.tar is not lld",
@@ -131,3 +134,33 @@ def test_unpaired_commits_report_why(user: User, command: str, why: str, tmp_pat
         pytest.raises(UnpairedError, match=why),
     ):
         Pairs.of(both, tmp_path / "pairs")
+
+
+# Compiles only the second commit, and links what is there. Every build adds a line to a file.
+CARGO = (
+    'mkdir -p "$CARGO_TARGET_DIR"; echo "$PWD" >>"$COUNT"; : >"${TOCKMARK_LINK_ARGS#*=}";'
+    ' test -e k3 && cp k0 "$CARGO_TARGET_DIR/k"; cp "$CARGO_TARGET_DIR/k" kernel.elf'
+)
+
+
+@pytest.mark.parametrize("build", [CARGO, f"{CARGO}; ls k3"])
+def test_a_side_that_does_not_compile_ends_at_once_also_with_a_shared_target_folder(
+    build: str, user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    recipe = Recipe(build, PurePosixPath("kernel.elf"))
+    with (
+        build_sides(user.tree, ["HEAD", "HEAD~1"], recipe) as both,
+        pytest.raises((BuildError, UnpairedError)) as caught,
+    ):
+        Pairs.of(both, tmp_path / "pairs")
+    assert caught.type is BuildError
+    assert caught.value.code == 2
+    assert len(user.builds) == 2
+
+
+@pytest.mark.parametrize(
+    ("elf_path", "target"), [("out/k.elf", "target"), ("a/target/b/k.elf", "a/target")]
+)
+def test_cargo_writes_into_the_worktree(elf_path: str, target: str, tmp_path: Path) -> None:
+    assert Recipe("make", PurePosixPath(elf_path)).target_folder(tmp_path) == tmp_path / target

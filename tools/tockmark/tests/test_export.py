@@ -6,16 +6,19 @@ import io
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
 from msgspec import structs
 
+from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board
 from tockmark.show import export
 from tockmark.suite.catalogue import Catalogue
+from tockmark.tests.conftest import committed
 from tockmark.wire.boots import assemble
 from tockmark.wire.records import decode
 
@@ -89,6 +92,39 @@ def test_github_follows_its_schema(result: Result, catalogue: Catalogue) -> None
     values = {entry["name"]: entry["value"] for entry in data}
     assert values["time.read"] == 340
     assert values["mem.copy_asm size=64"] == 96
+
+
+STORED = [path for path in committed(".json") if file.FORMAT in path.read_text()[:99]]
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_every_figure_is_in_its_range(path: Path, catalogue: Catalogue) -> None:
+    """In all committed results."""
+    stored = file.load(path)
+    ranges = 0
+    if stored.provenance.board.counts_cycles:
+        github = {e["name"]: e for e in json.loads(export.export(stored, catalogue, "github"))}
+        for name, measures in json.loads(export.export(stored, catalogue, "bmf")).items():
+            for metric in measures.values():
+                value = metric["value"]
+                assert metric.get("lower_value", value) <= value <= metric.get("upper_value", value)
+            if "lower_value" in measures.get("cycles", {}):
+                ranges += 1
+                low, high = (measures["cycles"][f"{end}_value"] for end in ("lower", "upper"))
+                around = float(github[name]["range"].removeprefix("± ")) * (1 + 1e-5) + 1e-9
+                assert github[name]["value"] - around <= low <= high
+                assert high <= github[name]["value"] + around
+    for line in csv.DictReader(io.StringIO(export.export(stored, catalogue, "csv"))):
+        for name in ("cycles", "instret"):
+            if low := line[f"{name}_net_low"]:
+                ranges += 1
+                net, high = float(line[f"{name}_net"]), float(line[f"{name}_net_high"])
+                assert float(low) <= net <= high
+                assert float(line[f"{name}_net_per_op"]) == pytest.approx(net / int(line["inner"]))
+            if least := line[f"{name}_min"]:
+                most = float(line[f"{name}_max"])
+                assert float(least) <= float(line[f"{name}_median"]) <= most
+    assert ranges or not any(row.cycles and row.cycles.samples for row in stored.rows)
 
 
 def test_lmbench_has_lines_and_blocks(result: Result, catalogue: Catalogue) -> None:

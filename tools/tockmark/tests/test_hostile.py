@@ -10,10 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from tockmark.base import paths
-from tockmark.base.errors import OK, UNUSABLE, TockmarkError
+from tockmark.base.errors import (
+    OK,
+    UNSEEN,
+    UNUSABLE,
+    TockmarkError,
+    one_line,
+    printable_text,
+)
 from tockmark.base.paths import RESULTS
+from tockmark.cli import program
 from tockmark.result import file
 from tockmark.show import export
 from tockmark.suite.catalogue import load
@@ -60,6 +69,20 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
     assert done.stderr.decode() == "tockmark: the standard output: No space left on device\n"
 
 
+def test_a_file_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error of a write has no name, unlike that of opening a file."""
+    failing = typer.Typer()
+    failing.command()(lambda: Path("/dev/full").write_bytes(b"x"))
+    monkeypatch.setattr(sys, "argv", ["tockmark"])
+    monkeypatch.setattr(program, "_silence", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        program.run(failing)
+    assert ended.value.code == UNUSABLE
+    assert capsys.readouterr().err == "tockmark: /dev/full: No space left on device\n"
+
+
 @pytest.mark.parametrize(
     ("closed", "code", "printed", "message"),
     [
@@ -91,12 +114,23 @@ def test_a_closed_stream_is_one_line_or_none(
         ["table", "\x1b]0;x\x07"],
         ["list", "--\x1b[2J"],
         ["\x1b[2J"],
+        ["table", "a\u200b\u2060\ufeff\u3164\ufe0fb.json"],
     ],
 )
 def test_an_error_has_no_control_characters(arguments: list[str]) -> None:
     done = tockmark(*arguments)
     assert done.returncode == UNUSABLE
-    assert done.stderr.decode().replace("\n", "").isprintable()
+    message = done.stderr.decode().replace("\n", "")
+    assert message.isprintable()
+    assert not UNSEEN.search(message)
+
+
+@pytest.mark.parametrize("unseen", "\xad\u200b\u200d\u2060\u2063\ufeff\u3164\ufe0f\U000e0041")
+def test_a_name_has_no_characters_without_width(unseen: str, tmp_path: Path) -> None:
+    name = f"{unseen}one{unseen}"
+    assert printable_text(name) == one_line(name).replace(" ", "?") == "?one?"
+    with pytest.raises(TockmarkError, match="Expected printable text"):
+        file.load(Path(written(tmp_path, name=name)))
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Worktrees of the user's repository, which every build leaves unchanged."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -120,3 +121,44 @@ def test_unusable_repositories_are_refused_in_one_line(user: User, tmp_path: Pat
 
 
 # The commits between two commits
+
+
+@pytest.mark.parametrize("name", ["x", "a=b.c"])
+def test_filter_drivers_of_the_checkout_do_not_run(name: str, user: User, tmp_path: Path) -> None:
+    """They are in a file that the configuration includes for worktrees only, or in both."""
+    user.commit("attributes", **{".gitattributes": f"* filter={name}\n".encode()})
+    for config in (user.tree / ".git" / "config", tmp_path / "included"):
+        for key in ("clean", "smudge", "process"):
+            words = [f"filter.{name}.{key}", f"tee -a {tmp_path}/ran"]
+            subprocess.run(["git", "config", "--file", config, *words], check=True)
+    user.git("config", "includeIf.gitdir:**/worktrees/**.path", str(tmp_path / "included"))
+    os.utime(user.tree / "k0", (0, 0))
+    user.git("config", "--remove-section", f"filter.{name}")
+    with build_sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (head,):
+        assert [path.read_bytes() for path in head.up_to(1)] == [elf(0, 8, 4)]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_full_disk_is_named(user: User, tmp_path: Path) -> None:
+    """The cache folder is on a disk that is smaller than the commit."""
+    user.commit("large", large=os.urandom(1 << 20))
+    user.commit("after")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    private = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    mounted = f"mount -t tmpfs -o size=400k tmpfs {disk}"
+    if subprocess.run([*private, mounted], capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    words = [sys.executable, "-m", "tockmark", "bisect", str(user.tree), "HEAD~1", "HEAD"]
+    words += ["--build", "true", "--no-patch", "--row", "time.read", "--limit", "+1"]
+    own = {"PYTHONPATH": str(paths.ROOT / "tools"), "XDG_CACHE_HOME": str(disk)}
+    done = subprocess.run(
+        [*private, f'{mounted} && exec "$@"', "sh", *words],
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert os.strerror(errno.ENOSPC) in done.stderr.splitlines()[-1]
+    assert user.git("worktree", "list").count("\n") == 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Build kernels of commits with the user's command, each once, in several links if needed.
 
-The command runs in a worktree of the commit. It gets the linker arguments in the environment
-variable TOCKMARK_LINK_ARGS. If it fails, or does not make exactly one kernel, BuildError has the
-last line of its log.
+The command runs in a worktree of the commit, where Cargo also gets its target folder. It gets the
+linker arguments in the environment variable TOCKMARK_LINK_ARGS. If it fails, or does not make
+exactly one kernel, BuildError has the last line of its log.
 
 Successful builds are cached in build/commits/, one folder each with its log. The key is the commit,
 the command, the path of the ELF, the patch and the linker arguments. The toolchain is not in the
@@ -45,6 +45,11 @@ KEPT_NAME = "kernel.elf"
 BUILDS = "builds.json"  # the build command of each checkout, by folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that contain its last line
+TARGET = "target"  # the name of Cargo's target folder
+# What linkers other than lld say of --reproduce.
+_REFUSED = re.compile(
+    r"(?i)(?:unrecogni[sz]ed|unknown|unsupported) [a-z -]*(?:option|argument)[: '\"‘`]*--reproduce"
+)
 OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # overrides the manifest
 TRIES = 3  # give up after this many seeds in a row without a new order
 
@@ -79,6 +84,12 @@ class Recipe:
                 f"--elf {quoted(self.elf)} is not inside the checkout",
                 "give the path of the kernel relative to the checkout's top folder",
             )
+
+    def target_folder(self, top: Path) -> Path:
+        """Return the folder for Cargo in a worktree, so that no build uses what another one made:
+        the `target` in the path of the ELF, or that of the top folder."""
+        parts = self.elf.parts if self.elf is not None else ()
+        return top.joinpath(*parts[: parts.index(TARGET)] if TARGET in parts else (), TARGET)
 
     def find_kernels(self, top: Path) -> list[Path]:
         """Return the kernels that a build has left in this folder."""
@@ -122,7 +133,7 @@ class Builder:
 
     def build_with_inputs(self, commit: Commit) -> tuple[Path, Path]:
         """Return the ELF of a commit's kernel and an archive of the linker's inputs. Raise
-        BuildError as `build` does."""
+        BuildError as `build` does, and UnpairedError if the linker does not write the archive."""
         # The same path for both sides, since flags may affect the names of symbols.
         archive = self.worktree.path.parent.parent / REPRODUCED
         elf = self.build(commit, f"--reproduce={archive}", archive)
@@ -163,6 +174,8 @@ class Builder:
         variant = " for pairs" if extra_file else f", {link_args}" * bool(link_args)
         ended = self._run(link_args, log, f"building {commit.short}{variant}")
         if ended.why or ended.code:
+            if extra_file and _REFUSED.search(log.read_text(errors="replace")):
+                raise UnpairedError(f"the linker of {commit.short} does not know --reproduce")
             last = quoted(_last_line(log)) or "no output"
             failure = ended.why or f"failed with code {ended.code}"
             raise BuildError(f"the build of {commit.short} {failure}: {last}", f"see {shown(log)}")
@@ -177,19 +190,21 @@ class Builder:
             )
         if extra_file is not None:
             if not extra_file.is_file():
-                raise BuildError(f"the build of {commit.short} ignores {LINK_ARGS}")
+                raise UnpairedError(f"the build of {commit.short} ignores {LINK_ARGS}")
             shutil.move(extra_file, elf.with_name(REPRODUCED))
         replace_whole({elf: kernels[0]})
 
     def _run(self, link_args: str, log: Path, title: str) -> Child:
         """Run the user's command to its end and show the last line of its output. Its child
         processes end with it and keep the worktree locked until then."""
+        top = self.worktree.path
         with log.open("wb") as out, task(title) as show:
             return processes.follow(
                 ["/bin/sh", "-c", self.recipe.command],
                 tick=lambda: show(_last_line(log)),
-                cwd=self.worktree.path,
-                env=environment_without_git() | {LINK_ARGS: link_args},
+                cwd=top,
+                env=environment_without_git()
+                | {LINK_ARGS: link_args, "CARGO_TARGET_DIR": str(self.recipe.target_folder(top))},
                 stdout=out,
                 stderr=STDOUT,
                 hold=[self.worktree.lock],
@@ -310,11 +325,9 @@ class Pairs:
 
     @staticmethod
     def of(sides: Sequence[BuiltLinks], folder: Path) -> "Pairs":
-        """Build both commits and link the first pair. Raise UnpairedError if that is impossible."""
-        try:
-            built = [side.builder.build_with_inputs(side.commit) for side in sides]
-        except BuildError as error:
-            raise UnpairedError(str(error)) from error
+        """Build both commits and link the first pair. Raise BuildError if a commit cannot be built,
+        and UnpairedError if its links cannot be paired."""
+        built = [side.builder.build_with_inputs(side.commit) for side in sides]
         linkers = find_linkers()
         base, head = (
             RelinkInputs.unpacked(tar, folder / str(n), linkers) for n, (_, tar) in enumerate(built)

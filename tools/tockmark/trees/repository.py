@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Read the commits of the user's repository, and make worktrees of our own to build them in.
 
-The user's checkout does not change, and git runs without hooks and daemons. A worktree has its own
-files, index and HEAD, and no branch; it is removed at the end. Its folder is in the tool's own
-folder, not inside a tockmark checkout, whose Cargo settings would apply to it. It has the same name
-each time, since paths get into a kernel.
+The user's checkout does not change, and git runs without hooks, filters and daemons. A worktree
+has its own files, index and HEAD, and no branch; it is removed at the end. Its folder is in the
+tool's own folder, not inside a tockmark checkout, whose Cargo settings would apply to it. It has
+the same name each time, since paths get into a kernel.
 """
 
 import fcntl
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from tockmark.base import processes
@@ -34,8 +36,10 @@ LEADING = [
     *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
     *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
 ]
-# Commands that may start other programs: filters, or ssh for missing objects of a partial clone.
-FETCHING = ("worktree", "checkout")
+FETCHING = ("worktree", "checkout")  # they may start ssh, for missing objects of a partial clone
+FILTERING = ("checkout", "status")  # they would run the filter drivers of the user's configuration
+NO_FILTER = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
+SPACE = 64 << 20  # bytes that a disk should have left
 _FORM = "--format=%H %s"
 
 
@@ -50,6 +54,8 @@ def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
     not installed."""
     # Otherwise even reading commands write the user's index.
     environment = environment_without_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    if command[0] in FILTERING:
+        environment |= _without_filters(tree)
     return processes.run(
         ["git", *QUIET, *command],
         todo="install git",
@@ -59,6 +65,19 @@ def run_git(tree: Path, *command: str, hold: Sequence[int] = ()) -> Output:
         hold=hold,
         bounds=Bounds(seconds=3600),
     )
+
+
+def _without_filters(tree: Path) -> dict[str, str]:
+    """Return variables that disable every filter driver that is configured for a folder."""
+    listed = run_git(tree, "config", "--null", "--name-only", "--get-regexp", r"^filter\.")
+    drivers = {name.rpartition(".")[0] for name in os.fsdecode(listed.out).split("\0")[:-1]}
+    settings = list(product(sorted(drivers), NO_FILTER))
+    first = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (driver, (key, value)) in enumerate(settings, first):
+        variables[f"GIT_CONFIG_KEY_{number}"] = f"{driver}.{key}"
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+    return variables
 
 
 def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
@@ -137,28 +156,6 @@ class Repository:
             )
         return [good, *between]
 
-    def first_parents(self, span: str) -> list[Commit]:
-        """Return the commits of a range A..B by first parents, oldest first. Raise TockmarkError if
-        it is not a range, or empty."""
-        old, dots, new = span.partition("..")
-        if not (old and dots and new) or new.startswith("."):
-            raise TockmarkError(f"'{quoted(span)}' is not a range", "give one like v1..main")
-        ends = self.commit(old), self.commit(new)
-        walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
-        lines = git(self.tree, *walk, f"{ends[0].sha}..{ends[1].sha}").splitlines()
-        if not lines:
-            raise TockmarkError(f"{quoted(span)} contains no commit", "give the older commit first")
-        return [_commit(line) for line in lines]
-
-    def positions(self, tip: Commit) -> dict[str, int]:
-        """Return the number of first parents before each commit of the line to `tip`, by hash."""
-        line = git(self.tree, "rev-list", "--first-parent", "--reverse", tip.sha).splitlines()
-        return {sha: position for position, sha in enumerate(line)}
-
-    def date(self, commit: Commit) -> str:
-        """Return a commit's date, in ISO 8601."""
-        return git(self.tree, "log", "-1", "--no-show-signature", "--format=%cI", commit.sha)
-
     def file(self, commit: Commit, path: str) -> str | None:
         """Return the text of a commit's file; None if the commit does not have it."""
         done = run_git(self.tree, "show", f"{commit.sha}:{path}")
@@ -190,7 +187,8 @@ def repository(tree: Path) -> Repository:
         )
     checkout = Repository(tree, Path(common))
     if git(tree, "rev-parse", "--is-inside-work-tree") == "true":
-        changed = git(tree, "status", "--porcelain", "--untracked-files=no").splitlines()
+        status = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules"]
+        changed = git(tree, *status).splitlines()
         if changed:
             others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
             raise TockmarkError(
@@ -218,10 +216,14 @@ class Worktree:
         """Check out a commit. Ignored files, such as build products, stay; everything else is as in
         the commit."""
         if not self.path.exists():
-            add = ["worktree", "add", "--quiet", "--force", "--detach"]
+            add = ["worktree", "add", "--quiet", "--force", "--detach", "--no-checkout"]
             git(self.repository.tree, *add, str(self.path), commit.sha, hold=[self.lock])
-            return
-        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha, hold=[self.lock])
+        check_out = ["checkout", "--quiet", "--force", "--detach", commit.sha]
+        try:
+            git(self.path, *check_out, hold=[self.lock])
+        except TockmarkError as error:
+            _check_space(self.path)
+            raise error from None
         git(self.path, "clean", "--quiet", "--force", "-d", hold=[self.lock])
 
     def remove(self) -> None:
@@ -232,6 +234,17 @@ class Worktree:
         listed = git(tree, "worktree", "list", "--porcelain").splitlines()
         if f"worktree {self.path.resolve()}" in listed:
             run_git(tree, "worktree", "remove", "--force", "--force", str(self.path))
+
+
+def _check_space(folder: Path) -> None:
+    """Raise TockmarkError if a folder's disk is full, or another limit of space is reached: git
+    names only the file that it could not write."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, SPACE)
+    except OSError as error:
+        problem = f"cannot check out a commit in {shown(folder)}: {error.strerror}"
+        raise TockmarkError(problem, "free some space, or set XDG_CACHE_HOME") from error
 
 
 def _lock(handle: int) -> None:

@@ -125,7 +125,7 @@ class Measured:
         self.problems.append(Problem(app, message, line))
 
     def open(self, boot: MeasuredBoot) -> MeasuredBoot:
-        """Add a boot, which becomes the last."""
+        """Add a boot, or go back to it: it becomes the last. `finish` drops its earlier places."""
         self.boots.append(boot)
         return boot
 
@@ -234,8 +234,7 @@ def _unmarked(
         return named
     if boot_before is not boot:
         _report_unended(log, boot, app)
-        log.boots.remove(boot_before)
-        log.boots.append(boot_before)
+        log.open(boot_before)
     if boot_before.image != begins.image:
         problem = "began again from another image; its earlier records are ignored"
         log.add_problem(app, f"the boot {begins.boot} {problem}")
@@ -262,6 +261,7 @@ def _run_again(boot: MeasuredBoot, app: str, again: Problem) -> None:
 def finish(measured: Measured) -> None:
     """Finish at the end of the log: choose one run of each boot, and remove the names of uncertain
     boots."""
+    measured.boots = list(dict.fromkeys(reversed(measured.boots)))[::-1]
     for boot in measured.boots:
         for earlier, again in reversed(boot.earlier_runs):
             problem = "began again; its earlier records are ignored"
