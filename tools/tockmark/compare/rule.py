@@ -238,13 +238,6 @@ class Change:
         return self.new < self.base
 
     @property
-    def size(self) -> float:
-        """The absolute size of the change, as a logarithm."""
-        if self.base == self.new:
-            return 0
-        return abs(math.log(self.ratio)) if self.ratio else math.inf
-
-    @property
     def contains_one(self) -> bool:
         """Whether the interval contains the ratio 1."""
         return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
@@ -282,10 +275,8 @@ def change_of_cycles(
         reach = student(z, dof) * max(sigma.value, sides.value)
         half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
-    change = _with_interval(base, new, d, half_width, instructions_differ, error_probability)
-    if cached and change.links < CERTAIN_LINKS:
-        return replace(change, low=min(change.low, 1), high=max(change.high, 1))
-    return change
+    slack = math.inf if cached and min(base.links, new.links) < CERTAIN_LINKS else SLACK
+    return _with_interval(base, new, d, half_width, instructions_differ, error_probability, slack)
 
 
 def _change_of_pairs(
@@ -312,7 +303,7 @@ def change_of_count(base: Value, new: Value, error_probability: float = OF_ALL) 
     """Return the change of instructions, which do not depend on the layout: h and c are 0."""
     d, slack = _log(new, [new.net]) - _log(base, [base.net]), base.error + new.error
     base, new = replace(base, error=0), replace(new, error=0)
-    return _with_interval(base, new, d, 0, error_probability=error_probability, slack=slack)
+    return _with_interval(base, new, d, 0, False, error_probability, slack)
 
 
 def _with_interval(

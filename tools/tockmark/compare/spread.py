@@ -5,9 +5,8 @@ The symbols are in docs/method.md, "The rule".
 
 - `Spread` has the log nets of committed results of several links, from which σ₀ and z(L) are
   computed. Links of one source differ in layout only.
-- `PairedSpread` is the spread of paired links (trees/pairing.py), in which every function begins at
-  the same address on both sides. It was estimated by draws (docs/method.md, "Paired links"). Rows
-  that a clock times, and rows without instructions, have the spread of unpaired links instead,
+- `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
+  Rows that a clock times, and rows without instructions, have the spread of unpaired links instead,
   until enough pairs show their own.
 """
 

@@ -342,11 +342,9 @@ def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Yield notes on rows that only the new side has, and on rows whose overhead was replaced by
-    the control."""
+    """Yield notes on new rows, and on rows whose overhead was replaced by the control."""
     if comparison.added:
-        named = _named([row.name for row in comparison.added])
-        yield f"the baseline does not have {named}: without verdict"
+        yield f"the baseline lacks {_named([row.name for row in comparison.added])}: no verdict"
     for name, result in (("the baseline", comparison.base), (comparison.name, comparison.new)):
         if result.corrected:
             keys = {

@@ -9,17 +9,11 @@ the net is a **slope**: the cycles of one pass. If a row was measured in several
 and apps, its net is the median of the layouts' nets.
 
 A net is signed: if it is further below zero than a control may be, the row has an error. A row with
-an error, or without a net, is not **sound**: tables show its figures with the error, but no ratio,
-mean, picture or verdict is computed from them.
+an error, or without a net, is not **sound**: nothing is computed from it.
 
-**Controls** (`null.*`) are rows that measure nothing; there is one for each way to take samples.
-Their net should be 0; its deviation bounds the error of the other rows in the boot. With the cache
-off, at most one cycle is allowed. With the cache on, code in the same cache set changes the cost of
-the counter reads: over several layouts, at most 2 % of `time.read` is allowed in the median and 5 %
-in each layout; in a single layout, tables show the deviation as the uncertainty of the cached rows.
-If a control is off by more in a layout, counter reads became more or less expensive after
-`time.read` was measured; then the control replaces `time.read` as the overhead of that layout
-(`Row.series_from_control`).
+**Controls** (`null.*`) are rows that measure nothing; their net should be 0 (docs/method.md, "Boots
+and controls"). If one is off by more than is allowed in a layout, it replaces `time.read` as the
+overhead of that layout (`Row.series_from_control`).
 """
 
 from __future__ import annotations
@@ -180,11 +174,6 @@ class Series:
         passes = slopes[0].passes if slopes else 1
         low, high = ((count - stats.median) / passes for count in (stats.min, stats.max))
         return plain_number(self.own_net + low), self.own_net, plain_number(self.own_net + high)
-
-    @property
-    def is_repeating(self) -> bool:
-        """Whether the samples repeat in the end; also true if they are too few to tell."""
-        return repeating_tail(self.steady) != (None, None)
 
 
 class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
@@ -371,7 +360,8 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
                 " these do not repeat"
                 for where, name, series in labelled_series
                 if name == "cycles"  # on interface version 1 the app checks only these
-                if 0 < len(series.samples) < self.asked and not series.is_repeating
+                if 0 < len(series.samples) < self.asked
+                if repeating_tail(series.steady) == (None, None)
             ),
             *self.faults,
         )
@@ -646,27 +636,23 @@ class Result:
     def stray_instructions(self, row: Row) -> float:
         """Return how many instructions of a sample the counter may be off: with the cache off, as
         many as a control of the same boot is off; else one."""
-        if row.icache is not False:
-            return STRAY
-        return self._stray_by_boot.get((row.boot, row.lang), 0)
+        boot = row.boot, row.icache, row.lang
+        return STRAY if row.icache is not False else self._stray_by_boot.get(boot, 0)
 
     @cached_property
-    def _stray_by_boot(self) -> dict[tuple[str, Lang], float]:
-        stray: dict[tuple[str, Lang], float] = {}
-        for row in self.rows:
-            if row.is_control and row.icache is False and row.instret:
-                key = row.boot, row.lang
-                stray[key] = max(stray.get(key, 0), *map(abs, row.instret.nets), 0)
-        return stray
+    def _stray_by_boot(self) -> dict[object, float]:
+        stray = [
+            (max(map(abs, series.nets), default=0.0), (row.boot, row.icache, row.lang))
+            for row in self.rows
+            if row.is_control and (series := row.instret) is not None
+        ]
+        return {boot: net for net, boot in sorted(stray, key=lambda entry: entry[0])}
 
     @cached_property
     def _control_errors(self) -> dict[tuple[bool | None, Lang], float]:
-        errors: dict[tuple[bool | None, Lang], float] = {}
-        for control in self.controls:
-            if control.counter == "cycles":
-                key = control.row.icache, control.row.lang
-                errors[key] = max(errors.get(key, 0), control.uncorrected)
-        return errors
+        cycles = [control for control in self.controls if control.counter == "cycles"]
+        ordered = sorted(cycles, key=lambda control: control.uncorrected)
+        return {(control.row.icache, control.row.lang): control.uncorrected for control in ordered}
 
     @property
     def simulated(self) -> bool:

@@ -39,10 +39,9 @@ COLOURS: dict[Verdict, Callable[[str], str]] = {
 }
 LEGEND = (
     "base → head: median cycles over links. estimate (range): change of the mean, and its interval."
-    " worse, better: the whole range is beyond the margin or a limit. same: the whole range is"
-    " within margin and limits. unsure: neither, so code layout may explain the change. instr:"
-    " change in instructions; layout does not affect it. !!: beyond the hard limit. !: beyond the"
-    " soft limit."
+    " worse, better: the whole range is beyond the margin or a limit. same: it is within both."
+    " unsure: neither, so code layout may explain the change. instr: change in instructions; layout"
+    " does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
 )
 
 
@@ -60,13 +59,10 @@ def headline(judgement: Judgement) -> str:
     """Return in one line how many rows changed and by how much: instructions first, since these are
     certain."""
     judged = len(judgement.rows_with(*JUDGED))
-    lone = [
-        f"{_rows(len(rows))} {verdict}"
-        for verdict in (Verdict.GONE, Verdict.NEW)
-        if (rows := judgement.rows_with(verdict))
-    ]
+    counts = Counter(row.verdict for row in judgement.rows)
+    lone = [f"{_rows(counts[one])} {one}" for one in (Verdict.GONE, Verdict.NEW) if counts[one]]
     moved = filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
-    of_all = ", ".join([_rows(judged), *([judgement.links] if judgement.links else [])])
+    of_all = ", ".join(filter(None, (_rows(judged), judgement.links)))
     if not judgement.moved:
         return "; ".join([*lone, f"no certain change ({of_all})", *moved])
     return "; ".join([*lone, *moved, of_all])
