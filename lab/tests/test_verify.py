@@ -4,7 +4,6 @@ contradicts itself."""
 
 import copy
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,7 @@ def test_an_altered_fact_is_detected(
     part[path[-1]] = value
     code, message = verified(data, tmp_path)
     assert (code, f"differs {name}: " in message) == (REGRESSION, True)
-    assert re.search(r"not checked: date, tool, .*kernel\.flags", " ".join(message.split()))
+    assert "not checked: date, tool, " in message
 
 
 def test_another_kernel_or_app_is_refused(measured: Json, tmp_path: Path) -> None:
