@@ -51,6 +51,9 @@ LIBTOCK_A := $(LIBTOCK_C)/libtock/build/rv32imc/libtock.a
 ifeq ($(wildcard $(LIBTOCK_A)),)
 $(error apps/build.mk: $(LIBTOCK_A) does not exist; build libtock-c for rv32imc and set LIBTOCK_C to its folder)
 endif
+ifeq ($(shell grep -l yield_wait_for $(LIBTOCK_C)/libtock/tock.h),)
+$(error apps/build.mk: $(LIBTOCK_C) has no yield_wait_for; take libtock-c f25a2b29 (2025-07-09) or later)
+endif
 override OUT := $(OUT)-libtock
 CFLAGS += -DTM_LIBTOCK_C -isystem $(LIBTOCK_C)
 ASFLAGS += -DTM_LIBTOCK_C

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from products import make
+from products import copy_dependencies, make
 
 from tockmark.base import paths
 
@@ -40,8 +40,8 @@ def copy_to(root: Path) -> None:
 
 def clone_to(root: Path) -> None:
     """Make a reader's clone after `make profile` in an empty folder: no changes, a Python
-    environment that seems to be its own, simulators, apps, and its own kernels. Builds in the clone
-    do not change this checkout."""
+    environment that seems to be its own, simulators, apps, its own kernels, and compiled crates
+    to link more of them. Builds in the clone do not change this checkout."""
     if not (paths.ROOT / "build" / "cargo" / IMAGES / "profiling" / "tockmark-kernel").exists():
         make("profile")
     copy_to(root)
@@ -58,6 +58,7 @@ def clone_to(root: Path) -> None:
         own = root / image.relative_to(paths.ROOT)
         own.parent.mkdir(parents=True)
         shutil.copy(image, own)
+    copy_dependencies(root / "build" / "kernel-layouts" / "cargo")
     (root / "build" / "apps").symlink_to(paths.ROOT / "build" / "apps")
     (root / ".venv").mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):

@@ -23,8 +23,10 @@ NEAR = 0.05  # relative difference of a row in another link of the kernel
 
 
 def kernel(variant: str) -> Path:
+    folder = paths.ROOT / "build" / f"cargo-{variant}"
+    products.copy_dependencies(folder)
     products.make(f"kernel-{variant}")
-    return paths.ROOT / f"build/cargo-{variant}/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+    return folder / "riscv32imc-unknown-none-elf/release/tockmark-kernel"
 
 
 def run(*options: object) -> subprocess.CompletedProcess[str]:

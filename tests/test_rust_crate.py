@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The crate tock on a host: its own tests for both versions of the interface, plain and with Miri,
-which detects accesses to freed memory and conflicting borrows."""
+"""The crate tock on a host: its own tests for both versions of the interface with Miri, which
+detects accesses to freed memory and conflicting borrows. test_style.py also runs them without."""
 
 import os
 import subprocess
@@ -20,13 +20,6 @@ def run(command: list[str], where: Path = CRATE, **env: str) -> subprocess.Compl
     return subprocess.run(
         command, cwd=where, capture_output=True, text=True, check=False, env=os.environ | env
     )
-
-
-def test_its_tests_pass_on_version_1() -> None:
-    """test_style.py runs the tests for version 2, with the whole workspace."""
-    target = str(ROOT / "build" / "cargo-test")  # the same as in test_style.py
-    done = run(["cargo", "test", "--quiet", *V1, "--target-dir", target])
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @VERSIONS

@@ -58,6 +58,7 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *SUITE, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", "--", "-D", "warnings"],
         ["cargo", "test", "--quiet", *HOST],
+        ["cargo", "test", "--quiet", *CRATE_V1],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *EIGHT],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *PMP_8, "--lib", "sharing"],

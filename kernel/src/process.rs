@@ -8,7 +8,7 @@ use crate::frame::{FIRST_STACK, Frame};
 use crate::region::Region;
 use crate::sharing::Inbox;
 use crate::slots::{MAX_PROCESSES, READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS};
-use crate::slots::{is_from_process, subscription_slot};
+use crate::slots::{OwnUpcall, is_from_process, subscription_slot};
 use crate::umem::UserBuffer;
 use crate::upcall::{Queue, Upcall};
 
@@ -182,11 +182,12 @@ impl Process {
     }
 
     /// Queues an upcall for an event. It waits until the process yields.
-    pub fn schedule(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+    pub fn schedule(&mut self, upcall: OwnUpcall, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+        let id = upcall.id();
         if self.ignores(id) {
             return Ok(());
         }
-        self.upcalls.push(Upcall { id, arguments })?;
+        self.upcalls.push_own(Upcall { id, arguments })?;
         self.note(id);
         Ok(())
     }
@@ -276,6 +277,7 @@ impl Process {
     }
 
     /// Passes the arguments of the oldest upcall with this id to the process, without calling a function.
+    #[inline(always)]
     pub fn take_upcall(&mut self, id: UpcallId) -> bool {
         let Some(upcall) = self.upcalls.pop_id(id) else {
             return false;

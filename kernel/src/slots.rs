@@ -19,6 +19,83 @@ pub const BY_PACKAGE: u32 = 0xA_0001;
 pub const RELAY: u32 = 0xA_0010;
 pub const CRYPTO: u32 = 0x9_0020;
 
+/// The upcalls that report on a process's own calls. Each has a place in the process's queue
+/// ([`crate::upcall`]), so a driver can queue no others.
+pub const OWN_UPCALLS: &[UpcallId] = &[
+    id(ALARM, 0),
+    id(CONSOLE, 1),
+    id(PERF, 0),
+    #[cfg(not(feature = "abi-v1"))]
+    id(BY_STRING, 0),
+    #[cfg(not(feature = "abi-v1"))]
+    id(BY_STRING, 1),
+    #[cfg(not(feature = "abi-v1"))]
+    id(BY_PACKAGE, 0),
+    #[cfg(not(feature = "abi-v1"))]
+    id(BY_PACKAGE, 1),
+    #[cfg(not(feature = "abi-v1"))]
+    id(RELAY, 0),
+    #[cfg(any(test, feature = "crypto"))]
+    id(CRYPTO, 0),
+];
+
+const fn id(driver: u32, number: u32) -> UpcallId {
+    UpcallId { driver, number }
+}
+
+/// An entry of [`OWN_UPCALLS`]. Another one does not compile.
+#[derive(Clone, Copy)]
+pub struct OwnUpcall(UpcallId);
+
+impl OwnUpcall {
+    /// Call this in constants only.
+    pub const fn new(driver: u32, number: u32) -> OwnUpcall {
+        let slot = slot_of(id(driver, number));
+        let mut at = 0;
+        while at < OWN_UPCALLS.len() {
+            if slot_of(OWN_UPCALLS[at]) == slot {
+                return OwnUpcall(OWN_UPCALLS[at]);
+            }
+            at += 1;
+        }
+        panic!("OWN_UPCALLS does not have this upcall");
+    }
+
+    pub const fn id(self) -> UpcallId {
+        self.0
+    }
+}
+
+const fn slot_of(id: UpcallId) -> usize {
+    match subscription_slot(id) {
+        Ok(slot) => slot,
+        Err(_) => panic!("this upcall has no slot"),
+    }
+}
+
+/// Each slot belongs to an own upcall, to a notification by IPC, or to requests of the relay.
+const _: () = {
+    let mut is_used = [false; SUBSCRIPTION_SLOTS];
+    let mut at = 0;
+    while at < OWN_UPCALLS.len() + MAX_PROCESSES + RELAYS as usize {
+        let from_others = at.wrapping_sub(OWN_UPCALLS.len());
+        let upcall = if at < OWN_UPCALLS.len() {
+            OWN_UPCALLS[at]
+        } else if from_others < MAX_PROCESSES {
+            id(IPC, from_others as u32)
+        } else {
+            id(RELAY, 1)
+        };
+        assert!(!is_used[slot_of(upcall)], "two upcalls have one slot");
+        is_used[slot_of(upcall)] = true;
+        at += 1;
+    }
+    assert!(
+        at == SUBSCRIPTION_SLOTS,
+        "OWN_UPCALLS lacks an upcall that has a slot"
+    );
+};
+
 /// Is the crypto driver in this build? Tests have it.
 const HAS_CRYPTO: bool = cfg!(any(test, feature = "crypto"));
 
@@ -39,7 +116,7 @@ const CRYPTO_UPCALL: usize = RELAY_UPCALLS + if RELAYS { 6 } else { 0 };
 pub const CRYPTO_BUFFER: usize = RELAY_IN + RELAYS as usize;
 
 /// Returns the slot of the subscription to this upcall.
-pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
+pub const fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
     match (id.driver, id.number) {
         (ALARM, 0) => Ok(0),
         (CONSOLE, 1) => Ok(1),
@@ -89,7 +166,7 @@ pub fn shared_with(slot: usize) -> Option<usize> {
 }
 
 /// Returns the error for a slot that does not exist.
-fn absent(driver: u32) -> ErrorCode {
+const fn absent(driver: u32) -> ErrorCode {
     match driver {
         ALARM | CONSOLE | DEBUG | IPC | PERF => ErrorCode::NoSupport,
         BY_STRING | BY_PACKAGE | RELAY if RELAYS => ErrorCode::NoSupport,

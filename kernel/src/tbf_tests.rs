@@ -119,6 +119,15 @@ fn an_entry_that_does_not_fit_is_refused() {
     assert_eq!(parse(&outside), Ok(Entry::Unusable(512, Error::Entry)));
     let wrapped = app(&[(kind::MAIN, value(&[0, u32::MAX, 0]))], 512, 1);
     assert_eq!(parse(&wrapped), Ok(Entry::Unusable(512, Error::Entry)));
+    for field in 0..2 {
+        let mut offsets = [0; 3];
+        for (offset, is_inside) in [(479, true), (480, false)] {
+            offsets[field] = offset; // counted from the end of a header of 32 bytes
+            let parsed = app(&[(kind::MAIN, value(&offsets))], 512, 1);
+            let is_app = matches!(parse(&parsed), Ok(Entry::App(_)));
+            assert_eq!(is_app, is_inside, "{offsets:?}");
+        }
+    }
     let short = app(&[(kind::MAIN, value(&[0]))], 512, 1);
     let cut = Error::Truncated(kind::MAIN);
     assert_eq!(parse(&short), Ok(Entry::Unusable(512, cut)));

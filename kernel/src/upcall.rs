@@ -2,11 +2,12 @@
 
 //! Upcalls that wait for their process to yield: a short queue, oldest first.
 //!
-//! The queue is bounded, so no driver can exhaust the kernel's memory. An upcall that does not fit is
-//! dropped, and its driver gets an error.
+//! The queue is bounded, so no driver can exhaust the kernel's memory. Everyone has places of their own:
+//! each upcall of [`OWN_UPCALLS`] one, each other process some. So an upcall is refused only if an
+//! equal one or others of its sender wait, and its driver gets an error.
 
 use crate::abi::{ErrorCode, UpcallId};
-use crate::slots::MAX_PROCESSES;
+use crate::slots::{MAX_PROCESSES, OWN_UPCALLS};
 
 /// An event that a driver reports to a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +16,14 @@ pub struct Upcall {
     pub arguments: [u32; 3],
 }
 
-/// The most upcalls that can wait for a process: its own, and those that each other process sends.
-pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
+/// The most upcalls that can wait for a process: each of its own, repeats of these, and upcalls that each
+/// other process sends.
+pub const CAPACITY: usize =
+    OWN_UPCALLS.len() + REPEATS + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
-/// The number of these entries that other processes cannot use: one per driver that reports to a process.
-pub const OWN: usize = if cfg!(feature = "abi-v1") { 3 } else { 4 };
+/// If an equal upcall waits already, another one fits only if at most this number wait. So no repeat takes
+/// the place of another upcall.
+pub const REPEATS: usize = 3;
 
 /// How many entries each other process can use. So a process that notifies without end cannot block the
 /// others.
@@ -47,7 +51,16 @@ impl Queue {
         }
     }
 
-    pub fn push(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
+    /// Queues an upcall of the process's own.
+    #[inline]
+    pub fn push_own(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
+        if self.length > REPEATS && self.iter().any(|other| other.id == upcall.id) {
+            return Err(ErrorCode::NoMemory);
+        }
+        self.push(upcall)
+    }
+
+    fn push(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
         let free = self.entries.get_mut(self.length);
         *free.ok_or(ErrorCode::NoMemory)? = upcall;
         self.length += 1;
@@ -100,6 +113,7 @@ impl Queue {
     }
 
     /// Takes the oldest upcall with this id, at any position in the queue.
+    #[inline(never)]
     pub fn pop_id(&mut self, id: UpcallId) -> Option<Upcall> {
         let at = self.iter().position(|upcall| upcall.id == id)?;
         let upcall = self.entries[at];
@@ -151,78 +165,112 @@ impl Default for Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::slots::IPC;
+    #[cfg(not(feature = "abi-v1"))]
+    use crate::slots::RELAY;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    fn upcall(number: u32, serial: u32) -> Upcall {
-        let id = UpcallId { driver: 1, number };
+    /// An upcall of the process's own.
+    fn own(kind: usize, serial: u32) -> Upcall {
         Upcall {
-            id,
+            id: OWN_UPCALLS[kind],
             arguments: [serial, 0, 0],
         }
     }
 
-    #[test]
-    fn a_full_queue_refuses_and_keeps_what_it_has() {
-        let mut queue = Queue::new();
-        for serial in 0..CAPACITY as u32 {
-            assert_eq!(queue.push(upcall(0, serial)), Ok(()));
+    /// A notification, or the request, from a process.
+    fn sent(driver: u32, number: u32, sender: u32) -> Upcall {
+        Upcall {
+            id: UpcallId { driver, number },
+            arguments: [sender, 0, 0],
         }
-        assert_eq!(queue.push(upcall(0, 99)), Err(ErrorCode::NoMemory));
-        assert_eq!(queue.push_foreign(upcall(0, 99)), Err(ErrorCode::NoMemory));
-        let serials = queue.iter().map(|upcall| upcall.arguments[0]);
-        assert!(serials.eq(0..CAPACITY as u32));
     }
 
+    /// Everyone's first upcalls fit after a flood of any own upcall.
     #[test]
-    fn upcalls_from_others_leave_room() {
-        let mut queue = Queue::new();
-        for sender in 1..MAX_PROCESSES as u32 {
-            let mut sent = 0;
-            while queue.push_foreign(upcall(sender % 2, sender)).is_ok() {
-                sent += 1;
+    fn a_queue_has_a_place_for_everyone() {
+        for flood in 0..OWN_UPCALLS.len() {
+            let mut queue = Queue::new();
+            let repeats = (0..99).take_while(|at| queue.push_own(own(flood, *at)).is_ok());
+            assert_eq!(repeats.count(), REPEATS + 1);
+            for sender in 1..MAX_PROCESSES as u32 {
+                // By two upcalls in turn, as a client and as a service.
+                let places =
+                    (0..99).take_while(|at| queue.push_foreign(sent(IPC, at % 2, sender)).is_ok());
+                assert_eq!(places.count(), PER_SENDER);
+                #[cfg(not(feature = "abi-v1"))]
+                for serial in [0, 1, 7] {
+                    let request = sent(RELAY, 1, sender + MAX_PROCESSES as u32 * serial);
+                    assert_eq!(queue.push_request(request), Ok(()));
+                    assert_eq!(queue.iter().last(), Some(&request));
+                }
             }
-            assert_eq!(sent, PER_SENDER);
-            #[cfg(not(feature = "abi-v1"))]
-            for serial in [0, 1, 7] {
-                let id = sender + MAX_PROCESSES as u32 * serial;
-                assert_eq!(queue.push_request(upcall(2, id)), Ok(()));
-                assert_eq!(queue.iter().last(), Some(&upcall(2, id)));
+            for kind in (0..OWN_UPCALLS.len()).filter(|kind| *kind != flood) {
+                assert_eq!(queue.push_own(own(kind, 0)), Ok(()));
+                assert_eq!(queue.push_own(own(kind, 1)), Err(ErrorCode::NoMemory));
             }
+            assert_eq!(queue.length, CAPACITY);
         }
-        let own = (0..CAPACITY).take_while(|_| queue.push(upcall(1, 0)).is_ok());
-        assert_eq!(own.count(), OWN);
     }
 
     proptest! {
-        /// Any sequence of operations has the same result as on a plain list.
+        /// Any sequence of operations has the same result as on a plain list without an end. So no
+        /// upcall that the limits allow is refused.
         #[test]
-        fn the_queue_behaves_like_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
+        fn the_queue_behaves_like_a_list(
+            steps in proptest::collection::vec(
+                (0..8u8, 0..OWN_UPCALLS.len(), 1..MAX_PROCESSES as u32),
+                0..200,
+            ),
+        ) {
             let mut queue = Queue::new();
             let mut model: VecDeque<Upcall> = VecDeque::new();
-            for (serial, (step, number)) in steps.into_iter().enumerate() {
-                let new = upcall(number, serial as u32);
+            for (serial, (step, kind, sender)) in (0..).zip(steps) {
+                let new = own(kind, serial);
                 match step {
-                    0 => {
-                        let fits = model.len() < CAPACITY;
-                        prop_assert_eq!(queue.push(new).is_ok(), fits);
+                    0..3 => {
+                        let waits = model.iter().any(|other| other.id == new.id);
+                        let fits = model.len() <= REPEATS || !waits;
+                        prop_assert_eq!(queue.push_own(new).is_ok(), fits);
                         if fits { model.push_back(new) }
                     }
-                    1 => {
-                        let new = Upcall { arguments: [number, 0, 0], ..new };
-                        let sent = model.iter().filter(|other| other.arguments[0] == number);
-                        let fits = sent.count() < PER_SENDER && model.len() < CAPACITY;
+                    3 => {
+                        let new = sent(IPC, kind as u32 % 4, sender);
+                        let is_its = |other: &&Upcall| {
+                            other.id.driver == IPC && other.arguments[0] == sender
+                        };
+                        let fits = model.iter().filter(is_its).count() < PER_SENDER;
                         prop_assert_eq!(queue.push_foreign(new).is_ok(), fits);
                         if fits { model.push_back(new) }
                     }
-                    2 => {
+                    #[cfg(not(feature = "abi-v1"))]
+                    4 => {
+                        let places = MAX_PROCESSES as u32;
+                        let new = sent(RELAY, 1, sender + places * serial);
+                        let is_its = |other: &&mut Upcall| {
+                            other.id == new.id && other.arguments[0] % places == sender
+                        };
+                        prop_assert_eq!(queue.push_request(new), Ok(()));
+                        match model.iter_mut().find(is_its) {
+                            Some(other) => *other = new,
+                            None => model.push_back(new),
+                        }
+                    }
+                    5 => {
                         let wanted = |id| (id == new.id).then_some(7);
                         let first = model.iter().position(|other| other.id == new.id);
-                        model.drain(..first.unwrap_or(model.len()));
-                        let taken = model.pop_front().map(|upcall| (upcall, 7));
-                        prop_assert_eq!(queue.pop(wanted), taken);
+                        if first == Some(0) {
+                            let taken = model.pop_front().map(|upcall| (upcall, 7));
+                            prop_assert_eq!(queue.pop_first(wanted), taken);
+                        } else {
+                            prop_assert_eq!(queue.pop_first(wanted), None);
+                            model.drain(..first.unwrap_or(model.len()));
+                            let taken = model.pop_front().map(|upcall| (upcall, 7));
+                            prop_assert_eq!(queue.pop(wanted), taken);
+                        }
                     }
-                    3 => {
+                    6 => {
                         let index = model.iter().position(|other| other.id == new.id);
                         prop_assert_eq!(queue.pop_id(new.id), index.and_then(|i| model.remove(i)));
                     }

@@ -43,10 +43,11 @@ def search(name: str, fault: dict[str, str], arguments: argparse.Namespace) -> s
     program = f"fault-{name}"
     with tempfile.TemporaryDirectory() as folder:
         plant(fault, name, Path(folder))
-        options = [f"OUT={arguments.out}", f"NAME={program}", f"MODEL={folder}/core"]
+        options = [f"OUT={arguments.out}", f"NAME={program}", f"MODEL={folder}/core", "WARN="]
         options += [f"VENV={arguments.venv}"] if arguments.venv else []
         binary = Path(arguments.out) / program
-        subprocess.run(["make", "-s", "-C", HERE, *options, str(binary)], check=True)
+        environment = {**os.environ, "MAKEFLAGS": ""}  # without the options of our caller, make
+        subprocess.run(["make", "-s", "-C", HERE, *options, binary], check=True, env=environment)
     run = subprocess.run(
         [binary, "--cycles", str(arguments.cycles)], capture_output=True, text=True, check=False
     )

@@ -29,6 +29,17 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
     return least if least == most else f"{least}–{most}"
 
 
+def span_of(
+    row: Row | None, per: float | None = None, written: Callable[[float], str] = number
+) -> str:
+    """Format the range of net cycles over layouts, of one operation or divided by `per`; "†" marks
+    an end whose layout subtracts a control."""
+    if row is None or not row.sound:
+        return text.NONE
+    ends = [f"{written(net / (per or row.inner))}{mark}" for net, mark in table.range_ends(row)]
+    return "–".join(dict.fromkeys(ends)) or text.NONE
+
+
 def share_left(pair: str, row: str, icache: bool = True) -> str:
     """Return the range, over pairs of links, of a row's cycles in PAIR-head relative to
     PAIR-base."""
@@ -61,7 +72,7 @@ def multiples(row: Row | None, least: float | None) -> str:
     """Format the range over layouts of one operation's cycles, in multiples of `least`."""
     if not least:
         return text.NONE
-    return between([net / least for net in layout_nets(row)], "{:.1f}".format)
+    return span_of(row, least * (row.inner if row else 1), "{:.1f}".format)
 
 
 def retired(row: Row | None) -> float | None:
@@ -123,22 +134,16 @@ class CommittedResult:
         return sum(len(boot.cycles) for boot in self._boots)
 
     def net(self, name: str, icache: bool = True) -> str:
-        """Format net cycles of one sample; for time.read the measured cycles."""
-        row = self.row(name, icache)
-        return marked(row.net if row else None, row)
+        """Format net cycles of one operation; for time.read the measured cycles."""
+        return per_op(self.row(name, icache))
 
-    def instructions(self, name: str, icache: bool = True) -> str:
-        """Format net instructions of one sample; for time.read the measured ones."""
-        row = self.row(name, icache)
-        return marked(row.instructions if row else None, row)
-
-    def retired(self, name: str) -> str:
-        """Format net instructions of one operation, counted with the i-cache off."""
-        return number(retired(self.row(name, False)))
+    def retired(self, name: str, icache: bool = False) -> str:
+        """Format net instructions of one operation."""
+        return number(retired(self.row(name, icache)))
 
     def span(self, name: str, icache: bool = True) -> str:
         """Format the range over layouts of one operation's net cycles."""
-        return between(layout_nets(self.row(name, icache)))
+        return span_of(self.row(name, icache))
 
     def against(self, name: str, icache: bool, least: float) -> str:
         """Format the range over layouts of one operation's cycles, in multiples of `least`."""

@@ -5,7 +5,7 @@ and bare programs, on pairs of cores that differ in one feature."""
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, number, path_of, percents
+from committed import CommittedResult, committed, number, path_of, percents, share
 from tables import markdown
 from tockmark.show import text
 from tockmark.show.table import layout_nets
@@ -18,7 +18,7 @@ TWO_STAGES = f"{ALL}-no-WritebackStage"
 NO_TARGET = f"{TWO_STAGES}-no-BranchTargetALU"
 ROWS = ("syscall.command", "upcall.yield_wait", "ctx.ring processes=2 kib=0", "ipc.round_trip")
 HEADS = ("command", "upcall", "hop", "IPC")
-PROGRAMS = ("CoreMark", "Dhrystone")
+PROGRAMS = ("lms", "Dhrystone")
 Condition = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
 # Each feature, with a core without it and the same core with it. Cores without a cache: off.
 FEATURES: tuple[tuple[str, Condition, Condition], ...] = (
@@ -108,7 +108,7 @@ def configurations() -> str:
         for icache in (True, False):
             if (PROGRAMS[0], core, icache) in counts():
                 condition = core, icache
-                cells = [between(nets(row, condition)) for row in ROWS]
+                cells = [span(row, icache=icache, core=core) for row in ROWS]
                 cells += [number(cycles(program, condition)) for program in PROGRAMS]
                 lines.append([core, _cache_state(core, icache), *cells])
     return markdown(["configuration", "i-cache", *HEADS, *PROGRAMS], lines, (0, 1))
@@ -127,7 +127,7 @@ def rebuilt() -> str:
         result = kernel(core, name)
         assert result is not None
         built = result.result.provenance.kernel
-        cells = [between(nets(row, (core, False), name)) for row in ROWS]
+        cells = [span(row, name, False, core) for row in ROWS]
         lines.append([built.title, core, *cells, number(built.flash_bytes)])
     return markdown(["kernel", "core", *HEADS, "flash, bytes"], lines, (0, 1))
 
@@ -152,20 +152,21 @@ def _cost(name: str, core: str, label: str, counted: bool) -> float:
 
 
 def programs_by_bits() -> str:
-    """Format the share that CoreMark saves if compiled with bit manipulation: range over cores."""
+    """Format the share that lms saves if compiled with bit manipulation: range over cores."""
     savings = []
     for (program, name, icache), count in counts().items():
-        plain = counts()["CoreMark", name, icache]
-        if program == "CoreMark, Zba Zbb Zbs":
+        plain = counts()["lms", name, icache]
+        if program == "lms, Zba Zbb Zbs":
             savings.append(
                 1 - (count.cycles / count.iterations) / (plain.cycles / plain.iterations)
             )
     return percents(savings)
 
 
-def span(row: str, name: str = "baseline", icache: bool = True) -> str:
-    """Format net cycles of one operation on the machine's own core (range over layouts)."""
-    return between(nets(row, ("", icache), name))
+def span(row: str, name: str = "baseline", icache: bool = True, core: str = "") -> str:
+    """Format net cycles of one operation on a core (range over layouts)."""
+    result = kernel(core, name)
+    return result.span(row, icache) if result else text.NONE
 
 
 def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
@@ -187,11 +188,12 @@ def largest_other_saving() -> str:
     return percents([max(saves)])
 
 
-def per_megahertz(core: str, icache: bool) -> str:
-    """Format the iterations of CoreMark per million cycles."""
-    per_iteration = cycles("CoreMark", (core, icache))
-    assert per_iteration is not None
-    return f"{1e6 / per_iteration:.2f}"
+def saved_from_flash(core: str, other: str) -> str:
+    """Format the share of the cycles of lms that `other` saves over `core`, without a cache."""
+    before, after = (cycles("lms", (name, False)) for name in (core, other))
+    assert before is not None
+    assert after is not None
+    return share(before - after, before)
 
 
 def opentitan_agreement() -> str:

@@ -24,7 +24,7 @@ def rows(names: Iterable[str], icache: bool) -> str:
     of each branch's instructions at z (i-cache off)."""
     lines = []
     for name in names:
-        cells = [between(layout_nets(run(*column).row(name, icache))) for column in _columns()]
+        cells = [run(*column).span(name, icache) for column in _columns()]
         counts = [number(retired(run(branch, "z").row(name, False))) for branch in BRANCHES]
         lines.append([name, *cells, *counts])
     heads = [f"{branch.split('-')[-1]}, {level}" for branch, level in _columns()]

@@ -2,6 +2,7 @@
 """Cost and size of kernels at several opt-levels, as tables and a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
@@ -10,14 +11,13 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from committed import CommittedResult, between, committed, number, retired
+from committed import CommittedResult, between, committed, number, retired, span_of
 from tables import markdown
 from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
 from tockmark.compare.spread import committed_spread
 from tockmark.result.model import Row
-from tockmark.result.stats import median
 from tockmark.show import text
 from tockmark.show.table import layout_nets
 from tockmark.show.text import NONE
@@ -29,6 +29,7 @@ from tockmark.suite.selection import select
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "baseline"}
 LEVELS = ("z", "s", "2", "3")
 UPSTREAM = "z"  # Tock's own
+AGREED = 0.005  # as a share
 DRAWN = {
     "syscall.command": "a command",
     "upcall.yield_wait": "an upcall",
@@ -143,7 +144,7 @@ def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[s
 
 def cycles(names: Sequence[str], icache: bool) -> str:
     """Return a table of net cycles of one operation by level (range over links)."""
-    return _by_level(lambda row: between(layout_nets(row)), icache, names)
+    return _by_level(span_of, icache, names)
 
 
 def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
@@ -160,14 +161,14 @@ def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
 
 def _micros(result: CommittedResult, name: str) -> str:
     row = result.row(name, True)
-    nets = layout_nets(row)
-    if row is None or not nets or not result.board.clock_hz:
+    if row is None or row.us is None:
         return NONE
-    least, middle, most = (
-        text.trimmed(text.three_digits(net * 1e6 / result.board.clock_hz) or 0)
-        for net in (min(nets), median(nets), max(nets))
-    )
-    return f"{middle} ({least}–{most})"
+
+    def written(us: float) -> str:
+        return text.trimmed(text.three_digits(us) or 0)
+
+    per_us = row.inner * (result.board.clock_hz or 0) / 1e6
+    return f"{written(row.us)} ({span_of(row, per_us, written)})"
 
 
 def instructions(names: Sequence[str]) -> str:
@@ -195,6 +196,34 @@ def every_row() -> str:
     return markdown(["row", *heads], rows)
 
 
+@dataclass(frozen=True)
+class AppAgreement:
+    """The agreement of the rows that run no kernel code between kernels, with one cache setting."""
+
+    equal: int  # within AGREED or one cycle a sample
+    total: int
+    widest: str  # the row with the largest ratio between two kernels
+    ends: str  # its least and its most net cycles of one operation
+
+
+@cache
+def agreement(icache: bool) -> AppAgreement:
+    """Return the agreement of the app rows in C between one link of each kernel."""
+    results = [committed(f"{kernel}-cw310") for kernel in KERNELS]
+    catalogue = catalogues.load()
+    ends = {}
+    for (cached, name), row in results[0].rows.items():
+        rows = [result.row(name, icache) for result in results]
+        nets = [each.net for each in rows if each is not None and each.sound and each.net]
+        of_app = catalogue.benchmarks[row.id].touches == "app"
+        if cached is icache and of_app and len(nets) == len(results) and min(nets) > 0:
+            ends[name] = (min(nets), max(nets), row.inner)
+    equal = [most - least <= max(1, AGREED * least) for least, most, _ in ends.values()]
+    widest = max(ends, key=lambda name: ends[name][1] / ends[name][0])
+    least, most, inner = ends[widest]
+    return AppAgreement(sum(equal), len(ends), widest, between([least / inner, most / inner]))
+
+
 def picture() -> bytes:
     """Draw cycles against flash as SVG: a point per kernel and level, with its range over links.
     The same results give the same bytes."""
@@ -202,7 +231,7 @@ def picture() -> bytes:
         board = run(next(iter(KERNELS)), UPSTREAM).board
         notes = [
             "results/opt: " + ", ".join(f"{kernel}-{{{','.join(LEVELS)}}}" for kernel in KERNELS),
-            f"links: {condition()} · {board.machine}, {board.clock} · timing: {board.validity}",
+            f"links: {condition()} · {board.title}, {board.clock} · timing: {board.validity}",
         ]
         sheet = plot.Sheet("Speed against size, by opt-level", notes, 2, len(DRAWN), 2.5)
         for (icache, name), axes in zip(product((True, False), DRAWN), sheet.panels, strict=True):

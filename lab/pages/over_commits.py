@@ -39,6 +39,7 @@ ROWS = (
     "ipc.client_to_server",
     "console.write size=1",
 )
+CLOCKED = ("irq.upcall core=asleep",)  # has no instructions; its jumps are of cycles
 OFF = " icache=off"
 ORIGINS = ("by commits", "by toolchains", "unknown")
 
@@ -82,16 +83,23 @@ def _count(of: MeasuredCommit, row: str) -> float | None:
     return None if counts is None or counts.instret is None else counts.instret / counts.inner
 
 
+def _figure(of: MeasuredCommit, row: str) -> float | None:
+    """Return the instructions of one operation, or the cycles of a row of the clock."""
+    if row in CLOCKED and row + OFF in of.rows:
+        return of.rows[row + OFF].cycles / of.rows[row + OFF].inner
+    return _count(of, row)
+
+
 def since(name: str) -> str:
-    """Return a table of a release and the newest commit: instructions, their change, and the sum of
-    the jumps between them by origin; then flash and RAM."""
+    """Return a table of a release and the newest commit: instructions (cycles of CLOCKED), their
+    change, and the sum of the jumps between them by origin; then flash and RAM."""
     old, new = release(name), newest()
     jumps = [
         jump for jump in history().jumps() if (jump.head.place or 0) <= (new.commit.place or 0)
     ]
     lines = []
-    for row in ROWS:
-        ends = [_count(of, row) for of in (old, new)]
+    for row in (*ROWS, *CLOCKED):
+        ends = [_figure(of, row) for of in (old, new)]
         if None in ends:
             continue
         sums = [
@@ -100,7 +108,7 @@ def since(name: str) -> str:
         ]
         lines.append(
             [
-                _code(row),
+                _code(row) + ", cycles" * (row in CLOCKED),
                 *map(number, ends),
                 text.change(*ends),
                 *(f"{total:+.0f}" for total in sums),
@@ -126,7 +134,7 @@ def largest_jumps(increases: bool, limit: int = 5) -> list[Jump]:
         for jump in history().jumps()
         if origin(jump) == ORIGINS[0] and (jump.change > 0) is increases
     ]
-    jumps = largest(some, [row + OFF for row in ROWS])
+    jumps = largest(some, [row + OFF for row in (*ROWS, *CLOCKED)])
     return jumps[:limit] if increases else jumps[::-1][:limit]
 
 
@@ -155,14 +163,22 @@ def jump_table(increases: bool) -> str:
             [
                 Markup(f"{jump.head.short}{pull}: {cause}"),  # the causes are Markdown of ours
                 _code(jump.row.removesuffix(OFF)),
-                f"{jump.change:+.0f} ({text.change(jump.before, jump.after)})",
-                "-" if cycles == INSTRUCTIONS_ONLY else cycles.removeprefix("cycles "),
+                _size(jump) if jump.unit == "instructions" else "-",
+                _size(jump) if jump.unit == "cycles" else _sure(cycles),
                 jump.judged.where if jump.judged and jump.judged.where else "-",
                 _code(check(jump)),
             ]
         )
     heads = ["commit", "row", "instructions", "cycles, i-cache off", "functions", "check"]
     return markdown(heads, lines, words=(0, 1, 4, 5))
+
+
+def _size(jump: Jump) -> str:
+    return f"{jump.change:+,.0f} ({text.change(jump.before, jump.after)})"
+
+
+def _sure(cycles: str) -> str:
+    return "-" if cycles == INSTRUCTIONS_ONLY else cycles.removeprefix("cycles ")
 
 
 def toolchains() -> str:
@@ -187,6 +203,7 @@ def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
 
 
 def unexplained_jumps() -> list[Jump]:
-    """Return the jumps of at least 20 instructions whose commit is not known yet."""
-    every = [jump for jump in history().jumps(20) if not jump.exact]
-    return largest(every, [row + OFF for row in ROWS])
+    """Return the jumps of more than 20 instructions, or of cycles, whose commit is not known."""
+    shown = [row + OFF for row in (*CLOCKED, *ROWS)]
+    jumps = [jump for jump in history().jumps(20) if not jump.exact and jump.row in shown]
+    return sorted(jumps, key=lambda jump: -abs(jump.share))

@@ -15,8 +15,10 @@ from tockmark.profile import file
 from tockmark.profile.file import StoredProfile
 from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.show import text
+from tockmark.suite import catalogue as catalogues
 
 FOLDER = RESULTS / "profiles"
+SAMPLE = "sample of"  # the head of the names in a table of whole samples, with their counter reads
 
 # The phases of a profile, grouped for the pages: each cycle is in one part.
 PARTS = {
@@ -73,6 +75,13 @@ def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str,
     }
 
 
+def _sample_of(row: str) -> str:
+    """Return a row's name, with the operations of its sample if there are several: other tables
+    show one operation."""
+    benchmark = catalogues.load().benchmarks[row.partition(" ")[0]]
+    return f"{row} ({benchmark.inner} × {benchmark.unit})" if benchmark.inner > 1 else row
+
+
 def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
     """Return a table by row and kernel: sums, and shares of instructions and cycles (i-cache off)
     by part. `kernels` maps folders to titles."""
@@ -87,8 +96,8 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
                 for of_retired, of_took in ((retired[name], took[name]) for name in names)
             ]
             sums = map(number, (off.instructions, off.cycles, on.cycles))
-            lines.append(["" if index else row, title, *sums, *shares])
-    heads = ["row", "kernel", "instr.", "cycles off", "cycles on", *names]
+            lines.append(["" if index else _sample_of(row), title, *sums, *shares])
+    heads = [SAMPLE, "kernel", "instr.", "cycles off", "cycles on", *names]
     return markdown(heads, lines, words=(0, 1))
 
 
@@ -136,14 +145,14 @@ def changes(base: str, new: str, rows: Iterable[str]) -> str:
         retired = _growth(base_profile.instructions, new_profile.instructions)
         lines.append(
             [
-                row,
+                _sample_of(row),
                 number(base_profile.instructions),
                 retired,
                 *more,
                 _growth(base_profile.cycles, new_profile.cycles),
             ]
         )
-    heads = ["row", "instr.", "change", *PARTS, "of these: grant", "copies", "cycles off, change"]
+    heads = [SAMPLE, "instr.", "change", *PARTS, "of these: grant", "copies", "cycles off, change"]
     return markdown(heads, lines)
 
 

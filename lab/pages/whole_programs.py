@@ -66,8 +66,35 @@ def table(icache: bool) -> str:
         for column in columns
     ]
     lines.append(["geometric mean of the short ones", "", *map(format_ratio, means)])
+    with_alarm = [kernel if load == WITH_ALARM else None for kernel, load in shown]
+    if icache:
+        costs = (expected(kernel.name) if kernel else "" for kernel in with_alarm)
+        lines.append(["expected from the cost per alarm", "", *costs])
+    counts = (starved(kernel, keys, icache) if kernel else "" for kernel in with_alarm)
+    lines.append(["starved runs, not counted", "", *counts])
     heads = [kernel.name + (", + alarm" if load == WITH_ALARM else "") for kernel, load in shown]
     return markdown(["program", "bare, cycles", *heads], lines)
+
+
+def expected(name: str) -> str:
+    """Format the ratio to be expected if each alarm takes what it takes in the traced runs."""
+    runs = [run for run in counted_runs()[name].values() if run.alarms]
+    cost = median([run.of_alarm(run.with_alarm.kernel + run.with_alarm.others) for run in runs])
+    (kernel,) = (kernel for kernel in kernels() if kernel.name == name)
+    return f"{1 / (1 - cost / kernel.period):.3f}"
+
+
+def period(name: str) -> str:
+    """Format the mean time between two alarms of the other app, in cycles."""
+    (kernel,) = (kernel for kernel in kernels() if kernel.name == name)
+    return f"{kernel.period:,.0f}"
+
+
+def starved(kernel: KernelResults, keys: Sequence[programs.ProgramKey], icache: bool) -> str:
+    """Format the number of starved runs next to an alarm."""
+    counts = [kernel.starved(key, icache) for key in keys]
+    lost, total = (sum(parts) for parts in zip(*counts, strict=True))
+    return f"{lost} of {total}"
 
 
 def layouts(key: programs.ProgramKey, icache: bool) -> int:
@@ -145,9 +172,10 @@ def counted_runs() -> dict[str, dict[str, CountedRuns]]:
         stored = isolation.load(path)
         runs: dict[str, dict[object, ProgramActivity]] = {}
         for row in stored.rows:
-            others = {name: value for name, value in row.params.items() if name != "beside"}
+            others = dict(row.params)
+            load = others.pop("beside")
             name = f"{label(row.id, others)}, {LANGS[row.lang]}"
-            runs.setdefault(name, {})[row.params["beside"]] = row
+            runs.setdefault(name, {})[load] = row
         some = {name: CountedRuns(both[ALONE], both[WITH_ALARM]) for name, both in runs.items()}
         assert not any(run.alone.traps or run.alone.kernel for run in some.values())
         runs_by_kernel[programs.short(stored.kernel.title)] = some

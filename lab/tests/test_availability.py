@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import variants
+from products import make
 
+from tockmark.base import paths
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
@@ -30,6 +32,12 @@ UNDONE = {  # file, its text, a text that lets an app take too much, the case th
         "|other: &&Upcall| sender(other).0 == sender(&upcall).0",
         AttackCase("answers", ("notify",)),
     ),
+    "fewer places than kinds of own upcalls": (
+        "upcall.rs",
+        "OWN_UPCALLS.len() + REPEATS +",
+        "4 +",
+        AttackCase("upcalls", ("notify",) * 3),
+    ),
     "a name may be as long as an app likes": (
         "tbf.rs",
         "if length > NAME_BYTES =>",
@@ -45,8 +53,12 @@ KEPT = (  # each work and each attack at least once; `make conformance` runs all
     AttackCase("sums", ("compute", "set-alarms")),
     AttackCase("alarms", ("discover", "set-alarms")),
     AttackCase("upcalls", ("notify", "write-print")),
+    AttackCase("upcalls", ("notify",) * 3),
+    *conformance.built_slice_cases(3),
     conformance.mixed_case(1),
 )
+
+EIGHT = paths.ROOT / "build" / "cargo-eight" / variants.IMAGE
 
 
 def plan(kernel: Path, abi: int = 2) -> conformance.Plan:
@@ -57,8 +69,8 @@ def plan(kernel: Path, abi: int = 2) -> conformance.Plan:
 def test_a_kernel_without_a_fix_is_detected(what: str, tmp_path: Path) -> None:
     file, now, before, case = UNDONE[what]
     kernel = variants.build(tmp_path, {file: (now, before)})
-    (lost,) = conformance.run_cases(plan(kernel), [case]).lost
-    assert str(case) in lost
+    lost = conformance.run_cases(plan(kernel), [case]).lost
+    assert any(message.startswith(f"{case}: ") for message in lost)
 
 
 @pytest.mark.parametrize("abi", [1, 2])
@@ -67,6 +79,30 @@ def test_the_baseline_kernel_gives_each_app_its_share(abi: int) -> None:
     count = conformance.run_cases(plan(kernel, abi), KEPT)
     assert count.lost == []
     assert [share.case for share in count.shares] == list(KEPT)
+
+
+def test_eight_apps_take_no_upcall_of_another() -> None:
+    make("kernel-eight")
+    eight = conformance.run_cases(plan(EIGHT), [AttackCase("upcalls", ("notify",) * 7)])
+    assert eight.lost == []
+
+
+def test_victim_and_kernel_have_the_same_own_upcalls() -> None:
+    kernel = (paths.ROOT / "kernel" / "src" / "slots.rs").read_text()
+    victim = (LAB / "conformance" / "apps" / "victim.c").read_text()
+    listed = re.search(r"OWN_UPCALLS: &\[UpcallId\] = &\[(.*?)\n\];", kernel, re.DOTALL)
+    tried = re.search(r"own_upcalls\[\] = \{(.*?)\n\};", victim, re.DOTALL)
+    assert listed
+    assert tried
+    kinds = re.findall(r"\bid\((\w+), (\d)\)", listed[1])
+    assert kinds == re.findall(r"\{(\w+), (\d)\}", tried[1])
+    assert len(kinds) > 4
+
+
+def test_a_victim_that_sleeps_has_one_alarm_for_each_turn_of_the_others() -> None:
+    cases = {len(case.attacks): case for case in conformance.built_slice_cases(3)}
+    assert [VictimShare(cases[number], 176, 0).due for number in (1, 3)] == [13, 4]
+    assert VictimShare(AttackCase("alarms", ("compute",)), 44, 0).due == 11
 
 
 def test_all_pairs_are_tried_on_each_resource() -> None:

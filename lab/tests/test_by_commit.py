@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.base.errors import TockmarkError
+from tockmark.base.paths import RESULTS
+from tockmark.result import file
 from tockmark.result.provenance import Kernel
 from tockmark.site import pictures as site_pictures
 from tockmark.suite import catalogue
@@ -231,15 +233,45 @@ def test_another_catalogue_hides_no_jump_of_unchanged_rows(
 
 
 def test_the_largest_jump_represents_a_pair_of_commits() -> None:
+    """The largest share, not the most instructions."""
     data = campaign_of(
         line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
-        line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
+        line(commit(2, 6), row(1054), row(144, "syscall.memop"), row(90, "syscall.brk")),
         line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
     )
     named = [(jump.row.split()[0], jump.change) for jump in commits.largest(data.jumps())]
-    assert named == [("syscall.memop", 44), ("syscall.command", -44)]
+    assert named == [("syscall.memop", 44), ("syscall.command", -54)]
     largest = commits.largest(data.jumps(), ["syscall.brk icache=off"])
     assert [jump.change for jump in largest] == [-10]
+
+
+@pytest.mark.parametrize(
+    ("id_", "before", "after", "change"),
+    [
+        ("irq.upcall", 12367, 9859, -2508),
+        ("irq.upcall", 9859, 10803, 944),
+        ("irq.upcall", 10803, 10392, None),  # the layout may be the cause
+        ("irq.entry", 12, 13, None),  # a single cycle
+    ],
+)
+def test_rows_without_instructions_jump_by_cycles(
+    id_: str, before: int, after: int, change: int | None
+) -> None:
+    rows = [row(None, id_, cycles=cycles) for cycles in (before, after)]
+    jumps = campaign_of(line(commit(1, 5), rows[0]), line(commit(2, 6), rows[1])).jumps(20)
+    assert [(jump.change, jump.unit) for jump in jumps] == [(change, "cycles")] * bool(change)
+    for jump in jumps:
+        assert f"{change:+.0f} cycles" in commits_text.jump_words(jump)
+
+
+def test_layout_alone_makes_no_jump_of_cycles() -> None:
+    """Links of one source vary by less than what counts as a jump."""
+    for name in ("opt/tock-2.2-z", "links/tock-2.2", "opt/tock-master-z"):
+        for row_ in file.load(RESULTS / f"{name}.json").rows:
+            if row_.icache is False and row_.instret is None and row_.cycles:
+                ends = min(row_.cycles.nets), max(row_.cycles.nets)
+                least = commits.LAYOUT_OF.get(row_.name, commits.LAYOUT) * ends[0]
+                assert ends[1] - ends[0] <= max(least, row_.inner), (name, row_.name)
 
 
 def test_a_commit_outside_the_mainline_makes_no_jump() -> None:

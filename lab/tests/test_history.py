@@ -221,6 +221,33 @@ def test_runs_that_cannot_be_compared_are_separate_series(
     assert not any(point.changed for series in every_series for point in series.points)
 
 
+def test_a_series_has_one_kernel_family_and_opt_level(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    kernels = [
+        Kernel(name, sha256=f"{n}" * 64, opt_level=level)
+        for n, (name, level) in enumerate(
+            [
+                ("tockmark-baseline 0.1.0 abi2 cw310", "z"),
+                ("Tock 2.2, patched", "z"),
+                ("Tock master, patched", "z"),
+                ("Tock 2.2, patched", "2"),
+            ],
+            1,
+        )
+    ]
+    for day, kernel in enumerate(kernels, 2):
+        history.add(path, dated(made(catalogue, {"a.x n=1": steady(300)}, kernel=kernel), day))
+    assert [len(series.points) for series in series(path, catalogue)] == [1, 1, 2, 1]
+    assert all("simulated cw310" in series.setting for series in series(path, catalogue))
+
+
+def test_figures_are_of_one_operation(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "h.jsonl"
+    history.add(path, run(catalogue, 1, 1600, inner=16))
+    (only_series,) = series(path, catalogue)
+    assert [point.cycles for point in only_series.points] == [100]
+
+
 def test_other_numbers_of_samples_are_separate_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
     history.add(path, run(catalogue, 2, 1600, inner=16))

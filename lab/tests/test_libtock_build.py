@@ -120,6 +120,18 @@ def test_the_librarys_instructions_are_counted(apps: Path, tmp_path: Path) -> No
         assert 5 < counted["library"][id_] - raw < 100, id_
 
 
+def test_a_library_without_yield_wait_for_is_refused(tmp_path: Path) -> None:
+    """Releases 2.0 and 2.1 of libtock-c have none."""
+    archive = tmp_path / "libtock" / "build" / "rv32imc" / "libtock.a"
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    (tmp_path / "libtock" / "tock.h").write_text(HEADER.replace("yield_wait_for", "yield_for"))
+    done = make(tmp_path, "ABI=2", f"LIBTOCK_C={tmp_path}")
+    assert done.returncode != 0
+    assert "f25a2b29" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

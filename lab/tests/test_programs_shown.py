@@ -19,6 +19,7 @@ from tockmark_lab.studies import programs
 
 KNOWN = catalogue.load(STUDIES / "programs" / "catalogue.toml")
 READ = 100
+BOARD = Board("made-up", "cw310", 24_000_000, "unchecked", None, 16)
 
 
 def row(id_: str, params: Params, net: int, instructions: int = 1000) -> StoredRow:
@@ -39,9 +40,8 @@ def result(
         booted = MeasuredBoot(
             "towers", icache, "towers", {"towers": app_of("towers", rows, lang="c", abi="2")}
         )
-        board = Board("made-up", "cw310", 24_000_000, "unchecked", None, 16)
         context = Context(
-            Kernel(kernel), board, 2, layouts=(Layout("k.elf", "ab" * 32, None, layout),)
+            Kernel(kernel), BOARD, 2, layouts=(Layout("k.elf", "ab" * 32, None, layout),)
         )
         results.append(build(Measured([booted]), KNOWN, context, expected=()))
     return merge_layouts(results)
@@ -83,6 +83,35 @@ def test_without_a_bare_result_a_kernel_is_compared_with_itself_alone() -> None:
     nets = {"towers.solve none": [1000], "towers.solve alarm": [1300]}
     shown_cells = cells(result("Tock", nets, True), icache=True)
     assert shown_cells["towers.solve, C"] == ["1,000", "1.000", "1.300"]
+
+
+def test_starved_runs_next_to_an_alarm_are_counted_apart() -> None:
+    """A run of two periods has one to three alarms of 5,000 instructions by its phase; one without
+    any is starved. The cost is the mean of the others."""
+    period, alarm = programs.PERIOD, (20_000, 5000)
+    counts = [2, 2, 3, 0, 1]  # the first is the cold sample
+    samples = {
+        "cycles": [READ + 2 * period + alarm[0] * count for count in counts],
+        "instret": [10 + 1000 + alarm[1] * count for count in counts],
+    }
+    tock = result("Tock", {"towers.solve none": [2 * period]}, True)
+    reads = stored("time.read", {"cycles": [READ] * 5, "instret": [10] * 5}, {}, 5)
+    rows = [reads, stored("towers.solve", samples, {"beside": "alarm"}, 5)]
+    app = app_of("towers", rows, lang="c", abi="2")
+    booted = MeasuredBoot("towers-alarm", True, "towers", {"towers": app})
+    other = build(Measured([booted]), KNOWN, Context(Kernel("Tock"), BOARD, 2), expected=())
+    (kernel,) = programs.group_by_kernel([tock, other])
+    key = programs.ProgramKey("towers.solve", "", "c")
+    assert kernel.of_an_alarm == alarm[1]
+    assert kernel.starved(key, True) == (1, 4)
+    ratios = kernel.ratios(kernel, key, programs.WITH_ALARM, True)
+    assert ratios is not None
+    assert ratios.median == pytest.approx(1 + 2 * alarm[0] / (2 * period))
+
+
+def test_the_period_is_that_of_the_app() -> None:
+    source = (STUDIES / "programs" / "apps" / "c" / "ticker.c").read_text()
+    assert f"#define PERIOD_CYCLES {programs.PERIOD}\n" in source
 
 
 def test_results_of_one_kernel_share_a_column_and_bare_comes_first() -> None:

@@ -15,7 +15,7 @@ import re
 import struct
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import combinations
 from operator import xor
@@ -84,6 +84,9 @@ LEAST_UNITS = 40  # units of work that a victim must finish alone
 VICTIM_SLICE_US = 250
 VICTIM_UART_CYCLES = 300  # per byte: a line of 64 bytes takes 0.8 ms
 VICTIM_MILLISECONDS = 40  # of a victim's work
+BUILT_SLICE_US = 10_000  # the slice of an unchanged image
+BUILT_MILLISECONDS = 160  # of a victim's work with that slice: several turns of each attacker
+ALARM_US = 800  # how long a victim sleeps at a time: lab/conformance/apps/victim.c
 VICTIM_CYCLES = 6_000_000
 
 
@@ -109,16 +112,29 @@ class AttackCase:
     work: str
     attacks: tuple[str, ...] = ()
     seed: int = 0
+    slice_us: int = VICTIM_SLICE_US
+
+    @property
+    def alone(self) -> "AttackCase":
+        """The same work without attackers."""
+        return replace(self, attacks=(), seed=0)
+
+    @property
+    def milliseconds(self) -> int:
+        """The time that the victim works."""
+        return BUILT_MILLISECONDS if self.slice_us == BUILT_SLICE_US else VICTIM_MILLISECONDS
 
     @property
     def name(self) -> str:
         """The name of its boot: the work, and the hexadecimal numbers of the attacks."""
         numbers = "".join(f"{ATTACKS.index(attack):x}" for attack in self.attacks)
-        return f"{self.work}-{numbers or 'alone'}" + (f"-{self.seed}" if self.seed else "")
+        slices = f"-{self.slice_us}us" if self.slice_us != VICTIM_SLICE_US else ""
+        return f"{self.work}-{numbers or 'alone'}{slices}" + (f"-{self.seed}" if self.seed else "")
 
     def __str__(self) -> str:
         seed = f" {self.seed}" if self.seed else ""
-        return f"{WORKS[self.work]}, while others {' and '.join(self.attacks)}{seed}"
+        slices = f"{WORKS[self.work]} in slices of {self.slice_us} µs"
+        return f"{slices}, while others {' and '.join(self.attacks)}{seed}"
 
     @property
     def boot(self) -> Boot:
@@ -127,7 +143,7 @@ class AttackCase:
         slots = ("victim", *service, *("attacker",) * len(self.attacks))
         numbers = (list(WORKS).index(self.work), *map(ATTACKS.index, self.attacks))
         scene = sum(number << 4 * position for position, number in enumerate(numbers))
-        return Boot(self.name, "victim", slots, (), scene, VICTIM_SLICE_US)
+        return Boot(self.name, "victim", slots, (), scene, self.slice_us)
 
     @property
     def has_long_name(self) -> bool:
@@ -146,8 +162,13 @@ class VictimShare:
 
     @property
     def due(self) -> int:
-        """The least that it should finish: half of an equal share."""
-        return (self.alone or 0) // (2 * (len(self.case.attacks) + 1))
+        """The least that it should finish: half of an equal share. With the built slice a victim
+        that sleeps has one alarm for each turn of all others; the first and the last may be
+        missing."""
+        others = len(self.case.attacks)
+        if self.case.work == "alarms" and self.case.slice_us == BUILT_SLICE_US:
+            return 1000 * self.case.milliseconds // (others * BUILT_SLICE_US + ALARM_US) - 1
+        return (self.alone or 0) // (2 * (others + 1))
 
     @property
     def part(self) -> float:
@@ -231,14 +252,15 @@ def run(plan: Plan) -> ConformanceTotals:
     """Run all boots of a kernel, at most `plan.jobs` at a time, and return their totals."""
     totals = run_trials(plan, trials(plan))
     if plan.is_baseline:
-        totals.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
+        cases = attack_cases(plan.attackers, plan.mixes)
+        totals.add(run_cases(plan, [*cases, *built_slice_cases(plan.attackers)]))
     return totals
 
 
 def run_cases(plan: Plan, chosen: Iterable[AttackCase]) -> ConformanceTotals:
     """Run the victims of these cases, and each work also alone; judge what they finished."""
     cases = list(chosen)
-    alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
+    alone = dict.fromkeys(case.alone for case in cases)
     totals = run_trials(plan, map(victim_trial, [*alone, *cases]))
     totals.shares = victim_shares(cases, totals.done)
     totals.worst = list(worst_shares(totals.shares).values())
@@ -317,7 +339,7 @@ def trial_image(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_step": plan.step}
     if trial.case is not None:
-        words = {"cf_calls": trial.case.seed, "cf_milliseconds": VICTIM_MILLISECONDS}
+        words = {"cf_calls": trial.case.seed, "cf_milliseconds": trial.case.milliseconds}
     image = build_image(trial.boot, apps, kernel, plan.board, log_folder(plan), words)
     if trial.case is not None and trial.case.has_long_name:
         lay_long_name(image, plan.abi, plan.board)
@@ -460,6 +482,14 @@ def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
         yield mixed_case(seed)
 
 
+def built_slice_cases(attackers: int) -> Iterator[AttackCase]:
+    """Yield the cases with the built slice: work that needs the CPU, next to one attacker that
+    computes and next to the most."""
+    for work in ("sums", "alarms"):
+        for number in {1, MOST_ATTACKERS} & {*range(attackers + 1)}:
+            yield AttackCase(work, ("compute",) * number, slice_us=BUILT_SLICE_US)
+
+
 def mixed_case(seed: int) -> AttackCase:
     """Return the case of the random mix with this seed."""
     work = list(WORKS)[seed % len(WORKS)]
@@ -468,10 +498,7 @@ def mixed_case(seed: int) -> AttackCase:
 
 def victim_shares(cases: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
     """Return the share of each case's victim. `done` has the finished units by name of the boot."""
-    return [
-        VictimShare(case, done.get(AttackCase(case.work).name), done.get(case.name))
-        for case in cases
-    ]
+    return [VictimShare(case, done.get(case.alone.name), done.get(case.name)) for case in cases]
 
 
 def check_shares(shares: Iterable[VictimShare]) -> list[str]:
@@ -490,9 +517,12 @@ def check_shares(shares: Iterable[VictimShare]) -> list[str]:
 
 
 def worst_shares(shares: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
-    """Return the least share for each work and number of attackers, 0 for mixes."""
+    """Return the least share for each work and number of attackers, 0 for mixes. Cases with the
+    built slice have no row here."""
     least: dict[tuple[str, int], VictimShare] = {}
     for share in shares:
+        if share.case.slice_us == BUILT_SLICE_US:
+            continue
         number = 0 if share.case.seed else len(share.case.attacks)
         key = share.case.work, number
         if key not in least or share.part < least[key].part:
@@ -511,6 +541,10 @@ def share_lines(shares: Sequence[VictimShare]) -> Iterator[str]:
             cells = [f"{'none' if s.done is None else s.done} ({s.due})" for s in own]
             cells = [f"{cell:>10}" for cell in cells]
             yield f"    {f'{resource}: {work}':24}{own[0].alone or 0:6}  {'  '.join(cells)}"
+    for share in shares:
+        if share.case.slice_us == BUILT_SLICE_US:
+            done = "none" if share.done is None else share.done
+            yield f"    {share.case.name:24}{share.alone or 0:6}  {f'{done} ({share.due})':>10}"
 
 
 def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:

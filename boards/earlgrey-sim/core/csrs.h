@@ -27,7 +27,7 @@ enum Cause : uint32_t {
     kStoreFault = 7, kEcallFromUser = 8, kEcallFromMachine = 11, kInterrupt = 0x80000000
 };
 
-// Those that are not in a range.
+// CSRs outside these ranges.
 constexpr Csr kOthers[] = {
     kMstatus, kMisa, kMie, kMtvec, kMcounteren, kMenvcfg, kMstatush, kMenvcfgh, kMscratch, kMepc, kMcause,
     kMtval, kMip, kMseccfg, kMseccfgh, kCpuctrl, kSecureseed};

@@ -370,7 +370,7 @@ private:
         return decision;
     }
 
-    // What a cycle counts in which a product or quotient is not ready.
+    // The event that is counted while a product or quotient is not ready.
     static Event wait_of(const Instruction &i) {
         if (i.kind == Kind::kDivide)
             return kDivideWait;

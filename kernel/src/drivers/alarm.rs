@@ -14,17 +14,14 @@
 //! Upcall 0 reports that the alarm is due: the time now, and the time at which it was due.
 
 use super::call::{Answer, Call, Then};
-use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::abi::{ErrorCode, Return};
 use crate::arch::{Hardware, Machine};
 use crate::process::Processes;
-use crate::slots::MAX_PROCESSES;
+use crate::slots::{MAX_PROCESSES, OwnUpcall};
 
 pub use crate::slots::ALARM as NUMBER;
 
-const UPCALL: UpcallId = UpcallId {
-    driver: NUMBER,
-    number: 0,
-};
+const UPCALL: OwnUpcall = OwnUpcall::new(NUMBER, 0);
 
 pub struct Alarm {
     /// When each process's alarm is due.
@@ -68,7 +65,7 @@ impl Alarm {
     pub fn expire(&mut self, now: u64, processes: &mut Processes) {
         for (due, process) in self.due.iter_mut().zip(processes) {
             if let Some(at) = due.take_if(|at| *at <= now) {
-                // A process that never yields may lose an alarm, if its queue is full.
+                // It may be lost if the upcall of the last alarm still waits.
                 let _ = process.schedule(UPCALL, [now as u32, at as u32, 0]);
             }
         }

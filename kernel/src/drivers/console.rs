@@ -19,19 +19,16 @@
 //! the order of its calls.
 
 use super::call::Call;
-use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::abi::{ErrorCode, Return};
 use crate::arch::{Hardware, Machine};
-use crate::process::{Processes, State};
+use crate::process::{Process, Processes, State};
 use crate::report::{Line, Text};
-use crate::slots::MAX_PROCESSES;
+use crate::slots::{MAX_PROCESSES, OwnUpcall};
 use crate::umem::UserBuffer;
 
 pub use crate::slots::CONSOLE as NUMBER;
 
-const WRITTEN: UpcallId = UpcallId {
-    driver: NUMBER,
-    number: 1,
-};
+const WRITTEN: OwnUpcall = OwnUpcall::new(NUMBER, 1);
 
 /// The slot of read-only buffer 1.
 const BUFFER: usize = 0;
@@ -95,7 +92,7 @@ impl Console {
         let process = &mut processes[call.process];
         let length = process.read_only[BUFFER].length().min(call.arguments[0]);
         if length == 0 {
-            return process.schedule(WRITTEN, [0; 3]);
+            return end_empty(process);
         }
         *write = Some(Write { length, taken: 0 });
         self.start(call.process, processes);
@@ -148,7 +145,7 @@ impl Console {
             if let Some(write) = self.writes[index]
                 && self.left(index, processes) == 0
             {
-                // A process that never yields may lose this upcall, if its queue is full.
+                // It may be lost if the upcall of the last write still waits.
                 let _ = processes[index].schedule(WRITTEN, [write.taken, 0, 0]);
                 self.writes[index] = None;
             }
@@ -219,6 +216,12 @@ impl Console {
         self.writes[process] = None;
         self.lines[process] = None;
     }
+}
+
+/// Reports the end of a write of no bytes.
+#[inline(never)] // so that other writes save no registers for it
+fn end_empty(process: &mut Process) -> Result<(), ErrorCode> {
+    process.schedule(WRITTEN, [0; 3])
 }
 
 /// Makes the line's next piece that is not empty, and returns its length in bytes. Pieces for letters

@@ -16,18 +16,15 @@
 //! A job is one command: until it is done no other process runs, and interrupts are off.
 
 use super::call::Call;
-use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::abi::{ErrorCode, Return};
 use crate::arch::{Hardware, Machine};
 use crate::process::Processes;
-use crate::slots::CRYPTO_BUFFER;
+use crate::slots::{CRYPTO_BUFFER, OwnUpcall};
 use crate::umem::UserBuffer;
 
 pub use crate::slots::CRYPTO as NUMBER;
 
-const DONE: UpcallId = UpcallId {
-    driver: NUMBER,
-    number: 0,
-};
+const DONE: OwnUpcall = OwnUpcall::new(NUMBER, 0);
 
 /// Words of a job: before its text, and with the longest text.
 pub const HEAD: usize = 22;

@@ -3,17 +3,15 @@
 //! Perf on this kernel: adapts the capsule, which has the command table, to the kernel's types.
 
 use super::call::Call;
-use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::abi::{ErrorCode, Return};
 use crate::arch::Hardware;
 use crate::process::Processes;
+use crate::slots::OwnUpcall;
 use tockmark_perf::{Perf, Reply};
 
 pub use crate::abi::PERF as NUMBER;
 
-const UPCALL: UpcallId = UpcallId {
-    driver: NUMBER,
-    number: 0,
-};
+const UPCALL: OwnUpcall = OwnUpcall::new(NUMBER, 0);
 
 pub fn command(call: Call, processes: &mut Processes) -> Return {
     match Perf::new(Hardware).command(call.number, call.arguments[0]) {

@@ -11,19 +11,24 @@
 //!
 //! Read-only buffer 0 has the name. A string has exactly 20 bytes, else SIZE, and not all of them are zero,
 //! else INVAL. By package, command 1 needs no name. A string can belong to one process only (ALREADY); a
-//! process's second string replaces its first. NOMEM: too many upcalls wait for the caller, and nothing is
-//! done.
+//! process's second string replaces its first. NOMEM: the upcall of such a command still waits, next
+//! to others, and nothing is done.
 //!
 //! Difference from Tock: on Tock the upcall is lost if it does not fit into the queue.
 
 use super::call::Call;
 use super::ipc;
-use crate::abi::{ErrorCode, Return, UpcallId};
-use crate::process::{Process, Processes};
-use crate::slots::{MAX_PROCESSES, PACKAGE, STRING};
+use crate::abi::{ErrorCode, Return};
+use crate::process::Processes;
+use crate::slots::{MAX_PROCESSES, OwnUpcall, PACKAGE, STRING};
 use crate::umem::UserBuffer;
 
 pub use crate::slots::{BY_PACKAGE, BY_STRING};
+
+const STRING_REGISTERED: OwnUpcall = OwnUpcall::new(BY_STRING, 0);
+const STRING_FOUND: OwnUpcall = OwnUpcall::new(BY_STRING, 1);
+const PACKAGE_REGISTERED: OwnUpcall = OwnUpcall::new(BY_PACKAGE, 0);
+const PACKAGE_FOUND: OwnUpcall = OwnUpcall::new(BY_PACKAGE, 1);
 
 /// The bytes of a string.
 const STRING_BYTES: usize = 20;
@@ -74,7 +79,7 @@ impl Registry {
         if self.owner(&string, caller).is_some() {
             return Err(ErrorCode::Already);
         }
-        registered(BY_STRING, &mut processes[caller])?;
+        processes[caller].schedule(STRING_REGISTERED, [0; 3])?;
         self.strings[caller] = string;
         Ok(())
     }
@@ -84,21 +89,22 @@ impl Registry {
         caller: usize,
         processes: &mut Processes,
     ) -> Result<(), ErrorCode> {
-        registered(BY_PACKAGE, &mut processes[caller])?;
+        processes[caller].schedule(PACKAGE_REGISTERED, [0; 3])?;
         self.packages[caller] = true;
         Ok(())
     }
 
     fn find_string(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
         let string = text(processes[caller].read_only[STRING])?;
-        discovered(BY_STRING, caller, self.owner(&string, caller), processes)
+        let service = self.owner(&string, caller);
+        discovered(STRING_FOUND, caller, service, processes)
     }
 
     fn find_package(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
         let name = processes[caller].read_only[PACKAGE];
         let others = |index| index != caller && self.packages[index];
         let service = ipc::find(name, processes, others);
-        discovered(BY_PACKAGE, caller, service, processes)
+        discovered(PACKAGE_FOUND, caller, service, processes)
     }
 
     /// Returns another process that has registered with this string.
@@ -128,12 +134,8 @@ fn text(buffer: UserBuffer) -> Result<Text, ErrorCode> {
     Ok(text)
 }
 
-fn registered(driver: u32, process: &mut Process) -> Result<(), ErrorCode> {
-    process.schedule(UpcallId { driver, number: 0 }, [0; 3])
-}
-
 fn discovered(
-    driver: u32,
+    upcall: OwnUpcall,
     caller: usize,
     found: Option<usize>,
     processes: &mut Processes,
@@ -142,5 +144,5 @@ fn discovered(
         Some(index) => [0, processes[index].id(index), 0],
         None => [ErrorCode::NoDevice as u32, 0, 0],
     };
-    processes[caller].schedule(UpcallId { driver, number: 1 }, arguments)
+    processes[caller].schedule(upcall, arguments)
 }

@@ -7,7 +7,7 @@
 //! | command | arguments | reply | meaning |
 //! |---|---|---|---|
 //! | 0 | - | success | the driver exists |
-//! | 0x10 | id | success | sends a request to that service; ALREADY if the caller has sent one or owes a response, NODEVICE if there is no such process, UNINSTALLED if it accepts no requests, NOMEM if too many upcalls wait for it |
+//! | 0x10 | id | success | sends a request to that service; ALREADY if the caller has sent one or owes a response, NODEVICE if there is no such process, UNINSTALLED if it accepts no requests |
 //! | 0x11 | - | success | cancels the caller's request; INVAL if there is none |
 //! | 0x20, 0x21 | - | success | starts, stops accepting requests; stopping answers all clients with UNINSTALLED |
 //! | 0x22 | - | u32, u64 | takes the next request: its length and its client; SIZE and the client, if it was longer than the caller's buffer; NODEVICE if there is none; ALREADY if the caller has sent a request or owes a response |
@@ -30,15 +30,12 @@
 use super::call::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::process::{Processes, index_of};
-use crate::slots::{MAX_PROCESSES, RELAY_IN, RELAY_OUT};
+use crate::slots::{MAX_PROCESSES, OwnUpcall, RELAY_IN, RELAY_OUT};
 use crate::umem::copy;
 
 pub use crate::slots::RELAY as NUMBER;
 
-const ANSWER: UpcallId = UpcallId {
-    driver: NUMBER,
-    number: 0,
-};
+const ANSWER: OwnUpcall = OwnUpcall::new(NUMBER, 0);
 
 const REQUEST: UpcallId = UpcallId {
     driver: NUMBER,
@@ -266,7 +263,7 @@ fn carry(from: usize, to: usize, done: u32, processes: &Processes) -> Result<Len
     }
 }
 
-/// Queues a client's response. A client that has filled its own queue may lose it.
+/// Queues a client's response. It may be lost if the last one still waits.
 fn tell(client: usize, words: [u32; 3], processes: &mut Processes) {
     let _ = processes[client].schedule(ANSWER, words);
 }

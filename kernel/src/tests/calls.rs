@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::drivers::{alarm, console, debug, ipc, perf};
-use crate::upcall::CAPACITY;
+use crate::upcall::REPEATS;
 
 const FUNCTION: u32 = FLASH + 0x200;
 
@@ -136,11 +136,16 @@ fn yield_wait_for_takes_its_upcall_and_calls_no_function() {
 #[test]
 fn an_upcall_that_does_not_fit_is_refused() {
     let mut kernel = boot(apps(&["one"]));
-    for _ in 0..CAPACITY {
+    for _ in 0..=REPEATS {
         assert_eq!(kernel.command_to(perf::NUMBER, 8, 0, 0), Return::Success);
     }
     let full = kernel.command_to(perf::NUMBER, 8, 0, 0);
     assert_eq!(full, failure(ErrorCode::NoMemory));
+    // Of another kind, the first one fits.
+    let written = kernel.command_to(console::NUMBER, 1, 0, 0);
+    assert_eq!(written, Return::Success);
+    let written = kernel.command_to(console::NUMBER, 1, 0, 0);
+    assert_eq!(written, failure(ErrorCode::NoMemory));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod arbitrary;
 mod calls;
 mod console;
 mod crypto;
+mod halfway;
 mod ipc;
 mod loading;
 mod memory;

@@ -4,27 +4,30 @@
 //! client or service breaks the protocol. The client is process 0, the service process 1.
 
 use super::*;
+use crate::abi::UpcallId;
 use crate::drivers::registry::{BY_PACKAGE, BY_STRING};
 use crate::drivers::relay::NUMBER;
-use crate::slots::MAX_PROCESSES;
+use crate::drivers::{alarm, console, crypto, ipc, perf};
+use crate::slots::{MAX_PROCESSES, OWN_UPCALLS};
+use crate::upcall::PER_SENDER;
 
-const SEND: u32 = 0x10;
-const CANCEL: u32 = 0x11;
-const ENABLE: u32 = 0x20;
-const DISABLE: u32 = 0x21;
-const TAKE: u32 = 0x22;
-const TAKE_OF: u32 = 0x23;
-const RESPOND: u32 = 0x24;
+pub const SEND: u32 = 0x10;
+pub const CANCEL: u32 = 0x11;
+pub const ENABLE: u32 = 0x20;
+pub const DISABLE: u32 = 0x21;
+pub const TAKE: u32 = 0x22;
+pub const TAKE_OF: u32 = 0x23;
+pub const RESPOND: u32 = 0x24;
 
-const STRING: &[u8] = b"twenty bytes of name";
+pub const STRING: &[u8] = b"twenty bytes of name";
 
 /// The id of a process that was started once.
-fn id(place: u32) -> u32 {
+pub fn id(place: u32) -> u32 {
     MAX_PROCESSES as u32 + place
 }
 
 /// Boots apps with 3 KiB of RAM each.
-fn several(names: &[&str]) -> Kernel {
+pub fn several(names: &[&str]) -> Kernel {
     host::reset();
     let mut kernel = boot(apps(names));
     for place in 0..names.len() {
@@ -42,7 +45,7 @@ fn pair() -> Kernel {
 
 impl Kernel {
     /// Makes a process send a command to the relay, again until the kernel has finished it.
-    fn of(&mut self, place: usize, number: u32, id: u32) -> [u32; 4] {
+    pub fn of(&mut self, place: usize, number: u32, id: u32) -> [u32; 4] {
         self.current = place;
         loop {
             let before = self.registers().0;
@@ -58,27 +61,37 @@ impl Kernel {
         }
     }
 
-    fn out(&mut self, place: usize, address: u32, length: u32) {
+    /// Makes a process send a command that the kernel does not finish, and lets the process repeat it.
+    pub fn part(&mut self, place: usize, number: u32) {
+        self.current = place;
+        let before = self.registers().0;
+        self.ecall(class::COMMAND, [NUMBER, number, 0, 0]);
+        assert_eq!(self.processes[place].frame.pc(), before - 4);
+        self.current = place;
+        self.frame().call(before, [0; 4]);
+    }
+
+    pub fn out(&mut self, place: usize, address: u32, length: u32) {
         self.current = place;
         self.ecall(class::READ_ONLY_ALLOW, [NUMBER, 0, address, length]);
         assert_eq!(self.registers().2[0], 130);
     }
 
-    fn room(&mut self, place: usize, address: u32, length: u32) {
+    pub fn room(&mut self, place: usize, address: u32, length: u32) {
         self.current = place;
         self.ecall(class::READ_WRITE_ALLOW, [NUMBER, 0, address, length]);
         assert_eq!(self.registers().2[0], 130);
     }
 
     /// The arguments of a waiting upcall.
-    fn upcall_words(&mut self, place: usize, driver: u32, number: u32) -> Option<[u32; 3]> {
-        let id = crate::abi::UpcallId { driver, number };
+    pub fn upcall_words(&mut self, place: usize, driver: u32, number: u32) -> Option<[u32; 3]> {
+        let id = UpcallId { driver, number };
         let process = &mut self.processes[place];
         let taken = process.take_upcall(id);
         taken.then(|| process.frame.words()[10..13].try_into().unwrap())
     }
 
-    fn ask_registry(&mut self, place: usize, registry: u32, number: u32, name: &[u8]) -> u32 {
+    pub fn ask_registry(&mut self, place: usize, registry: u32, number: u32, name: &[u8]) -> u32 {
         self.current = place;
         let at = ram_of(place as u32) + 1024;
         write(at, name);
@@ -89,23 +102,23 @@ impl Kernel {
     }
 }
 
-fn write(address: u32, bytes: &[u8]) {
+pub fn write(address: u32, bytes: &[u8]) {
     let at = (address - RAM) as usize;
     host::with(|machine| machine.ram[at..][..bytes.len()].copy_from_slice(bytes));
 }
 
-fn read(address: u32, length: usize) -> Vec<u8> {
+pub fn read(address: u32, length: usize) -> Vec<u8> {
     let at = (address - RAM) as usize;
     host::with(|machine| machine.ram[at..][..length].to_vec())
 }
 
-const OK: [u32; 4] = [128, 0, 0, 0];
+pub const OK: [u32; 4] = [128, 0, 0, 0];
 
-fn failed(error: ErrorCode) -> [u32; 4] {
+pub fn failed(error: ErrorCode) -> [u32; 4] {
     [0, error as u32, 0, 0]
 }
 
-fn none(error: ErrorCode, whose: u32) -> [u32; 4] {
+pub fn none(error: ErrorCode, whose: u32) -> [u32; 4] {
     [3, error as u32, whose, 0]
 }
 
@@ -312,12 +325,8 @@ fn half_taken() -> Kernel {
     kernel.out(0, RAM, 2048);
     kernel.room(1, ram_of(1), 2048);
     kernel.of(0, SEND, id(1));
-    kernel.current = 1;
-    let before = kernel.registers().0;
-    kernel.ecall(class::COMMAND, [NUMBER, TAKE, 0, 0]);
-    assert_eq!(kernel.registers().0, before - 4);
+    kernel.part(1, TAKE);
     assert_eq!(read(ram_of(1) + 1020, 8), [7, 7, 7, 7, 0, 0, 0, 0]);
-    kernel.frame().call(before, [0; 4]);
     kernel
 }
 
@@ -335,42 +344,62 @@ fn between_parts_a_client_may_take_its_buffer_away() {
 }
 
 #[test]
-fn between_parts_a_client_may_cancel_or_end() {
-    for ends in [false, true] {
-        let mut kernel = half_taken();
-        if ends {
-            kernel.current = 0;
-            kernel.fault(5, 0);
-        } else {
-            kernel.of(0, CANCEL, 0);
-        }
-        assert_eq!(kernel.of(1, TAKE, 0), none(ErrorCode::NoDevice, 0));
-        assert_eq!(kernel.of(1, RESPOND, 0), failed(ErrorCode::Invalid));
+fn a_registration_that_cannot_be_reported_is_not_done() {
+    let mut kernel = pair();
+    assert_eq!(kernel.ask_registry(1, BY_STRING, 1, STRING), 0);
+    while kernel.command_to(perf::NUMBER, 8, 0, 0) == Return::Success {}
+    let other = b"another string of 20";
+    let full = ErrorCode::NoMemory as u32;
+    assert_eq!(kernel.ask_registry(1, BY_STRING, 1, other), full);
+    let unknown = Some([ErrorCode::NoDevice as u32, 0, 0]);
+    for (string, words) in [(STRING, Some([0, id(1), 0])), (other, unknown)] {
+        assert_eq!(kernel.ask_registry(0, BY_STRING, 2, string), 0);
+        assert_eq!(kernel.upcall_words(0, BY_STRING, 1), words);
     }
 }
 
+/// The victim serves the relay and calls each driver once before it yields. The others flood it, and it
+/// floods itself.
 #[test]
-fn a_full_queue_refuses_a_request_and_a_search() {
-    let mut kernel = pair();
-    while kernel.processes[1]
-        .schedule(
-            crate::abi::UpcallId {
-                driver: 9,
-                number: 9,
-            },
-            [0; 3],
-        )
-        .is_ok()
-    {}
-    assert_eq!(kernel.of(0, SEND, id(1)), failed(ErrorCode::NoMemory));
-    assert_eq!(kernel.of(1, TAKE, 0), none(ErrorCode::NoDevice, 0));
-    let full = ErrorCode::NoMemory as u32;
-    assert_eq!(kernel.ask_registry(1, BY_STRING, 1, STRING), full);
-    assert_eq!(kernel.ask_registry(0, BY_STRING, 2, STRING), 0);
-    let unknown = Some([ErrorCode::NoDevice as u32, 0, 0]);
-    assert_eq!(
-        kernel.upcall_words(0, BY_STRING, 1),
-        unknown,
-        "nothing was done"
-    );
+fn no_flood_takes_the_place_of_another_upcall() {
+    let names = ["victim", "b", "c", "d", "e", "f", "g", "h"];
+    let mut kernel = several(&names[..MAX_PROCESSES]);
+    kernel.of(0, ENABLE, 0);
+    kernel.of(1, ENABLE, 0);
+    kernel.current = 0;
+    while kernel.command_to(perf::NUMBER, 8, 0, 0) == Return::Success {}
+    for sender in 1..MAX_PROCESSES {
+        kernel.current = sender;
+        for number in (2..4).cycle().take(PER_SENDER) {
+            let notified = kernel.command_to(ipc::NUMBER, number, 0, 0);
+            assert_eq!(notified, Return::Success);
+        }
+        assert_eq!(kernel.of(sender, SEND, id(0)), OK);
+    }
+    kernel.current = 0;
+    kernel.command_to(alarm::NUMBER, 5, 0, 0);
+    kernel.allow(class::READ_ONLY_ALLOW, 1, RAM, 8);
+    assert_eq!(kernel.command_to(console::NUMBER, 1, 8, 0), Return::Success);
+    for number in [1, 2] {
+        assert_eq!(kernel.ask_registry(0, BY_STRING, number, STRING), 0);
+        assert_eq!(kernel.ask_registry(0, BY_PACKAGE, number, b"victim"), 0);
+    }
+    assert_eq!(kernel.of(0, SEND, id(1)), OK);
+    assert_eq!(kernel.of(0, CANCEL, 0), OK);
+    kernel.ecall(class::READ_WRITE_ALLOW, [crypto::NUMBER, 0, RAM, 512]);
+    assert_eq!(kernel.command_to(crypto::NUMBER, 1, 0, 0), Return::Success);
+    kernel.interrupt();
+    send_everything(&mut kernel);
+    for own in OWN_UPCALLS {
+        let words = kernel.upcall_words(0, own.driver, own.number);
+        assert!(words.is_some(), "{own:?}");
+    }
+    for sender in 1..MAX_PROCESSES as u32 {
+        let process = &mut kernel.processes[0];
+        let request = UpcallId {
+            driver: NUMBER,
+            number: 1,
+        };
+        assert!(process.take_upcall(request), "of {sender}");
+    }
 }

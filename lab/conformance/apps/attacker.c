@@ -11,7 +11,11 @@ const struct identity identity = {"attacker", 1, 0};
 
 enum { MUCH = 1024, LONG_NAME = 8192 };
 static char lines[MUCH]; /* version 1 writes from RAM only */
+#if TM_ABI == 1
 static char name[LONG_NAME];
+#else
+static const char name[LONG_NAME] = {[0 ... LONG_NAME - 1] = 'n'};
+#endif
 static uint32_t targets[2];
 
 static void start_write(uint32_t length) {
@@ -63,11 +67,34 @@ static void write_restart(void) {
     restart();
 }
 
+#if TM_ABI != 1
+static uint32_t victim; /* its id, if it is known */
+
+static void find_victim(void) {
+    allow_ro(BY_PACKAGE, 0, "victim", 6);
+    if (command(BY_PACKAGE, 2, 0, 0).a0 == SUCCESS) {
+        struct answer found = call(YIELD, WAIT_FOR, BY_PACKAGE, 1, 0);
+        victim = found.a0 ? 0 : found.a1;
+    }
+}
+
+/* Takes its last request back and sends another one, so that one always waits. */
+static void request(void) {
+    if (!victim)
+        find_victim();
+    command(RELAY, CANCEL_REQUEST, 0, 0);
+    command(RELAY, SEND_REQUEST, victim, 0);
+}
+#else
+static void request(void) {}
+#endif
+
 static void notify(void) {
     for (uint32_t i = 0; i < 2; i++) {
         notify_service(targets[i]);
         notify_client(targets[i]);
     }
+    request();
 }
 
 static void compute(void) {}
@@ -182,11 +209,17 @@ void run(void) {
     };
     for (uint32_t i = 0; i < sizeof lines; i++)
         lines[i] = '\n';
+#if TM_ABI == 1
     bool looks = the_attack() == DISCOVER || the_attack() == MIX; /* other attacks start sooner */
     for (uint32_t i = 0; looks && i < sizeof name; i++)
         name[i] = 'n';
+#endif
     targets[0] = find_process("victim");
     targets[1] = find_process("service");
+#if TM_ABI != 1
+    command(RELAY, ACCEPT_REQUESTS, 0, 0);
+    command(BY_PACKAGE, 1, 0, 0); /* the victim finds it and sends requests */
+#endif
     while (!is_over())
         attacks[the_attack()]();
     end_app();

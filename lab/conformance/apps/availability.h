@@ -28,6 +28,9 @@ enum attack {
     ATTACKS,
 };
 
+/* Commands of the relay. */
+enum { SEND_REQUEST = 0x10, CANCEL_REQUEST, ACCEPT_REQUESTS = 0x20 };
+
 static inline uint32_t the_work(void) { return app_scene % 16; }
 
 /* Attackers are in the slots after the victim, and after the service that it asks. */

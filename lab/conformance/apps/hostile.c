@@ -23,7 +23,7 @@ static const struct place {
     {"kernel-code", 0x20000400},
     {"kernel-flash-end", 0x2002fffc},
     {"boot-rom-ram", 0x10000000},
-    {"kernel-stack", 0x10001240},
+    {"kernel-stack", 0x10001040},
     {"kernel-state", 0x10001260},
     {"uart-data", 0x4000001c},
     {"timer-compare", 0x40100118},

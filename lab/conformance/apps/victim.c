@@ -41,18 +41,79 @@ static void sleep(void) {
     wait_for(1);
 }
 
-/* Upcalls of its own come while it computes. All of them must be there when it yields. */
+#if TM_ABI != 1
+enum { CRYPTO = 0x90020 };
+static uint32_t attacker_id = NOBODY; /* it accepts requests */
+#endif
+
+/* All upcalls that report on an app's own calls; the kernel has the same list. */
+static const struct {
+    uint32_t driver, number;
+} own_upcalls[] = {
+    {ALARM, 0},     {CONSOLE, 1},   {PERF, 0},
+#if TM_ABI != 1
+    {BY_STRING, 0}, {BY_STRING, 1}, {BY_PACKAGE, 0}, {BY_PACKAGE, 1}, {RELAY, 0}, {CRYPTO, 0},
+#endif
+};
+enum { OWN_UPCALLS = sizeof own_upcalls / sizeof *own_upcalls };
+
+static volatile uint32_t came; /* bit N: the upcall own_upcalls[N] */
+
+static void on_own(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata) {
+    (void)first, (void)second, (void)third;
+#if TM_ABI != 1
+    if (own_upcalls[userdata].driver == BY_PACKAGE && own_upcalls[userdata].number == 1)
+        attacker_id = first ? NOBODY : second;
+#endif
+    came |= 1u << userdata;
+}
+
+static void subscribe_all(void) {
+    for (uint32_t i = 0; i < OWN_UPCALLS; i++)
+        subscribe(own_upcalls[i].driver, own_upcalls[i].number, on_own, i);
+#if TM_ABI != 1
+    static const char string[20] = "a string of 20 bytes", package[] = "attacker";
+    static uint32_t job[32]; /* of crypto, without a task */
+    allow_ro(BY_STRING, 0, string, sizeof string);
+    allow_ro(BY_PACKAGE, 0, package, sizeof package - 1);
+    allow_rw(CRYPTO, 0, job, sizeof job);
+#endif
+}
+
+/* Makes the call that this upcall reports on. */
+static struct answer start(uint32_t driver, uint32_t number) {
+    switch (driver) {
+    case ALARM:
+        return command(ALARM, 5, 0, 0);
+    case PERF:
+        return command(PERF, 8, 0, 0);
+#if TM_ABI != 1
+    case BY_STRING:
+    case BY_PACKAGE:
+        return command(driver, number + 1, 0, 0);
+    case RELAY:;
+        struct answer sent = command(RELAY, SEND_REQUEST, attacker_id, 0);
+        return refused(sent) ? sent : command(RELAY, CANCEL_REQUEST, 0, 0);
+#endif
+    default:
+        (void)number;
+        return command(driver, 1, 1, 0);
+    }
+}
+
+/* All its upcalls come while it computes. They must be there when it yields. NODEVICE: this kernel
+ * has no such driver, or there is no attacker. */
 static void let_upcalls_wait(void) {
-    forget_upcalls();
-    subscribe(ALARM, 0, note_upcall, 0);
-    subscribe(CONSOLE, 1, note_upcall, 0);
-    subscribe(PERF, 0, note_upcall, 0);
+    uint32_t due = 0;
+    came = 0;
     spin(microseconds(WORK)); /* the attackers fill the queue as far as they can */
-    command(ALARM, 5, 0, 0);
-    command(CONSOLE, 1, 1, 0);
-    command(PERF, 8, 0, 0);
-    spin(microseconds(WORK));
-    wait_for(3);
+    for (uint32_t i = 0; i < OWN_UPCALLS; i++) {
+        struct answer answer = start(own_upcalls[i].driver, own_upcalls[i].number);
+        if (!refused(answer) || error_of(answer) != NODEVICE)
+            due |= 1u << i;
+    }
+    while (due & ~came)
+        yield();
 }
 
 static volatile uint32_t answers;
@@ -100,6 +161,12 @@ void run(void) {
     line[0] = the_work() == UPCALLS ? '\n' : '.';
     allow_ro(CONSOLE, 1, line, LINE);
     uint32_t work = the_work();
+#if TM_ABI != 1
+    command(RELAY, ACCEPT_REQUESTS, 0, 0);
+    command(BY_PACKAGE, 1, 0, 0); /* the attackers find it and send requests */
+#endif
+    if (work == UPCALLS)
+        subscribe_all();
     uint32_t done = work == ANSWERS ? ask_service() : repeat(works[work].unit);
     say("work", works[work].name, NUMBER("done", done), NUMBER("scene", app_scene));
     finish();

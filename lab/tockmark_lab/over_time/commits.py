@@ -8,7 +8,8 @@ lines does not matter. If a commit was measured twice, its rows add up, and it i
 Commits are in the order of first parents. Commits off that line, such as a release's, are inserted
 by date and have no neighbours. A jump is a change of instructions (which are exact with the cache
 off) between a commit of the line and the next one that was measured, with the same apps on the same
-machine. If no commit is between the two, the commit of the jump is known.
+machine. Rows of the simulator's clock have no instructions: their jumps are changes of cycles by
+more than layout explains. If no commit is between the two, the commit of the jump is known.
 """
 
 import math
@@ -49,6 +50,10 @@ from tockmark_lab.over_time.history import HistoryRow, HistoryRun
 FORM: Literal["tockmark-commits"] = "tockmark-commits"
 COMMITS_VERSION: Literal[1] = 1
 TODO = "give a file that `tockmark-lab campaign` wrote"
+# The largest change of cycles, as a share, that layout alone explains with the cache off: of rows
+# without instructions, and of one whose alarm comes at any moment of a round trip.
+LAYOUT = 0.06
+LAYOUT_OF = {"sched.alarm_lateness beside=ipc icache=off": 0.3}
 SHORT = 9  # characters of a commit's name, where people read it
 # Commits are compared only if their kernels have the same value of each of these factors.
 ALIKE = ("machine", "clock", "timing", "simulator", "compiler", "ABI", "opt-level")
@@ -162,14 +167,15 @@ class MeasuredCommit:
 
 @dataclass(frozen=True)
 class Jump:
-    """A change of a row's instructions from one commit of the line to the next with that row."""
+    """A change of a row's instructions, or of its cycles if it has no instructions, from one commit
+    of the line to the next with that row."""
 
     row: str
     base: LineCommit
     head: LineCommit
-    before: float  # net instructions of one operation
+    before: float  # net instructions (or cycles) of one operation
     after: float
-    cycles: tuple[float, float] | None = None  # of one link, before and after
+    unit: Literal["instructions", "cycles"] = "instructions"
     judged: CommitVerdict | None = None  # by paired links
     built_anew: bool = False  # with another toolchain
 
@@ -178,9 +184,9 @@ class Jump:
         return self.after - self.before
 
     @property
-    def size(self) -> tuple[float, float]:
-        """Its size without its sign: in instructions, and as a share."""
-        return abs(self.change), abs(self.change) / max(self.before, 1)
+    def share(self) -> float:
+        """The change as a share of the row."""
+        return self.change / max(self.before, 1)
 
     @property
     def between(self) -> int:
@@ -212,6 +218,11 @@ class CommitPoint:
     low: float  # over its samples
     high: float
     jump: Jump | None = None  # that ends at this commit
+
+    @property
+    def figure(self) -> float:
+        """The instructions, or the cycles of a row without instructions."""
+        return self.cycles if self.instret is None else self.instret
 
 
 @dataclass(frozen=True)
@@ -293,11 +304,11 @@ class CampaignData:
         jumps = {(jump.row, jump.head.sha): jump for jump in self.jumps()}
         points_by_row: dict[tuple[str, str], list[CommitPoint]] = {}
         for measurement in self.all_commits:
-            setting = ", ".join(f"{name} {measurement.factors[name]}" for name in history.GROUPED)
+            setting = history.setting_of(measurement.factors)
             for name, row in measurement.rows.items():
                 if is_selected(row):
                     inner = row.inner
-                    low, high = row.span or (row.cycles, row.cycles)
+                    low, high = row.ends
                     point = CommitPoint(
                         commit=measurement.commit,
                         instret=None if row.instret is None else row.instret / inner,
@@ -323,24 +334,32 @@ class CampaignData:
         return CommitTrail("geometric mean", "", tuple(points))
 
     def jumps(self, least: float = 0.0) -> list[Jump]:
-        """Return the jumps of all rows by more than `least` instructions, by row and position."""
+        """Return the jumps of all rows, by row and position: by more than `least` instructions, and
+        all jumps of cycles."""
         found_jumps = []
         names = dict.fromkeys(name for measurement in self.line for name in measurement.rows)
         for name in names:
             with_row = [measurement for measurement in self.line if name in measurement.rows]
             for base, head in pairwise(with_row):
                 jump = self._jump(name, base, head)
-                if jump is not None and abs(jump.change) > least:
+                if jump and (jump.unit == "cycles" or abs(jump.change) > least):
                     found_jumps.append(jump)
         return found_jumps
 
     def _jump(self, name: str, base: MeasuredCommit, head: MeasuredCommit) -> Jump | None:
         before, after = base.rows[name], head.rows[name]
-        if before.icache is not False or before.instret is None or after.instret is None:
+        if before.icache is not False or before.inner != after.inner:
             return None
         if not (alike(base, head) and same_entry(base, head, before.id)):
             return None
-        if before.inner != after.inner or before.instret == after.instret:
+        first, last = before.instret, after.instret
+        unit: Literal["instructions", "cycles"] = "instructions"
+        if first is None and last is None:
+            unit, first, last = "cycles", before.cycles, after.cycles
+            by_layout = LAYOUT_OF.get(name, LAYOUT) * before.cycles
+            if abs(after.cycles - before.cycles) <= max(by_layout, before.inner):
+                return None
+        if first is None or last is None or first == last:
             return None
         judged = self.judged.get((base.commit.sha, head.commit.sha))
         sure = [row for row in judged.rows if row.name == name] if judged else []
@@ -349,9 +368,9 @@ class CampaignData:
             name,
             base.commit,
             head.commit,
-            before.instret / inner,
-            after.instret / inner,
-            (before.cycles / inner, after.cycles / inner),
+            first / inner,
+            last / inner,
+            unit,
             sure[0] if sure else None,
             base.commit.toolchain != head.commit.toolchain,
         )
@@ -452,11 +471,13 @@ def append_line(path: Path, line: AnyLine) -> None:
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
-    """Return the largest jump of each pair of commits, by instructions, then by share of the row.
-    The largest increase comes first, the largest decrease last."""
+    """Return the largest jump of each pair of commits, as a share of its row. The largest increase
+    comes first, the largest decrease last."""
     best: dict[tuple[str, str], Jump] = {}
     for jump in jumps:
         pair = jump.base.sha, jump.head.sha
-        if (rows is None or jump.row in rows) and (pair not in best or jump.size > best[pair].size):
+        if (rows is None or jump.row in rows) and (
+            pair not in best or abs(jump.share) > abs(best[pair].share)
+        ):
             best[pair] = jump
-    return sorted(best.values(), key=lambda jump: -jump.change)
+    return sorted(best.values(), key=lambda jump: -jump.share)

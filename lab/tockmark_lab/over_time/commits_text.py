@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The output of `history` for a campaign: a kernel's rows over its commits, and their jumps.
 
-A jump is a change of instructions. Its change of cycles is shown if `judge` is sure of it, from
-paired links; otherwise the output says "instructions only".
+A jump is a change of instructions, or of cycles in rows without instructions. The change of cycles
+of the former is shown if `judge` is sure of it, from paired links; else "instructions only".
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from tockmark_lab.over_time.history_text import TRAIL, on_track, small_plot, tra
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
 INSTRUCTIONS_ONLY = "instructions only"
+ONE_LINK = "one link"
 
 
 def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
@@ -32,7 +33,7 @@ def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitT
         table = Table(
             columns, ([trail.name, *trail_cells(trail)] for trail in same), rule=text.LINE
         )
-        lines += [*table.text(setting, f"Instructions {COUNTED}", ""), ""]
+        lines += [*table.text(setting, f"Instructions (else cycles) {COUNTED}", ""), ""]
     return "\n".join([*lines, *_gaps(data)]).rstrip() + "\n"
 
 
@@ -50,7 +51,7 @@ def mean_line(mean: CommitTrail, data: CampaignData) -> str:
 
 
 def _full(trail: CommitTrail) -> list[str]:
-    counts = [point.instret for point in trail.points if point.instret is not None]
+    counts = [point.figure for point in trail.points]
     low, high = min(counts, default=0.0), max(counts, default=0.0)
     table = Table(
         [
@@ -70,7 +71,7 @@ def _full(trail: CommitTrail) -> list[str]:
             text.trimmed(point.instret, 1) if point.instret is not None else text.NONE,
             text.trimmed(point.cycles, 1),
             range_words(point),
-            on_track(mark, point.instret or low, low, high),
+            on_track(mark, point.figure, low, high),
         )
     jumps = trail.jumps
     summary = f"{len(trail.points)} commits; {len(jumps) or 'no'} jump{'s' * (len(jumps) != 1)}"
@@ -88,14 +89,16 @@ def jump_words(jump: Jump) -> str:
     """Format a jump: its size and its commit."""
     chain = f"; toolchain {jump.head.toolchain}" if jump.built_anew else ""
     return (
-        f"{jump.head.date[:10]} {jump.change:+.0f} instructions"
+        f"{jump.head.date[:10]} {jump.change:+.0f} {jump.unit}"
         f" ({text.change(jump.before, jump.after)}), {cycles_words(jump)}: {jump.where}{chain}"
     )
 
 
 def cycles_words(jump: Jump) -> str:
-    """Format the change of cycles, if it is sure."""
+    """Format the change of cycles, if it is sure or all that there is."""
     verdict = jump.judged
+    if jump.unit == "cycles":
+        return ONE_LINK
     if verdict is None or not verdict.sure:
         return INSTRUCTIONS_ONLY
     ends = " … ".join(text.percent(end, sign="+") for end in (verdict.low, verdict.high))
@@ -112,11 +115,11 @@ def range_words(point: CommitPoint) -> str:
 def trail_cells(trail: CommitTrail) -> list[str]:
     """Return a row's cells: commits, first and last, change, number of jumps, and a small plot."""
     first, last = trail.ends
-    counts = [point.instret for point in trail.points if point.instret is not None]
+    counts = [point.figure for point in trail.points]
     return [
         str(len(trail.points)),
-        *(text.number(text.rounded(end.instret)) for end in (first, last)),
-        text.change(first.instret, last.instret),
+        *(text.number(text.rounded(end.figure)) for end in (first, last)),
+        text.change(first.figure, last.figure),
         str(len(trail.jumps) or "-"),
         small_plot(thinned(counts)),
     ]

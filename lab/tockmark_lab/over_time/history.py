@@ -12,7 +12,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
+from tockmark import BASELINE
 from tockmark.base.documents import (
     KINDS,
     MAX_COUNT,
@@ -54,7 +55,7 @@ VERSION: Literal[2] = 2
 GIVE_ONE = "give a file that `tockmark-lab history --add` wrote, or make it again from the results"
 HEAD = b'{"format":"tockmark-history"'  # of a line; an incomplete line may be a part of it
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
-GROUPED = ("machine", "clock", "timing", "ABI")  # runs that differ in these are separate series
+GROUPED = ("machine", "clock", "timing", "ABI")  # that each run has
 NORMAL_MAD = 1.4826  # the sd of a normal distribution is this times its MAD
 LEAST_RUNS = 2  # runs in a segment if there is noise: a single run may be an outlier
 
@@ -72,6 +73,11 @@ class HistoryRow(RowName, Part, frozen=True):
     inner: Positive = 1
     span: tuple[float, float] | None = None  # the interval of the cycles; None: they are exact
     instret: Net | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval of the cycles."""
+        return self.span or (self.cycles, self.cycles)
 
 
 class HistoryRun(Part, frozen=True):
@@ -275,18 +281,36 @@ def series(runs: Iterable[HistoryRun], selection: Selection) -> list[RowHistory]
     """Return the selected rows, run by run, with their change points."""
     points_by_row: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
-        grouped = [name for name in (*GROUPED, *pairs.UNSAID) if name in run.factors]
-        setting = ", ".join(f"{name} {run.factors[name]}" for name in grouped)
+        setting = f"{_family(run.factors['kernel'])}, {setting_of(run.factors)}"
         for row in run.rows:
             if selection.includes(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
-                ends, exact = row.span or (row.cycles, row.cycles), row.span is None
-                point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)
+                cycles, low, high = (count / row.inner for count in (row.cycles, *row.ends))
+                instret = None if row.instret is None else row.instret / row.inner
+                point = Point(run.date, cycles, low, high, instret, row.span is None, run.factors)
                 points_by_row.setdefault((name, setting), []).append(point)
     for points in points_by_row.values():
         for at in change_points([point.cycles for point in points], _noise(points)):
             points[at] = replace(points[at], changed=True)
     return [RowHistory(name, setting, points) for (name, setting), points in points_by_row.items()]
+
+
+def setting_of(factors: Mapping[str, str]) -> str:
+    """Return the conditions that all points of a series share, in words."""
+    simulated = "simulated " if factors.get("simulator", pairs.UNKNOWN) != pairs.UNKNOWN else ""
+    machine = simulated + factors["machine"]
+    words = [f"opt-level {factors.get('opt-level', pairs.UNKNOWN)}", machine, factors["clock"]]
+    words += [factors["timing"], f"ABI {factors['ABI']}"]
+    return ", ".join(
+        words + [f"{name} {factors[name]}" for name in pairs.UNSAID if name in factors]
+    )
+
+
+def _family(kernel: str) -> str:
+    """Return the family of a kernel: ours, Tock, or the kernel's own name."""
+    families = {BASELINE: "baseline", "Tock": "Tock"}
+    own = kernel.partition(" sha256 ")[0]
+    return next((name for start, name in families.items() if kernel.startswith(start)), own)
 
 
 def _noise(points: list[Point]) -> float | None:

@@ -10,7 +10,7 @@ from tockmark_lab.over_time.history import RowHistory
 TRACK = 24  # characters of the plot next to the runs of a row
 TRAIL = 16  # runs in the small plot of a row
 BARS = "▁▂▃▄▅▆▇█"
-UNIT = "net cycles of one sample; lower is better"
+UNIT = "net cycles of one operation; lower is better"
 
 
 def history_text(histories: list[RowHistory]) -> str:

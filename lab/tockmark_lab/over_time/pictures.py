@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Pictures of rows over runs and over commits."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def history_picture(histories: list[RowHistory], form: str) -> bytes:
         step = -(-len(dates) // DATES)
         shown = [date[:16].replace("T", "\n") for date in dates[::step]]
         axes.set_xticks(range(0, len(dates), step), shown)
-        axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
+        axes.set(xlabel="run, by date", ylabel="net cycles of one operation")
         axes.set_title("; ".join(dict.fromkeys(series.setting for series in histories)), fontsize=8)
         figure.legend(loc="outside lower center", ncols=2)
     return rendered(figure, form)
@@ -57,9 +58,9 @@ def history_picture(histories: list[RowHistory], form: str) -> bytes:
 
 def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
     """Draw a picture with a panel per row and return the content of its file. Each panel shows
-    instructions, and cycles of one link with their range over samples, relative to the first
-    commit; a dotted line at a jump and a dashed line at a release. TockmarkError if there are too
-    many rows."""
+    instructions, if the row has any, and cycles of one link with their range over samples, relative
+    to the first commit; a dotted line at a jump and a dashed line at a release. TockmarkError if
+    there are too many rows."""
     if len(trails) > MOST:
         raise TockmarkError(
             f"{len(trails)} rows are too many for a picture", f"name at most {MOST}"
@@ -86,11 +87,11 @@ def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
 def _draw_trail(axes: Axes, trail: CommitTrail, positions: Mapping[str, int]) -> None:
     first = trail.points[0]
     x = [positions[point.commit.sha] for point in trail.points]
-    counted = [(at, point.instret) for at, point in zip(x, trail.points, strict=True)]
-    base = next((value for _, value in counted if value), 1.0)
-    steps = [(at, value / base) for at, value in counted if value is not None]
+    base = next((point.instret for point in trail.points if point.instret), 1.0)
+    counts = (point.instret for point in trail.points)
+    steps = [math.nan if count is None else count / base for count in counts]
     cycles = [point.cycles / first.cycles for point in trail.points]
-    axes.plot(*zip(*steps, strict=True), label="instructions", drawstyle="steps-post", **STYLES[0])
+    axes.plot(x, steps, label="instructions", drawstyle="steps-post", **STYLES[0])
     axes.plot(x, cycles, label="cycles, one link", **STYLES[1])
     for at, point in zip(x, trail.points, strict=True):
         ends = point.low / first.cycles, point.high / first.cycles

@@ -46,8 +46,8 @@ ROWS = (
 )
 LAYOUTS = 4
 PROGRAMS = {  # the ISA of each program
-    "CoreMark": "rv32imc_zicsr",
-    "CoreMark, Zba Zbb Zbs": "rv32imc_zicsr_zba_zbb_zbs",
+    "lms": "rv32imc_zicsr",
+    "lms, Zba Zbb Zbs": "rv32imc_zicsr_zba_zbb_zbs",
     "Dhrystone": "rv32imc_zicsr",
 }
 ITERATIONS = 4
@@ -128,8 +128,8 @@ def counts(core: str, features: Core | None) -> Iterator[BareCount]:
         if features is not None and not needed <= EXTENSIONS[features.bitmanip]:
             continue
         output = f"cores/{name.lower().replace(', ', '-').replace(' ', '-')}.elf"
-        if name.startswith("CoreMark"):
-            elf = programs.build_coremark(output, isa, "flash.ld", ITERATIONS)
+        if name.startswith("lms"):
+            elf = programs.build_lms(output, isa, "flash.ld", ITERATIONS)
         else:
             elf = programs.build_dhrystone(output, "flash.ld")
         for icache in ("on", "off") if features is None or features.icache else ("off",):

@@ -4,14 +4,19 @@
 A program's cost on a kernel is divided by the cost of the same object without a kernel. Both are at
 the same addresses in flash, so there is a ratio in each layout, and the median, least and most over
 the layouts. Means over programs are geometric, in each layout, and then summed up in the same way.
+
+Next to another app's alarm, the number of alarms in a run depends on its phase, so the cost is the
+mean over the runs. A run is starved if alarms did not come although they were due; such runs are
+counted apart. The extra instructions of a run give its number of alarms.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import exp, log
+from itertools import pairwise
+from math import exp, inf, log
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Annotated
 
 from typer import Argument, Exit
@@ -22,7 +27,7 @@ from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.compare import sweeps
 from tockmark.result.file import load
-from tockmark.result.model import Result, Row, catalogue_of
+from tockmark.result.model import Result, Row, Series, catalogue_of
 from tockmark.show import listing, text
 from tockmark.show.table import skipped_lines
 from tockmark.show.text import LINE, Table, TableColumn, figures
@@ -35,14 +40,17 @@ ALONE, WITH_ALARM = "none", "alarm"  # values of the parameter `beside`
 BY_SIZE = "Cost by size"  # a section of the catalogue
 LABEL, CYCLES, RATIO = 26, 12, 8
 DIGITS = 3  # of a ratio, after the point
+PERIOD = 96_000  # cycles between two alarms (lab/studies/programs/apps/c/ticker.c)
+TICK = 9_600  # cycles of a tick of Tock's alarm: an alarm may be a tick late
 STRAY = 3  # instructions that a sample may miss with the cache on
 
 LEGEND = (
     "Cycles of one whole run on the bare core; then, for each kernel, the ratio of the cycles as an"
-    " app to these, and the same next to an app whose alarm fires every 96,000 cycles. Median over"
-    " layouts. Each answer was compared with the known one. -: not measured. ~: fewer cycles than"
-    " bare with the i-cache on, with as many instructions: other code left the cache's replacement"
-    " in another state. !: fewer cycles than bare for another reason."
+    " app to these, and the same next to an app whose alarm is due every 96,000 cycles (the mean of"
+    " the runs that were not starved). Median over layouts. Each answer was compared with the known"
+    " one. -: not measured. ~: fewer cycles than bare with the i-cache on, with as many"
+    " instructions: other code left the cache's replacement in another state. !: fewer cycles than"
+    " bare for another reason."
 )
 
 
@@ -78,6 +86,19 @@ class ProgramKey:
 
 
 @dataclass(frozen=True)
+class AlarmRun:
+    """A run of a program next to another app's alarm."""
+
+    cycles: float
+    added: float  # instructions that the program alone does not have
+
+    def is_starved(self, of_an_alarm: float) -> bool:
+        """Return whether alarms were lost. The last one may fall behind the end of the run."""
+        due = self.cycles // (PERIOD + TICK)
+        return self.added / of_an_alarm < max(due - 1, min(due, 1)) - 0.5
+
+
+@dataclass(frozen=True)
 class KernelResults:
     """Measurements of programs on one kernel, or without one, from some results."""
 
@@ -104,6 +125,55 @@ class KernelResults:
         row = self.rows.get((key, neighbour, icache))
         return row.cycles.nets if row is not None and row.cycles is not None and row.sound else ()
 
+    def alarm_runs(self, key: ProgramKey, icache: bool | None) -> list[list[AlarmRun]]:
+        """Return the steady runs next to an alarm in each layout; empty if they or those alone have
+        no sound measurement."""
+        own, alone = (self.rows.get((key, load, icache)) for load in (WITH_ALARM, ALONE))
+        if own is None or alone is None or not (own.sound and alone.sound):
+            return []
+        counts = _by_layout(own.cycles), _by_layout(own.instret), _by_layout(alone.instret)
+        return [
+            [
+                AlarmRun(run, count - median(base))
+                for run, count in zip(cycles, retired, strict=True)
+            ]
+            for cycles, retired, base in zip(*counts, strict=False)
+        ]
+
+    @cached_property
+    def of_an_alarm(self) -> float:
+        """The instructions of an alarm: the step between runs with n and with n + 1 alarms. Most
+        runs have about as many per period."""
+        settings = dict.fromkeys((key, icache) for key, _, icache in self.rows)
+        all_runs = [run for at in settings for runs in self.alarm_runs(*at) for run in runs]
+        rough = PERIOD * median(run.added / run.cycles for run in all_runs)
+        if rough < 1:
+            return inf  # most runs have no alarm
+        added = sorted(run.added for run in all_runs)
+        steps = [b - a for a, b in pairwise(added) if 0.5 < (b - a) / rough < 1.9]
+        return median(steps) if steps else rough
+
+    def served(self, key: ProgramKey, icache: bool | None) -> list[list[float]]:
+        """Return the cycles of the runs in which no alarm was lost, in each layout."""
+        return [
+            [run.cycles for run in runs if not run.is_starved(self.of_an_alarm)]
+            for runs in self.alarm_runs(key, icache)
+        ]
+
+    @cached_property
+    def period(self) -> float:
+        """The mean time between two alarms, over the runs in which none was lost."""
+        settings = dict.fromkeys((key, icache) for key, _, icache in self.rows)
+        every = [run for at in settings for runs in self.alarm_runs(*at) for run in runs]
+        served = [run for run in every if not run.is_starved(self.of_an_alarm)]
+        alarms = sum(round(run.added / self.of_an_alarm) for run in served)
+        return sum(run.cycles for run in served) / alarms
+
+    def starved(self, key: ProgramKey, icache: bool | None) -> tuple[int, int]:
+        """Return the number of starved runs, and of all runs next to an alarm."""
+        total = sum(map(len, self.alarm_runs(key, icache)))
+        return total - sum(map(len, self.served(key, icache))), total
+
     def is_error(
         self, bare: "KernelResults", key: ProgramKey, neighbour: str, icache: bool | None
     ) -> bool:
@@ -118,9 +188,19 @@ class KernelResults:
         self, bare: "KernelResults", key: ProgramKey, neighbour: str, icache: bool | None
     ) -> Ratios | None:
         """Return the cycles here divided by the bare program's cycles; None if not known."""
-        own, base = self.nets(key, neighbour, icache), bare.nets(key, ALONE, icache)
-        both = [a / b for a, b in zip(own, base, strict=False) if b > 0]
+        own: Sequence[float | None] = self.nets(key, neighbour, icache)
+        if neighbour == WITH_ALARM:
+            own = [fmean(runs) if runs else None for runs in self.served(key, icache)]
+        base = bare.nets(key, ALONE, icache)
+        both = [a / b for a, b in zip(own, base, strict=False) if a is not None and b > 0]
         return Ratios(tuple(both)) if both else None
+
+
+def _by_layout(series: Series | None) -> list[list[float]]:
+    """Return the net counts of each steady sample, in each layout."""
+    every = [series, *series.further] if series else []
+    nets = [[each.net_of(count) for count in each.steady] for each in every]
+    return [[net for net in of_layout if net is not None] for of_layout in nets]
 
 
 def program_key(row: Row) -> ProgramKey:

@@ -184,7 +184,8 @@ def _check_printable(data: Any) -> None:
                 remaining.append((f"{where}.{key}", inside))
         elif isinstance(value, list):
             for index, inside in enumerate(value):
-                remaining.append((f"{where}[{index}]", inside))
+                if not isinstance(inside, (int, float)):  # most are numbers
+                    remaining.append((f"{where}[{index}]", inside))
 
 
 def _located(error: Exception, data: Any) -> str:

@@ -48,7 +48,7 @@ from tockmark.wire.uart_line import ESCAPE
 
 IMAGES = paths.WRITTEN / "image"
 DEFAULT_BAUD = 115_200  # Tock's console on OpenTitan
-# What the baseline kernel prints of a fault, and Tock with a policy that does not panic.
+# A fault of an app: the line of the baseline kernel, and of Tock if its policy does not panic.
 _FAULT = re.compile(r"tockmark-kernel: app \S+ fault |Process .* faulted and ")
 
 

@@ -32,7 +32,7 @@ from tockmark.judge.engine import (
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
 from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
-from tockmark.profile.symbols import Program, readable
+from tockmark.profile.symbols import readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
 from tockmark.show.judgement import (
@@ -240,9 +240,7 @@ def profile_difference(row: RowName, sides: Sequence[ProfileOptions], catalogue:
     """Profile a row on both sides, and compare the profiles. TockmarkError if one side fails."""
     cached = row.icache is not False
     # Only line tables name inlined functions, so use them if both sides have them.
-    with_lines = [
-        program_with_lines(side.kernel, Program(side.kernel.path)) is not None for side in sides
-    ]
+    with_lines = [program_with_lines(side.kernel) is not None for side in sides]
     options_by_side = [
         replace(side, id=row.id, params=row.params, icache=cached, by_symbol=not all(with_lines))
         for side in sides

@@ -161,11 +161,11 @@ def _time(cycles: int, clock_hz: int) -> str:
 
 def format_report(latency: StoredLatency) -> str:
     """Return the whole measurement as text."""
-    about = f"{latency.kernel.title}, {latency.board}, i-cache {ICACHE[latency.icache]}"
+    board = f"simulated by {latency.board}, i-cache {ICACHE[latency.icache]}"
     lines = [
         format_answer(latency),
         "",
-        f"kernel  {about}",
+        f"kernel  {latency.kernel.title}, {board}",
         f"took    {latency.cycles:,} simulated cycles",
         "",
     ]

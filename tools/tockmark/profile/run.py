@@ -5,6 +5,7 @@ covers one steady sample.
 """
 
 import bisect
+import functools
 import gzip
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -149,7 +150,8 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             f"the trace has {stored.instructions} instructions, but the app counted {counted}",
             "report this",
         )
-    board = f"{options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}"
+    machine = f"{options.board.name} (simulated {options.board.machine})"
+    board = f"{machine}, i-cache {ICACHE[options.icache]}"
     instructions = f" and {counted} instructions" if has_both_counts else ""
     text = "\n".join(
         [
@@ -202,18 +204,23 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
 def load_kernel_program(kernel: KernelElf, by_symbol: bool = False) -> Program:
     """Return the kernel's symbols, from the build with line tables if that has the same code and
     `by_symbol` is not set."""
-    program = Program(kernel.path)
-    return program if by_symbol else program_with_lines(kernel, program) or program
+    program = _program(kernel.path, kernel.path.stat().st_mtime_ns)
+    return program if by_symbol else program_with_lines(kernel) or program
 
 
-def program_with_lines(kernel: KernelElf, program: Program) -> Program | None:
+def program_with_lines(kernel: KernelElf) -> Program | None:
     """Return the build with line tables next to a kernel; None if it does not exist or its code
     differs."""
     path = kernel.path.absolute().parents[1] / LINES / kernel.path.name
     if not path.exists():
         return None
-    with_lines = Program(path)
-    return with_lines if with_lines.same_code(program) else None
+    with_lines = _program(path, path.stat().st_mtime_ns)
+    return with_lines if with_lines.same_code(load_kernel_program(kernel, True)) else None
+
+
+@functools.lru_cache(4)  # of two kernels: debugging information takes seconds to read
+def _program(path: Path, _changed: int) -> Program:
+    return Program(path)
 
 
 def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:

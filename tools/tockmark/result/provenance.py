@@ -135,6 +135,12 @@ class Board(Part, frozen=True):
         return f"{self.machine}{core}" if self.machine else None
 
     @property
+    def title(self) -> str:
+        """The machine in words; a simulated one is named as such."""
+        simulated = self.simulator_sha256 or self.timing not in ("hardware", "unchecked")
+        return f"{'simulated ' if simulated else ''}{self.chip or self.name or 'unknown machine'}"
+
+    @property
     def simulated_by(self) -> Engine | None:
         """The engine that simulated the core; None: not a simulator that counts cycles."""
         return (self.engine or "rtl") if self.simulator_sha256 and self.counts_cycles else None
@@ -350,7 +356,7 @@ class Provenance(Part, frozen=True, dict=True):
         parts = [
             kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),
             f"ABI {self.abi}" if self.abi else "",
-            f"{board.chip or board.name or 'unknown board'}, {board.clock}",
+            f"{board.title}, {board.clock}",
             f"timing: {board.validity}",
             f"read by {COUNTERS[self.counter]}" if self.counter != PERF else "",
             self.date[:10],

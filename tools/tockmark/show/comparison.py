@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
-from tockmark.compare.pairs import Comparison, Factor, Mean, factors_of, tables
+from tockmark.compare.pairs import Comparison, Factor, factors_of, tables
 from tockmark.compare.verdict import (
     JUDGED,
     MEANING,
@@ -44,8 +44,8 @@ MARKS = {
     Verdict.NOT_JUDGED: "-",
 }
 LABEL = TableColumn(left=True)
-# The baseline's facts that are shown.
-BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
+# The facts of the base that are shown.
+BASE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 Compared = Sequence[tuple[Comparison, Judgement]]
 
 
@@ -55,12 +55,12 @@ def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str
     lines: list[str] = []
     for letter, (_, judgement) in zip(letters, compared, strict=True):
         lines += text.wrap(f"{letter}: {headline(judgement)}")
-    factors = factors_of(named[0][1])
-    facts = [[f"{factor:<9} {factors[factor]}" for factor in BASELINE_FACTS if factor in factors]]
+    factors = factors_of(named[0][1]) | {"machine": named[0][1].provenance.board.title}
+    facts = [[f"{factor:<9} {factors[factor]}" for factor in BASE_FACTS if factor in factors]]
     facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison, _ in compared]
     lines.append("")
     for letter, (name, result), details in zip([base, *letters], named, facts, strict=True):
-        lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
+        lines.append(f"{letter} = {name}{', the base' if letter == base else ''}")
         if why := result.incomplete:
             details.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
         lines += [f"    {line}" for line in details]
@@ -226,15 +226,14 @@ def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, 
         "links": comparison.links,
         "apps_moved": [row.name for row in comparison.rule.changed_apps],
         "geometric_mean": {
-            lang: {**_mean_json(mean), "verdict": verdict_of(mean.change, comparison.margin)}
+            lang: {
+                **{"ratio": mean.ratio, "low": mean.change.low, "high": mean.change.high},
+                "benchmarks": mean.benchmarks,
+                "verdict": verdict_of(mean.change, comparison.margin),
+            }
             for lang, mean in comparison.means.items()
         },
     }
-
-
-def _mean_json(mean: Mean) -> dict[str, object]:
-    low, high = mean.change.low, mean.change.high
-    return {"ratio": mean.ratio, "low": low, "high": high, "benchmarks": mean.benchmarks}
 
 
 def _count(value: float | None) -> str:

@@ -299,7 +299,7 @@ def _conditions(column: ResultColumn) -> list[str]:
     provenance = column.result.provenance
     board, abi, compilers = provenance.board, provenance.abi, provenance.app_values("cc")
     return [
-        f"{board.name or 'unknown board'} ({board.chip or '?'})",
+        f"{board.name or 'unknown board'} ({board.title})",
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
@@ -397,7 +397,7 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
     """Return the legend below the first screen."""
     notes = ["Medians without measurement overhead; lower is better."]
     if extra_width == RANGE:
-        notes += ["Range: least to most over links and layouts."]
+        notes += ["Range: least to most over links and layouts (†: a control is subtracted there)."]
     elif extra_width == SHARE:
         notes += ["±%: the largest deviation of a link or layout from the median."]
     if len(columns) > 1:
@@ -436,7 +436,7 @@ steady         "=" all steady samples are equal; "p2" to "p4" they repeat with t
                and most of the rows that no single figure represents"""
 RANGES = """\
 range          least and most net cycles over the layouts; net cyc and ins are their medians.
-               "-": one layout only. "steady" is of the first layout"""
+               "-": one layout only; "†": a control is subtracted there. "steady" is of the first"""
 OFF = """\
 off: net       net cycles with the i-cache off; the columns to the left are with the i-cache on"""
 LAST = 'Lower is better in every column except MB/s. "-": not measured.'
@@ -642,7 +642,7 @@ def header(result: Result) -> list[str]:
         *text.wrap(f"kernel  {kernel.title}, {kernel.built}{sha}", " " * 8),
         *([f"        {kernel.own}"] if kernel.own else []),
         *text.wrap(f"apps    {', '.join(provenance.app_values('cc')) or 'unknown'}", " " * 8),
-        f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
+        f"board   {board.name or 'unknown'} ({board.title}), {board.clock}, i-cache {icache}",
         f"        {format_layouts(result)}",
         f"timing  {board.validity}{f', engine {board.simulated_by}' if board.simulated_by else ''}",
         *(
@@ -687,13 +687,23 @@ def layout_nets(row: Row | None) -> list[float]:
     return [net / row.inner for net in row.cycles.nets]
 
 
+def range_ends(row: Row) -> list[tuple[float, str]]:
+    """Return the least and the most net cycles of a sample over the layouts, each with "†" if all
+    layouts with it subtract a control; empty without a net."""
+    marks: dict[float, str] = {}
+    for series in (row.cycles, *row.cycles.further) if row.cycles else ():
+        if series.own_net is not None:
+            by_control = series.reading is not None and series.reading.from_control
+            marks[series.own_net] = marks.get(series.own_net, "†") if by_control else ""
+    return sorted(marks.items())[:: max(len(marks) - 1, 1)]
+
+
 def format_range(row: Row, inner: int = 1) -> str:
-    """Format the least and the most net cycles over the layouts, divided by `inner`."""
-    nets = row.cycles.nets if row.cycles else ()
-    if len(nets) < 2:
+    """Format the ends over the layouts, divided by `inner`."""
+    if row.cycles is None or len(row.cycles.nets) < 2:
         return text.NONE
-    least, most = (number(text.three_digits(net / inner), 2) for net in (min(nets), max(nets)))
-    return least if least == most else f"{least}–{most}"
+    ends = [f"{number(text.three_digits(net / inner), 2)}{m}" for net, m in range_ends(row)]
+    return "–".join(dict.fromkeys(ends))
 
 
 def _format_deviation(row: Row | None) -> str:

@@ -216,7 +216,7 @@ def format_list(title: str, names: Sequence[str], most: int = 12) -> list[str]:
 
 LONGEST = 200  # characters of a name
 _PLAIN = r"A-Za-z0-9 .,;:=+%()/\-"
-_HARMLESS = _PLAIN + r"_'\"…→–×±µ"  # what prose may also contain
+_HARMLESS = _PLAIN + r"_'\"…→–×±µ†"  # what prose may also contain
 _LINK = r"|:(?=//)|(?<=www)\."  # plain characters that a forge turns into a link
 
 

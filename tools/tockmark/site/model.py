@@ -576,7 +576,7 @@ class Site:
         for named in sorted(leads, key=is_baseline):
             for name, result in split_by_language([(named.name, named.result)]):
                 about = result.provenance
-                key = (about.board.chip or "unknown machine", about.abi, result.langs[0])
+                key = (about.board.title, about.abi, result.langs[0])
                 column = SiteColumn(name, result, None, self._wider(named, result))
                 groups.setdefault(key, []).append((named, column))
         column_groups = []

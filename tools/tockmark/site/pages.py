@@ -93,14 +93,14 @@ def conditions(result: Result) -> dict[str, str]:
     about = result.provenance
     return {
         "opt-level": about.kernel.opt_level or UNKNOWN,
-        "machine": about.board.chip or about.board.name or UNKNOWN,
+        "machine": about.board.title,
         "clock": about.board.clock,
         "interface": f"version {about.abi}" if about.abi else UNKNOWN,
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
         "apps in": " and ".join(LANGS[lang] for lang in result.langs),
         "layouts": table.format_layouts(result),
         "timing": about.board.validity,
-        "measured": about.date[:10],
+        "date": about.date[:10],
     }
 
 
@@ -109,8 +109,7 @@ def condition(result: Result, leveled: bool = True) -> str:
     about = result.provenance
     opt_level = about.kernel.opt_level if leveled else None
     level = f"opt-level {opt_level}, " if opt_level else ""
-    machine = about.board.chip or about.board.name or "unknown machine"
-    return f"{level}{machine}{f', version {about.abi}' if about.abi else ''}"
+    return f"{level}{about.board.title}{f', version {about.abi}' if about.abi else ''}"
 
 
 def provenance(result: Result) -> dict[str, str]:
@@ -130,7 +129,7 @@ def provenance(result: Result) -> dict[str, str]:
         "Flash": or_unknown(kernel.flash_bytes, behind=" bytes"),
         "RAM before the apps": or_unknown(kernel.ram_bytes, behind=" bytes"),
         "System-call interface": or_unknown(about.abi, "version "),
-        "Board or machine": f"{or_unknown(board.name)} ({or_unknown(board.chip)})",
+        "Board or machine": f"{or_unknown(board.name)} ({board.title})",
         "Clock": board.clock,
         "Timing": board.validity,
         "Simulator": or_unknown(board.simulator_sha256, "sha256 "),
@@ -143,7 +142,7 @@ def provenance(result: Result) -> dict[str, str]:
         "Boots": str(len(about.boots) or UNKNOWN),
         "Apps": ", ".join([*about.app_values("lang"), *about.app_values("cc")]) or UNKNOWN,
         "Catalogue": or_unknown(about.catalogue_sha256, "sha256 "),
-        "Measured": about.date,
+        "Date": about.date,
         "Tool": f"{about.tool.name} {about.tool.version}, commit {or_unknown(about.tool.commit)}",
     }
 
@@ -170,7 +169,7 @@ def time_cells(site: Site, kernel: SiteKernel, keys: Iterable[RowKey]) -> Iterat
             )
             if row and row.sound and row.us is not None
         ]
-        yield (us(timed_rows[0].us), us_range(timed_rows[0])) if timed_rows else ("–", "")
+        yield (three_digits(timed_rows[0].us), us_range(timed_rows[0])) if timed_rows else ("–", "")
 
 
 def kernel_images(result: Result) -> list[str]:
@@ -245,11 +244,6 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
 def opt_level(result: Result) -> str:
     """Return the opt-level of a result's kernel, in words."""
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
-
-
-def rows_by_change(rows: Iterable[RowVerdict]) -> list[RowVerdict]:
-    """Return the rows that both sides have, the worst change first."""
-    return sorted((row for row in rows if row.before is not None), key=lambda row: row.sort_key)
 
 
 # The section of a benchmark, on the page of its group.
@@ -542,11 +536,6 @@ def span(low: float, high: float) -> str:
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
-def is_certain(row: RowVerdict) -> bool:
-    """Return whether the cycles of a row certainly changed by more than the margin."""
-    return row.verdict in MOVED
-
-
 @dataclass(frozen=True)
 class Topic:
     """The rows of one group that certainly changed in one direction, with one cache setting."""
@@ -668,24 +657,15 @@ def _costs(column: SiteColumn, catalogue: Catalogue) -> list[tuple[str, Row]]:
 
 def us_of(row: Row) -> str:
     """Format the time of one operation, with its range over links."""
-    return f"{us(row.us)} µs" + (f" ({range_})" if (range_ := us_range(row)) else "")
-
-
-def us(value: float | None) -> str:
-    """Format a time in µs with three digits."""
-    rounded = text.three_digits(value)
-    return text.NONE if rounded is None else text.trimmed(rounded)
+    return f"{three_digits(row.us)} µs" + (f" ({range_})" if (range_ := us_range(row)) else "")
 
 
 def us_range(row: Row) -> str:
     """Format the range of one operation's time over links; nothing for a single link."""
-    nets = row.cycles.nets if row.cycles else ()
-    if len(nets) < 2 or not row.clock_hz:
+    if len(row.samples) < 2 or not row.clock_hz:
         return ""
-    least, most = (
-        us(microseconds(net / row.inner, row.clock_hz)) for net in (min(nets), max(nets))
-    )
-    return least if least == most else f"{least} to {most}"
+    times = (microseconds(net / row.inner, row.clock_hz) for net, _ in table.range_ends(row))
+    return " to ".join(dict.fromkeys(map(three_digits, times)))
 
 
 def largest_changes(pair: SitePair) -> dict[str, list[RowVerdict]]:

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -27,11 +26,11 @@ from tockmark.result.model import Result, Row, common_icaches, microseconds, rat
 from tockmark.show import listing, text
 from tockmark.show.table import Named, layout_nets
 from tockmark.site.model import Site
-from tockmark.site.pages import anchor_of
+from tockmark.site.pages import anchor_of, names_of_rows
 from tockmark.site.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend, rendered
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey
-from tockmark.suite.selection import Selection, screen
+from tockmark.suite.selection import Selection
 
 MEMORY = {
     "copy": ("mem.copy_asm", "mem.copy_memcpy", "mem.copy_loop"),
@@ -446,7 +445,7 @@ def kernels(named: list[Named]) -> Sheet | None:
     columns = [entry.result.column(icache, entry.result.langs[0]) for entry in named]
     rows = {
         words: cells
-        for words, key in _first_screen().items()
+        for key, words in names_of_rows(catalogue.load()).items()
         if any(cells := [_costly(column.get(key)) for column in columns])
     }
     if not rows:
@@ -480,14 +479,6 @@ def kernels(named: list[Named]) -> Sheet | None:
     axes.set_xlabel(f"net cycles of one operation; right: ratio to {named[0].name}")
     sheet.body.legend(loc="outside lower center", ncols=3)
     return sheet
-
-
-@cache
-def _first_screen() -> dict[str, RowKey]:
-    """Return the rows of the first screen by their labels."""
-    return {
-        words: key for block in screen(catalogue.load()).values() for words, key in block.items()
-    }
 
 
 def _costly(row: Row | None) -> Row | None:
@@ -535,7 +526,8 @@ def _chosen(results: list[Named]) -> dict[str, RowKey]:
         for row in entry.result.table.values()
         if len(layout_nets(row)) > 1
     }
-    first = {words: key for words, key in _first_screen().items() if key in labels}
+    names = names_of_rows(catalogue.load())
+    first = {words: key for key, words in names.items() if key in labels}
     return first or {label: key for key, label in list(labels.items())[:ROWS]}
 
 

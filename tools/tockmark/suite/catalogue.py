@@ -8,6 +8,7 @@ import itertools
 import tomllib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -145,7 +146,7 @@ class Boot(Part, frozen=True):
         return names
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
     """All benchmarks by id, in order, and the boots that are more than a group's app alone."""
 
@@ -303,6 +304,11 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     """Read and check a catalogue. A named one gets the harness benchmarks of the default one."""
     with reading(path, "run the tool from a checkout of tockmark", "the catalogue "):
         data = path.read_bytes()
+    return _parsed(path, data)
+
+
+@cache
+def _parsed(path: Path, data: bytes) -> Catalogue:
     try:
         file = msgspec.convert(tomllib.loads(data.decode()), CatalogueFile)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:

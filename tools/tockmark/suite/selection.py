@@ -271,6 +271,7 @@ SCREEN = {
 LABELS = {label: term for rows in SCREEN.values() for label, term in rows.items()}
 
 
+@cache
 def screen(catalogue: Catalogue) -> Blocks:
     """Return the rows of the first screen."""
     return {

@@ -11,6 +11,7 @@ without a symbol (assembly, string constants) count from the first to the last t
 not 0x00, 0xff, or part of a nop.
 """
 
+import functools
 import hashlib
 import re
 import stat
@@ -294,6 +295,7 @@ def _gap_piece(section: str, content: bytes, in_ram: bool) -> Iterator[Piece]:
         yield Piece("", section, size, True, in_ram)
 
 
+@functools.lru_cache(4)  # a kernel is read several times in a row
 def parse_elf(data: bytes) -> Elf:
     """Parse an executable or an object. ValueError, whose text continues the file's name, if it is
     damaged or of another kind."""

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, with_readings
+from tockmark.show import table
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Measured, MeasuredBoot
@@ -29,6 +30,7 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     counts = {
         "null.sample": [READ + extra for extra in further],
         "time.read": [READ] * len(further),
+        "call.void": [READ + net] * len(further),
     }
     rows = [in_layouts(row, counts.get(row.id, [])) for row in result.rows]
     return replace(result, rows=with_readings(rows))
@@ -92,12 +94,14 @@ def test_a_boot_needs_the_controls_for_every_counter_read_of_its_rows() -> None:
 
 
 def test_a_control_that_is_off_replaces_the_overhead() -> None:
-    """This affects only the rows of its boot, in the layouts and series in which it is off."""
+    """Only rows of its boot, in the layouts and series where it is off, are affected."""
     within, beyond = made(False, off=1), made(False, off=24, further=(0, 24), net=60)
     (row,) = (row for row in within.rows if row.id == "call.void")
     assert (row.net, row.series_from_control) == (50, [])
     (row,) = (row for row in beyond.rows if row.id == "call.void")
     assert (row.net, row.series_from_control) == (36, ["cycles"])
     assert row.instructions == 0
+    assert table.range_ends(row) == [(36, "†"), (60, "")]
+    assert table.format_range(row) == "36†–60"
     (control,) = (control for control in beyond.controls if control.counter == "cycles")
     assert control.nets == (24, 0, 24)

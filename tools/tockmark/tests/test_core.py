@@ -58,7 +58,7 @@ def test_a_kernel_that_cannot_run_is_an_error(
 
 def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
     own, other = on(SIMULATED, catalogue), on(OTHER, catalogue, 1100)
-    assert "earlgrey-sim (cw310)" in table.every_row(own, catalogue)
+    assert "earlgrey-sim (simulated cw310)" in table.every_row(own, catalogue)
     text = table.every_row(other, catalogue)
     assert "cw310" in text
     assert "timing  unchecked" in text

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from tockmark.base.errors import TockmarkError
+from tockmark.profile.run import load_kernel_program
 from tockmark.profile.symbols import Program
 from tockmark.target.elf import read_elf
+from tockmark.target.kernel import read_kernel
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000")) // 5  # each file takes milliseconds
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-O2", "-g"]
@@ -53,6 +55,17 @@ def test_without_debugging_information_the_symbol_is_used(elf: Path, tmp_path: P
     bare = tmp_path / "k.elf"
     subprocess.run(["riscv64-unknown-elf-strip", "-g", "-o", bare, elf], check=True)
     assert names(bare) == {("_start",)}
+
+
+def test_a_kernel_is_read_again_only_if_its_file_changed(elf: Path, tmp_path: Path) -> None:
+    path = tmp_path / "release" / "k.elf"
+    path.parent.mkdir()
+    path.write_bytes(elf.read_bytes())
+    first = load_kernel_program(read_kernel(path))
+    assert load_kernel_program(read_kernel(path)) is first
+    assert read_elf(path) is read_elf(path)
+    subprocess.run(["riscv64-unknown-elf-strip", "-g", path], check=True)
+    assert load_kernel_program(read_kernel(path)) is not first
 
 
 def test_damaged_debugging_information_is_read_or_ends_in_one_line(

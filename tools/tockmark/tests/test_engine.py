@@ -76,6 +76,20 @@ def test_older_results_were_simulated_by_rtl() -> None:
     assert msgspec.structs.replace(old, timing="functional-only").simulated_by is None
 
 
+@pytest.mark.parametrize(
+    ("board", "title"),
+    [
+        (Board("earlgrey-sim", "cw310", timing="checked-against-rtl"), "simulated cw310"),
+        (Board("other", "cw310", simulator_sha256="a" * 64), "simulated cw310"),
+        (Board("qemu", "qemu", timing="functional-only"), "simulated qemu"),
+        (Board("cw310", "cw310", timing="hardware"), "cw310"),
+        (Board(), "unknown machine"),
+    ],
+)
+def test_only_what_is_simulated_says_so(board: Board, title: str) -> None:
+    assert board.title == title
+
+
 def test_only_a_proof_makes_two_engines_equal(catalogue: Catalogue) -> None:
     fast = msgspec.structs.replace(SIMULATED, simulator_sha256="a" * 64, engine="fast")
     rtl = msgspec.structs.replace(SIMULATED, simulator_sha256="b" * 64, engine="rtl")

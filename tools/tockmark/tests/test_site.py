@@ -93,6 +93,20 @@ def test_no_page_allows_more_than_its_own_files(drawn: Path) -> None:
     assert any('stroke-width="' in picture for picture in pictures)
 
 
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("timing", ["checked-against-rtl", "hardware"])
+def test_every_caption_says_whether_its_figures_are_simulated(tmp_path: Path, timing: str) -> None:
+    provenance = NEW.provenance
+    board = structs.replace(provenance.board, timing=timing)
+    result = replace(NEW, provenance=structs.replace(provenance, board=board))
+    called(stored(tmp_path / "a.json", result.only(DRAWN)), "-o", tmp_path / "site")
+    read = pages(tmp_path / "site").values()
+    captions = [found for page in read for found in re.findall(r"Conditions[^.]*MHz", page.text)]
+    assert len(captions) > 2
+    is_simulated = {"simulated cw310" in caption for caption in captions}
+    assert is_simulated == {timing != "hardware"}
+
+
 def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
     page = pages(drawn)["kernel/made-up-kernel.html"]
     for row in NEW.only(DRAWN).table.values():

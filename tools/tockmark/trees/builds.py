@@ -46,7 +46,7 @@ BUILDS = "builds.json"  # the build command of each checkout, by folder
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that contain its last line
 TARGET = "target"  # the name of Cargo's target folder
-# What linkers other than lld say of --reproduce.
+# The error of a linker that does not know --reproduce.
 _REFUSED = re.compile(
     r"(?i)(?:unrecogni[sz]ed|unknown|unsupported) [a-z -]*(?:option|argument)[: '\"‘`]*--reproduce"
 )
@@ -156,7 +156,7 @@ class Builder:
         """Return the path of a commit's kernel in the cache, built or not."""
         recipe = self.recipe
         patch = recipe.patch.digest if recipe.patch else ""
-        key = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
+        key = (commit.sha, recipe.command, str(recipe.elf), patch, link_args, TARGET)
         digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 

@@ -23,6 +23,8 @@ static void check_alarm(void) {
     expect_true(now() - start >= wait);
 }
 
+enum { WAITING = 4 }; /* equal upcalls */
+
 static void check_perf(void) {
     rule("V1-66");
     expect(command(PERF, 0, 0, 0).a0, 0);
@@ -38,14 +40,19 @@ static void check_perf(void) {
     rule("V1-67");
     forget_upcalls();
     subscribe(PERF, 0, note_upcall, 3);
-    for (uint32_t i = 0; i < 12; i++)
+    for (uint32_t i = 0; i < WAITING; i++)
         expect(command(PERF, 8, i, 0).a0, 0);
-    expect_error(command(PERF, 8, 12, 0), NOMEM);
-    for (uint32_t i = 0; i < 12; i++)
+    expect_error(command(PERF, 8, WAITING, 0), NOMEM);
+    subscribe(CONSOLE, 1, note_upcall, 4);
+    expect(command(CONSOLE, 1, 0, 0).a0, 0);
+    expect_error(command(CONSOLE, 1, 0, 0), NOMEM);
+    for (uint32_t i = 0; i <= WAITING; i++)
         yield();
-    expect(seen.count, 12);
-    for (uint32_t i = 0; i < 12; i++)
+    expect(seen.count, WAITING + 1);
+    for (uint32_t i = 0; i < WAITING; i++)
         expect(seen.calls[i].a2, i);
+    expect(seen.calls[WAITING].a3, 4);
+    subscribe(CONSOLE, 1, 0, 0);
     subscribe(PERF, 0, 0, 0);
 }
 

@@ -35,7 +35,7 @@ static void check_unknown(void) {
     expect(answer.a2 | answer.a3, 0);
 }
 
-enum { WAITING = 16 }; /* upcalls of a process */
+enum { WAITING = 4 }; /* equal upcalls */
 
 static void check_queue(void) {
     rule("V2-104");
@@ -43,9 +43,14 @@ static void check_queue(void) {
     for (uint32_t i = 0; i < WAITING; i++)
         expect(perf(8, i).a0, SUCCESS);
     expect_error(perf(8, WAITING), NOMEM);
-    for (uint32_t i = 0; i < WAITING; i++)
+    subscribe(CONSOLE, 1, note_upcall, 4);
+    expect(command(CONSOLE, 1, 0, 0).a0, SUCCESS);
+    expect_error(command(CONSOLE, 1, 0, 0), NOMEM);
+    for (uint32_t i = 0; i <= WAITING; i++)
         expect(poll(), 1);
     expect(poll(), 0);
+    expect(seen.calls[WAITING].a3, 4);
+    subscribe(CONSOLE, 1, 0, 0);
     for (uint32_t i = 0; i < WAITING; i++)
         expect(seen.calls[i].a2, i);
 

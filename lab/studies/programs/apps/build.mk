@@ -20,7 +20,7 @@ CARGO := cargo --quiet
 CARGO_OUT := build/cargo-programs
 CRYPTO := build/apps/crypto.o
 TESTS := $(IBEX)/riscv-tests/benchmarks
-COREMARK := $(IBEX)/eembc_coremark
+EEMBC := $(IBEX)/eembc_coremark
 
 ifeq ($(wildcard $(TESTS)),)
 $(error lab/studies/programs/apps/build.mk: IBEX is not the vendor folder of the Ibex package; call `make programs`)
@@ -30,7 +30,7 @@ OWN_FLAGS := -std=gnu11 $(CODE) -ffunction-sections -fdata-sections --specs=pico
 INCLUDE := -I$(C) -Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -I$(SOURCE) -DTM_ABI=2 '-DTM_CC="$(COMPILER)"'
 STRICT := -Wall -Wextra -Werror
 # Third-party code is compiled unchanged, without warnings.
-FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/common -I$(IBEX)/riscv-test-env
+FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(EEMBC) -I$(TESTS)/common -I$(IBEX)/riscv-test-env
 
 # The app pad, and versions that are this many KiB longer.
 PADS := pad_16 pad_64 pad_128 pad_256
@@ -46,7 +46,7 @@ all: $(BARE) $(if $(filter crypto,$(NAMES_C)),$(CRYPTO)) $(foreach folder,$(C) $
 	$(FOLDERS:%=%/libtockmark.a) $(FOLDERS:%=%/app.ld)
 
 # A program's third-party sources, and their extra options.
-PARTS_lms := $(foreach one,list_join main matrix state util,$(COREMARK)/core_$(one).c)
+PARTS_lms := $(foreach one,list_join main matrix state util,$(EEMBC)/core_$(one).c)
 FLAGS_lms := -Dmain=lms_main -DTOTAL_DATA_SIZE=2000 -DPERFORMANCE_RUN=1 -DITERATIONS=1
 PARTS_dhrystone := $(TESTS)/dhrystone/dhrystone.c $(TESTS)/dhrystone/dhrystone_main.c
 # Dhrystone's rules forbid inlining.
@@ -89,7 +89,7 @@ endef
 define program
 $(C)/parts/$(1): ; @mkdir -p $$@
 $(C)/parts/$(1)/own.o: $(SOURCE)/c/$(if $(filter $(1),$(PADS)),pad,$(1)).c $(SOURCE)/build.mk | $(C)/parts/$(1) $(C)/programs_rows.h
-	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) $(FLAGS_$(1)) -I$(SOURCE)/port -isystem $(COREMARK) -isystem $(TESTS) -isystem $(TESTS)/common -c $$< -o $$@
+	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) $(FLAGS_$(1)) -I$(SOURCE)/port -isystem $(EEMBC) -isystem $(TESTS) -isystem $(TESTS)/common -c $$< -o $$@
 $(foreach one,$(PARTS_$(1)),$(eval $(call foreign,$(1),$(one))))
 $(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay size pad $(PADS),$(1)),$(C)/parts/program.o)
 	$(LD) -m elf32lriscv -r $$^ -o $$@

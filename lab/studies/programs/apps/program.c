@@ -6,6 +6,8 @@
 #define PATTERN 0x5aa5c33cU
 /* The most that this procedure may use below its frame's address. */
 #define OWN 64
+#define PHASES 16
+#define TURNS 500 /* of a loop of about 12 cycles */
 
 /* The stack is first in RAM (app.ld). */
 static uint32_t *lowest(void) {
@@ -25,7 +27,16 @@ __attribute__((noinline)) bool tm_program_begin(struct tm_run *run) {
     return true;
 }
 
+/* Wait longer before each sample, in PHASES steps of about 6,000 cycles, so that the samples of a
+ * row start at other times after an alarm of another app. */
+static void shift(void) {
+    static uint32_t samples;
+    for (volatile uint32_t turns = samples++ % PHASES * TURNS; turns; turns--)
+        ;
+}
+
 bool tm_program_sample(struct tm_run *run) {
+    shift();
     tm_sample(&run->shot);
     /* For both readers: this object is linked with both samplers. */
     if (run->shot.read_before >= TOCK_SUCCESS && run->shot.read_after >= TOCK_SUCCESS)
