@@ -60,9 +60,7 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted_series
 
 CYCLE = 1  # the allowed offset of a control with the cache off
-# The allowed offset in instructions: Ibex may count one too many after a flush of its pipeline
-# (lowRISC/ibex issue 2252). With the cache off no committed result shows it.
-STRAY = 1
+STRAY = 1  # the allowed offset in instructions: Ibex may count one too many (lowRISC/ibex#2252)
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # the allowed offset with the cache on, as a share of time.read
 SLOPE = "cycles of a pass"  # the name of a control's slope
 INVALID_ROW = "invalid row: "  # the prefix of such a reason in `Result.incomplete`
