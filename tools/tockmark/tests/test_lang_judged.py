@@ -132,7 +132,7 @@ def test_the_verb_compares_by_language(
     run = CliRunner().invoke
     done = run(app, ["compare", "--by", "lang", str(path)])
     assert done.exit_code == OK, done.output
-    assert f"A = {path}, C, the baseline" in done.output
+    assert f"A = {path}, C, the base" in done.output
     assert f"B = {path}, Rust" in done.output
     assert "differs: language  c -> rust" in done.output
     document = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
