@@ -52,13 +52,13 @@ def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 
 
 
 def extra_instructions(name: str, level: str) -> str:
-    """Format the instructions that the fair iterator adds to a row."""
+    """Format the instructions that the branch with fairness adds to a row."""
     before, after = (retired(run(branch, level).row(name, False)) for branch in BRANCHES)
     return f"{(after or 0.0) - (before or 0.0):+.0f}"
 
 
 def extra_cycles(name: str, level: str, icache: bool) -> str:
-    """Format by how many percent the fair iterator's cycles differ (range over pairs of links)."""
+    """Format by how many percent the cycles with fairness differ (range over pairs of links)."""
     nets = [layout_nets(run(branch, level).row(name, icache)) for branch in BRANCHES]
     return between([after / before for before, after in zip(*nets, strict=True)], _percent)
 

@@ -7,7 +7,7 @@ Kernel `unchanged` is Tock master before the three changes, with the same number
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 
-from committed import between, committed, number, retired, share_left
+from committed import between, share_left
 from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
@@ -77,11 +77,6 @@ def worst_load(kernel: str, icache: bool = True) -> str:
     """Return the load of the worst wait, in words."""
     latency = load_latency(kernel, icache)
     return _load(latency, latency.worst.load).what
-
-
-def stage(kernel: str, name: str) -> int:
-    """Return the cycles of a stage of the worst alarm, i-cache on."""
-    return load_latency(kernel).worst.stages[name]
 
 
 def longest(kernel: str, kind: str) -> str:
@@ -186,14 +181,6 @@ def changes() -> str:
             rows.append([what if icache else "", "on" if icache else "off", *cells, worst])
     heads = ["change", "i-cache", *CHANGED.values(), "alarm, console load"]
     return markdown(heads, rows, (0, 1))
-
-
-def instruction_change(name: str, row: str) -> str:
-    """Format the instructions that a change adds to a row, i-cache off."""
-    base, head = (retired(committed(f"waits/{name}-{side}").row(row, False)) for side in SIDES)
-    assert base is not None
-    assert head is not None
-    return f"{number(head - base)}"
 
 
 def _by_load(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:

@@ -10,7 +10,7 @@ from statistics import median
 
 from markupsafe import Markup
 
-from committed import between, number, share
+from committed import between, number
 from tables import markdown
 from tockmark.profile.sample import CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.result import file
@@ -212,12 +212,6 @@ def per_alarm() -> str:
         )
     heads = ["kernel", "interrupts", "traps", "switches", "PMP writes", "kernel, cycles"]
     return markdown([*heads, *KERNEL_PHASES[:-1], "rest", "other app"], lines)
-
-
-def share_of_pmp(name: str) -> str:
-    """Format the PMP's share of the kernel's cycles for alarms."""
-    some = [run.with_alarm for run in counted_runs()[name].values()]
-    return share(sum(run.phases.get(PMP, 0) for run in some), sum(run.kernel for run in some))
 
 
 def alarms_table() -> str:
