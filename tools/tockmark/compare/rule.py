@@ -261,18 +261,17 @@ def change_of_cycles(
     """Return the change from `base` to `new` of cycles, which depend on the layout.
 
     The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
-    logarithms. Rows without data have a default `sigma` (spread.py). If it is None, only σ₁ counts,
-    or the interval is infinite if the sides have too few links for σ₁. `z` is z(L), and
-    `error_probability` is p. `instructions_differ`: equal nets may be a coincidence, so the
-    interval is not a single point. `cached`: with few links the interval extends to 1."""
+    logarithms. If `sigma` is None, only σ₁ counts, or the interval is infinite if the sides have
+    too few links for σ₁. `z` is z(L) of rows with a `sigma`, and `error_probability` is p.
+    `instructions_differ`: equal nets may be a coincidence, so the interval is not a single point.
+    `cached`: with few links the interval extends to 1."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
     sides = _side_deviation(base, new)
-    sigma = sigma or (sides if sides.dof >= MIN_FREEDOM else None)
     half_width = math.inf
-    if sigma is not None:
-        dof = sigma.dof + (sides.dof if sigma is not sides else 0)
-        reach = student(z, dof) * max(sigma.value, sides.value)
+    if sigma is not None or sides.dof >= MIN_FREEDOM:
+        known, z = (sigma, z) if sigma else (Deviation(0, 0), Z)
+        reach = student(z, known.dof + sides.dof) * max(known.value, sides.value)
         half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
     slack = math.inf if cached and min(base.links, new.links) < CERTAIN_LINKS else SLACK

@@ -73,7 +73,6 @@ ALARMS = 1 / 200  # at most, of the judgements of one source, for each cache set
 LIMIT = 0.01  # the soft limit of cycles
 DRAWS = 200
 ENOUGH = 12  # links, so that some are left when two sets of them are drawn
-UPPER = 0.9  # the percentile of the known spreads that a row without data gets
 
 
 AnyKey = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
@@ -122,25 +121,10 @@ class Spread:
         return z_by_setting
 
     def row_deviation(self, row: Row) -> Deviation | None:
-        """Return σ₀ of a row, or the default of rows without data; None if nothing is known. An
-        unknown cache setting counts as on, which spreads further."""
-        icache = row.icache is not False
-        logs = self.logs.get((*row.key[:2], icache))
-        return deviation(logs) if logs is not None else self.default_deviations.get(icache)
-
-    @cached_property
-    def default_deviations(self) -> dict[bool, Deviation]:
-        """The assumed deviation of rows without data, by cache setting: the 90th percentile of the
-        others."""
-        deviations_by_icache = {
-            icache: sorted(deviation(logs) for key, logs in self.logs.items() if key[2] is icache)
-            for icache in (True, False)
-        }
-        return {
-            icache: deviations[int(UPPER * (len(deviations) - 1))]
-            for icache, deviations in deviations_by_icache.items()
-            if deviations
-        }
+        """Return σ₀ of a row; None without data. An unknown cache setting counts as on, which
+        spreads further."""
+        logs = self.logs.get((*row.key[:2], row.icache is not False))
+        return deviation(logs) if logs is not None else None
 
     def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the deviation of the mean of several rows over links: one link may move many

@@ -13,12 +13,12 @@ import pytest
 from msgspec import structs
 
 from tockmark.compare.rule import Value, change_of_cycles
-from tockmark.compare.spread import Spread, paired_spread
+from tockmark.compare.spread import Spread, logs_of, paired_spread
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import load
 from tockmark.target.elf import Elf, Symbol
 from tockmark.target.elf import Section as Output
-from tockmark.tests.of_samples import made, spread, steady
+from tockmark.tests.of_samples import made, steady
 from tockmark.trees import pairing as engine
 from tockmark.trees.pairing import (
     MARK,
@@ -171,7 +171,8 @@ DEARER = (172, 172, 168, 164, 172, 176, 172, 164)  # 40 loop turns more in the b
 def test_a_row_without_instructions_has_the_interval_of_its_own_differences() -> None:
     """Its spread over unpaired links is wide, and counts only in few pairs."""
     row = structs.replace(row_of("syscall.command"), samples=({"cycles": (3500,) * 12},))
-    sigma = paired_spread(spread(0.02), load()).row_deviation(row)
+    wide = Spread(logs={row.key[:3]: logs_of([3400, 3600] * 8)})
+    sigma = paired_spread(wide, load()).row_deviation(row)
     nets = tuple(3460.0 + 90 * n for n in range(-4, 4))
     draw = random.Random(1)
     for _ in range(20):

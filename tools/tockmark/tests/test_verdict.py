@@ -188,6 +188,20 @@ def test_few_unpaired_links_leave_cached_cycles_unsure(
     assert verdict_of(compared.mean.change, 0.01) is verdict
 
 
+@pytest.mark.parametrize(("links", "verdict"), [(1, Verdict.UNSURE), (4, Verdict.WORSE)])
+def test_a_row_that_the_spread_lacks_is_certain_by_its_own_links_only(
+    links: int, verdict: Verdict, catalogue: Catalogue
+) -> None:
+    """The spread of other rows says nothing of it."""
+    known = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
+    calm = spread_over_links(of_links(known), "here")
+    rows = [{"a.x": steady(1000), "a.y": steady(net)} for net in (1000, 1300)]
+    base, new = (of_links([made(catalogue, row)] * links) for row in rows)
+    judgement = judged(base, new, catalogue, calm)
+    (row,) = (row for row in judgement.rows if row.row.id == "a.y")
+    assert (row.verdict, row.in_doubt) == (verdict, verdict is Verdict.UNSURE)
+
+
 def test_a_row_is_the_same_only_if_its_range_is_within_the_limits(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
