@@ -6,17 +6,18 @@ from pathlib import Path
 from link_tables import changed
 
 from tockmark.base.paths import RESULTS
-from tockmark.compare.spread import OWN, TOCK
+from tockmark.compare.spread import OWN, TOCK, committed_spread
 from tockmark.result import file
-from tockmark.tests.links import at
+from tockmark.tests.links import at, judged
 from tockmark_lab import false_alarms
 
 FURTHER = RESULTS / "links" / "further.json"  # links that no spread has
+KERNELS = {("tockmark-baseline 0.1.0 abi2 cw310", "3")}
 
 
-def test_the_stored_links_are_fresh_and_enough() -> None:
+def test_hard_findings_between_fresh_links_are_rare() -> None:
     stored = false_alarms.load()
-    assert stored
+    assert {kernel.key for kernel in stored} >= KERNELS
     known = {
         layout.sha256
         for path in (*TOCK, *OWN.glob("*.json"))
@@ -26,8 +27,7 @@ def test_the_stored_links_are_fresh_and_enough() -> None:
         assert kernel.single.pairs == len(kernel.links) * (len(kernel.links) - 1) >= 400
         assert not {sha256 for _, sha256 in kernel.links} & known
         for part in (kernel.single, kernel.sets):
-            cached = [row for row in part.rows if row.endswith("icache=on")]
-            assert not cached, false_alarms.text_of(kernel)
+            assert part.hard <= false_alarms.ALLOWED * part.pairs, false_alarms.text_of(kernel)
 
 
 def test_a_link_that_differs_is_counted(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_link_that_differs_is_counted(tmp_path: Path) -> None:
     single, sets = false_alarms.between_links(same, 1, sets=0)
     assert (single.pairs, single.hard, single.rows, sets.pairs) == (2, 0, {}, 0)
     more = changed(at(same, [1]), instructions=20)
-    judgement = false_alarms.judged(at(same, [0]), more, false_alarms.committed_spread(same))
+    judgement = judged(at(same, [0]), more, committed_spread(same))
     counted = false_alarms.alarms([judgement])
     assert (counted.pairs, counted.hard) == (1, 1)
     assert len(counted.rows) > 10
