@@ -632,8 +632,8 @@ class Result:
         return self._control_errors.get((icache, lang))
 
     def stray_instructions(self, row: Row) -> float:
-        """Return how many instructions of a sample the counter may be off: with the cache off, as
-        many as a control of the same boot is off; else one."""
+        """Return how many instructions of a sample the counter may be off: one, but with the cache
+        off only if a control of the same boot is off, too."""
         boot = row.boot, row.icache, row.lang
         return STRAY if row.icache is not False else self._stray_by_boot.get(boot, 0)
 
@@ -644,7 +644,7 @@ class Result:
             for row in self.rows
             if row.is_control and (series := row.instret) is not None
         ]
-        return {boot: net for net, boot in sorted(stray, key=lambda entry: entry[0])}
+        return {boot: min(net, STRAY) for net, boot in sorted(stray, key=lambda entry: entry[0])}
 
     @cached_property
     def _control_errors(self) -> dict[tuple[bool | None, Lang], float]:
