@@ -270,8 +270,8 @@ def change_of_cycles(
     sides = _side_deviation(base, new)
     half_width = math.inf
     if sigma is not None or sides.dof >= MIN_FREEDOM:
-        known, z = (sigma, z) if sigma else (Deviation(0, 0), Z)
-        reach = student(z, known.dof + sides.dof) * max(known.value, sides.value)
+        prior, z = (sigma, z) if sigma else (Deviation(0, 0), Z)
+        reach = student(z, prior.dof + sides.dof) * max(prior.value, sides.value)
         half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
     slack = math.inf if cached and min(base.links, new.links) < CERTAIN_LINKS else SLACK

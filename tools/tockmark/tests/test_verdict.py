@@ -193,8 +193,8 @@ def test_a_row_that_the_spread_lacks_is_certain_by_its_own_links_only(
     links: int, verdict: Verdict, catalogue: Catalogue
 ) -> None:
     """The spread of other rows says nothing of it."""
-    known = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
-    calm = spread_over_links(of_links(known), "here")
+    runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
+    calm = spread_over_links(of_links(runs), "here")
     rows = [{"a.x": steady(1000), "a.y": steady(net)} for net in (1000, 1300)]
     base, new = (of_links([made(catalogue, row)] * links) for row in rows)
     judgement = judged(base, new, catalogue, calm)
