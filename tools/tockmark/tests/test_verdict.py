@@ -192,7 +192,7 @@ def test_few_unpaired_links_leave_cached_cycles_unsure(
 def test_a_row_that_the_spread_lacks_is_certain_by_its_own_links_only(
     links: int, verdict: Verdict, catalogue: Catalogue
 ) -> None:
-    """The spread of other rows says nothing of it."""
+    """The spread of other rows does not count for it."""
     runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
     calm = spread_over_links(of_links(runs), "here")
     rows = [{"a.x": steady(1000), "a.y": steady(net)} for net in (1000, 1300)]
