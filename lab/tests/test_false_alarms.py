@@ -12,7 +12,7 @@ from tockmark.tests.links import at, judged
 from tockmark_lab import false_alarms
 
 FURTHER = RESULTS / "links" / "further.json"  # links that no spread has
-KERNELS = {("tockmark-baseline 0.1.0 abi2 cw310", level) for level in "3z"}
+KERNELS = {("tockmark-baseline 0.1.0 abi2 cw310", level) for level in "3sz"}
 
 
 def test_hard_findings_between_fresh_links_are_rare() -> None:
