@@ -144,12 +144,14 @@ $(VARIANTS): kernel-%: setup
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
 # Links of the kernel in several layouts (docs/method.md). 0.elf is the same as from `make kernel`.
+# SEEDS="17 4711": with these seeds instead of 0 to K-1.
 K := 4
+SEEDS = $(shell seq 0 $$(($(K) - 1)))
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
 kernel-layouts: setup
-	$(call begin,$(LAYOUTS),$(K) layouts of the baseline kernel)
+	$(call begin,$(LAYOUTS),$(words $(SEEDS)) layouts of the baseline kernel)
 	@rm -f $(LAYOUTS)/*.elf
-	@for i in $$(seq 0 $$(($(K) - 1))); do \
+	@for i in $(SEEDS); do \
 	    TOCKMARK_LAYOUT=$$i cargo kernel --target-dir $(LAYOUTS)/cargo $(QUIET) && \
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done

@@ -8,11 +8,10 @@ a block as in tools/pages/tables.py:
     <!-- board: lab/data/cw310-omniglot.json -->    a board's published figures, and the simulator's
     <!-- end of board -->
 
-    <!-- links: lab/data/robustness.json -->        how often links of one source differ by the rule
-    <!-- end of links -->
+    <!-- alarms: lab/data/false-alarms.json -->     how often links of one source differ by the rule
+    <!-- end of alarms -->
 """
 
-import json
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,7 @@ from markupsafe import Markup
 
 from tables import Block, markdown, refreshed
 from tockmark.base.paths import DOCS, ROOT
-from tockmark.compare.limits import Limit
+from tockmark_lab.false_alarms import load as load_alarms
 from tockmark_lab.validation import judge_rows, load_unexplained, load_validation, validation_text
 
 
@@ -81,16 +80,27 @@ def board(argument: str) -> str:
     return markdown(heads, [row.cells(measured.tick) for row in measured.rows], words=range(5))
 
 
-def links(argument: str) -> str:
+def alarms(argument: str) -> str:
     """Return a table, by kernel, of how often links of one source differ beyond a limit."""
-    tries = json.loads((ROOT / argument).read_text(encoding="utf-8"))["parts"]["links"]["tries"]
-    rows: dict[str, list[str]] = {}
-    for attempt in tries:
-        name = attempt["what"].rpartition(", ")[0].strip("`")
-        came = [str(attempt["came"].get(limit.word, 0)) for limit in (Limit.SOFT, Limit.HARD)]
-        rows.setdefault(name, [name]).extend([str(attempt["count"]), *came])
-    heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
-    return markdown(heads, list(rows.values()), words=(0,))
+    rows = []
+    for kernel in load_alarms(ROOT / argument):
+        counts = [
+            str(count)
+            for part in (kernel.single, kernel.sets)
+            for count in (part.pairs, part.soft, part.hard)
+        ]
+        rows.append([f"{kernel.kernel}, {kernel.opt_level}", str(len(kernel.links)), *counts])
+    heads = [
+        "kernel",
+        "links",
+        "pairs of single ones",
+        "soft",
+        "hard",
+        "pairs of four",
+        "soft",
+        "hard",
+    ]
+    return markdown(heads, rows, words=(0,))
 
 
-BLOCKS: dict[str, Block] = {"validation": validation, "board": board, "links": links}
+BLOCKS: dict[str, Block] = {"validation": validation, "board": board, "alarms": alarms}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The tables of docs/method.md on links of a kernel: false alarms between links of one source, the
-smallest change that the rule finds, and the verdicts of `judge` on stored links.
+"""The tables of docs/method.md on links of a kernel: the smallest change that the rule finds, and
+the verdicts of `judge` on stored links.
 
     python lab/tests/link_tables.py
 """
@@ -17,7 +17,6 @@ from tockmark.result.model import Result, Series
 from tockmark.tests.links import SIDE, judged, tried
 from tockmark.tests.rows import recounted
 from tockmark.tests.trials import FURTHER, SOURCE, trial
-from tockmark_lab.false_alarms import KERNELS, alarms_row, limits_between_links
 
 SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # added cycles, as a share
 COUNTS = (1, 3, 10, 33)  # added instructions
@@ -81,13 +80,14 @@ def _kind(name: str, icache: bool | None) -> str:
 
 def tables(shares: Sequence[float] = SHARES, counts: Sequence[int] = COUNTS) -> str:
     """Return the tables of the shares of rows that the rule finds, in Markdown."""
-    kinds = ("cycles, cache off", "cycles, cache on")
-    heads = [f"{kind}, {side} a side" for side in (SIDE, 1) for kind in kinds]
+    off, on = "cycles, cache off", "cycles, cache on"
+    columns = [(SIDE, off), (SIDE, on), (1, off)]
+    heads = [f"{kind}, {side} a side" for side, kind in columns]
     lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
-    lines.append("|---|" + "---|" * 4)
+    lines.append("|---|" + "---|" * len(columns))
     for share in shares:
-        hits = [fixed_costs(side, cycles=1 + share) for side in (SIDE, 1)]
-        cells = [_cell(hits_by_kind[kind]) for hits_by_kind in hits for kind in kinds]
+        hits = {side: fixed_costs(side, cycles=1 + share) for side in (SIDE, 1)}
+        cells = [_cell(hits[side][kind]) for side, kind in columns]
         lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
     lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
     for count in counts:
@@ -130,8 +130,6 @@ def _spanned(figures: Sequence[int]) -> str:
 
 
 if __name__ == "__main__":
-    for name in KERNELS:
-        print(alarms_row(name, limits_between_links(name)), flush=True)
     print(tables())
     print(row_of(SOURCE, (FURTHER,)), flush=True)
     for name in (SOURCE, *CHANGES):

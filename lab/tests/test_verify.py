@@ -64,6 +64,45 @@ def test_one_altered_sample_is_detected(measured: Json, tmp_path: Path) -> None:
     assert "syscall.memop icache=off: cycles differ" in message
 
 
+def test_a_row_that_the_result_lacks_is_detected(measured: Json, tmp_path: Path) -> None:
+    data = copy.deepcopy(measured)
+    data["rows"] = [row for row in data["rows"] if row["id"] != "null.sample"]
+    code, message = verified(data, tmp_path)
+    assert (code, "null.sample icache=off: not in the result" in message) == (REGRESSION, True)
+
+
+def test_a_boot_that_the_result_lacks_is_detected() -> None:
+    keys = verify.boot_keys(file.load(RESULTS / "baseline-cw310.json"))
+    assert verify.missing_boots(keys) == []
+    (missing,) = verify.missing_boots([key for key in keys if key != keys[7]])
+    assert missing.startswith(f"{keys[7]}: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "name"),
+    [
+        (("kernel", "flash_bytes"), 7, "kernel.flash_bytes"),
+        (("kernel", "ram_bytes"), 7, "kernel.ram_bytes"),
+        (("kernel", "opt_level"), "z", "kernel.opt_level"),
+        (("kernel", "rustc"), "1.2.3", "kernel.rustc"),
+        (("board", "timing"), "hardware", "board.timing"),
+        (("entries", "syscall.memop"), "0" * 16, "entry of syscall.memop"),
+        (("layouts", 0, "link"), "0" * 64, "layout 0: link"),
+    ],
+)
+def test_an_altered_fact_is_detected(
+    path: tuple[str | int, ...], value: object, name: str, measured: Json, tmp_path: Path
+) -> None:
+    data = copy.deepcopy(measured)
+    part = data["provenance"]
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    code, message = verified(data, tmp_path)
+    assert (code, f"differs {name}: " in message) == (REGRESSION, True)
+    assert "not checked: date, tool, " in message
+
+
 def test_another_kernel_or_app_is_refused(measured: Json, tmp_path: Path) -> None:
     code, message = verified(measured, tmp_path, OTHER)
     assert (code, "is not a kernel of the result" in message) == (2, True)

@@ -17,7 +17,7 @@ PROGRAM = VerbProgram(
             "reproduce": "reproduce",
             "past-bark": "past_bark",
         },
-        "Check results": {"verify": "verbs"},
+        "Check results": {"verify": "verbs", "false-alarms": "false_alarms"},
         "Attack the project": {"robustness": "robustness"},
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
         "Studies": {
@@ -29,7 +29,7 @@ PROGRAM = VerbProgram(
     option_headings={
         "What to measure": (
             "--kernel --only --icache --build --elf --commit --every --follow --beyond"
-            " --seeds --seed --calls --attackers --mixes --step --stack --alarm"
+            " --seeds --seed --calls --attackers --mixes --step --stack --alarm --level --links"
         ),
         "Where to run": "--board --machine --jobs",
         "Output": "--output --json --file",

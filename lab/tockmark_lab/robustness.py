@@ -35,10 +35,9 @@ from tockmark.base.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.base.files import write_whole
 from tockmark.base.paths import commit_of_checkout
 from tockmark.cli.program import verb
-from tockmark.compare.limits import Limit
 from tockmark.target import board as boards
 from tockmark.target.kernel import read_kernel
-from tockmark_lab import false_alarms, interrupted, interrupts_off, mutants
+from tockmark_lab import interrupted, interrupts_off, mutants
 from tockmark_lab.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark_lab.folders import DATA, LAB
 from tockmark_lab.interrupted import last_line
@@ -267,19 +266,6 @@ def guards(seed: int) -> PartOutcome:
     return outcome
 
 
-def judged_links(seed: int) -> PartOutcome:
-    """Compare links of one source with each other: all ordered pairs, and random halves."""
-    outcome = PartOutcome()
-    for name in false_alarms.KERNELS:
-        print_progress(f"  {name}")
-        for kind, limits in false_alarms.limits_between_links(name).items():
-            counts = {limit.word: limits.count(limit) for limit in sorted(set(limits))}
-            outcome.tries.append(Try(f"`{name}`, {kind}", len(limits), came=counts))
-            if (hard := limits.count(Limit.HARD)) > false_alarms.ALLOWED_ALARMS * len(limits):
-                outcome.lost.append(f"{name}, {kind}: {hard} of {len(limits)} have a hard finding")
-    return outcome
-
-
 PARTS: dict[str, Callable[[int], PartOutcome]] = {
     "conformance": conformance,
     "mixes": mixes,
@@ -288,7 +274,6 @@ PARTS: dict[str, Callable[[int], PartOutcome]] = {
     "images": images,
     "logs": logs,
     "results": results,
-    "links": judged_links,
     "runs": partial(interruptions, "runs"),
     "setups": partial(interruptions, "set-ups"),
     "mutants": guards,

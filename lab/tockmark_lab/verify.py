@@ -2,10 +2,13 @@
 """The verb `verify`: does a stored result contain what its kernel, apps and simulator give?
 
 First it searches the result for contradictions. Then it simulates boots of the result again (all,
-or some that a seed draws), never from the cache. Their samples, cycles and addresses of apps must
-equal those in the result. This does not prove the boots that were not drawn; the output shows the
-chance of missing an altered one. If the kernel or the apps differ, or the simulator is neither
-the result's own nor proved equivalent (`same-simulator`), verify stops and names the difference.
+or some that a seed draws), never from the cache. Their rows, samples, cycles and addresses of apps
+must equal the stored ones, and so must every fact of the provenance that the kernel's ELF, the
+apps, the catalogue or the simulator shows. The output lists the facts that nothing shows, and the
+boots of the catalogue that the result does not name. This does not prove the boots that were not
+drawn; the output shows the chance of missing an altered one. If the kernel or the apps differ, or
+the simulator is neither the result's own nor proved equivalent (`same-simulator`), verify stops and
+names the difference.
 """
 
 import hashlib
@@ -19,17 +22,26 @@ from tockmark.base.paths import shown
 from tockmark.result.file import FACTS
 from tockmark.result.model import ABSENT_LISTS, Result, Row
 from tockmark.result.provenance import BootRun, same_simulator
+from tockmark.show import text
 from tockmark.suite.catalogue import HARNESS_ROWS, ICACHE, LANGS, Boot, Catalogue, Lang, lang_suffix
 from tockmark.suite.selection import Selection
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild
-from tockmark.target.kernel import KernelElf, RunLayout
-from tockmark.target.results import board_provenance, boot_run, results_by_layout
+from tockmark.target.kernel import KernelElf, RunLayout, run_layouts
+from tockmark.target.results import (
+    board_provenance,
+    boot_run,
+    kernel_provenance,
+    results_by_layout,
+)
 from tockmark.target.run import Job, RunOptions, Suite, default_samples
 from tockmark_lab.contradictions import contradiction
 
 BOOTS = 4  # boots to simulate again, by default
+# Facts that the same measurement may have otherwise, and that another, equivalent simulator has.
+OWN_FACTS = ("date", "tool", "cached", "hosts", "kernel.file")
+OF_SIMULATOR = ("simulator_sha256", "engine", "verilator", "ibex", "opentitan")
 # The facts about a row that its boot reports.
 BOOT_FACTS = [name for name in FACTS if name not in ("stated", "published")]
 
@@ -56,6 +68,7 @@ class Verified:
     boots: int  # in the result
     rows: int  # compared
     differences: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()  # facts that nothing shows, and boots that may be missing
 
     @property
     def missed(self) -> float:
@@ -107,9 +120,10 @@ def verify(
         raise TockmarkError(f"the result contradicts itself: {wrong}", "measure it again")
     drawn = draw(keys_of_result, count, seed)
     layouts = _layouts(result, kernels)
+    board = _board(result, board)
     options = RunOptions(
         layouts=layouts,
-        board=_board(result, board),
+        board=board,
         suites=(),
         catalogue=catalogue,
         icaches=sorted({boot_key.icache for boot_key in keys_of_result}, reverse=True),
@@ -118,7 +132,8 @@ def verify(
         jobs=jobs,
         fresh=True,
     )
-    differences: list[str] = []
+    differences, unchecked = _facts(result, layouts, board, catalogue)
+    differences += missing_boots(keys_of_result)
     rows = 0
     for samples, keys in _by_samples(result, catalogue, drawn).items():
         suites = _suites(result, catalogue, keys)
@@ -137,7 +152,58 @@ def verify(
             compared, problems = _compare(result, results_of_layouts[job.layout], key, job)
             rows += compared
             differences += [f"{key}: {problem}" for problem in problems]
-    return Verified(seed, drawn, len(keys_of_result), rows, tuple(differences))
+    return Verified(seed, drawn, len(keys_of_result), rows, tuple(differences), tuple(unchecked))
+
+
+def _facts(
+    result: Result, layouts: Sequence[RunLayout], board: BoardProfile, catalogue: Catalogue
+) -> tuple[list[str], list[str]]:
+    """Compare the facts of the provenance with the kernel's ELF, the simulator and the catalogue.
+    Return the differences, and what cannot be checked."""
+    then = result.provenance
+    kernel, machine = kernel_provenance(layouts[0].kernel, board), board_provenance(board)
+    same = then.board.simulator_sha256 == machine.simulator_sha256
+    pairs = [
+        (f"{part}.{name}", getattr(stored, name), getattr(now, name))
+        for part, stored, now in (("kernel", then.kernel, kernel), ("board", then.board, machine))
+        for name in stored.__struct_fields__
+        if same or name not in OF_SIMULATOR
+    ]
+    links = {layout.kernel.sha256: layout.link for layout in run_layouts(_once(layouts), 1)}
+    for number, layout in enumerate(then.layouts):
+        pairs.append((f"layout {number}: link", layout.link, links[layout.sha256 or ""]))
+    known = catalogue.with_others(then.benchmarks).benchmarks
+    for id_, entry in then.entries.items():
+        pairs.append((f"entry of {id_}", entry, known[id_].measured_as if id_ in known else None))
+    differences = [
+        f"{name}: {stored} in the result, {now} here"
+        for name, stored, now in pairs
+        if None not in (stored, now) and stored != now and name not in OWN_FACTS
+    ]
+    if then.entries:
+        ids = sorted({row.id for row in result.rows} - then.entries.keys())
+        differences += [f"entry of {id_}: not in the result" for id_ in ids]
+    unchecked = [name for name, stored, now in pairs if (stored is None) is not (now is None)]
+    if then.catalogue_sha256 != catalogue.sha256:
+        unchecked.append("catalogue_sha256")
+    boots = {booted.boot for booted in then.boots}
+    if left := [boot.name for boot in catalogue.boots() if boot.name not in boots]:
+        unchecked.append(f"whether these boots were asked for: {', '.join(left)}")
+    return differences, [*OWN_FACTS, *unchecked]
+
+
+def _once(layouts: Sequence[RunLayout]) -> list[KernelElf]:
+    """Return the kernel of each link."""
+    return list({layout.kernel.sha256: layout.kernel for layout in layouts}.values())
+
+
+def missing_boots(keys: Sequence[BootKey]) -> list[str]:
+    """Return the boots that a result has with one cache setting only, though other boots have
+    both."""
+    settings = {key.icache for key in keys}
+    boots = dict.fromkeys((key.boot, key.lang) for key in keys)
+    expected = [BootKey(name, icache, lang, 0) for name, lang in boots for icache in settings]
+    return [f"{key}: the result lacks this boot" for key in expected if key not in set(keys)]
 
 
 def _layouts(result: Result, kernels: Sequence[KernelElf]) -> tuple[RunLayout, ...]:
@@ -317,6 +383,18 @@ def _compare(result: Result, again: Result, key: BootKey, job: Job) -> tuple[int
         new_absent = {entry.identity: entry for entry in getattr(again, list_name)}
         if new_absent.get(identity) != absent:
             differences.append(f"{absent.name}: {list_name} in the result, not here")
+    lacking = new_rows.keys() - {row.identity for row in rows}
+    differences += [
+        f"{row.name}: not in the result" for row in new_rows.values() if row.identity in lacking
+    ]
+    for list_name in ("failed", "skipped") if key.layout == 0 else ():
+        for absent in getattr(again, list_name):
+            if (absent.boot, absent.icache, absent.lang) == key[
+                :3
+            ] and absent.identity not in absent_rows:
+                differences.append(f"{absent.name}: {list_name} here, not in the result")
+    if key.layout == 0 and _records(result, key) != _records(again, key):
+        differences.append("its apps reported other values")
     then = _run_of(result, job)
     if key.layout == 0 and then is not None and job.image is not None:
         cycles = then.cycles["on" if key.icache else "off"]
@@ -326,6 +404,15 @@ def _compare(result: Result, again: Result, key: BootKey, job: Job) -> tuple[int
         if now.slots != then.slots and not _is_old(then):
             differences.append("its apps are at other addresses")
     return len(rows), differences
+
+
+def _records(result: Result, key: BootKey) -> list[dict[str, str]]:
+    """Return the `begin` records of a boot's apps."""
+    return [
+        apps.record
+        for apps in result.provenance.apps
+        if key.boot in apps.boots and apps.lang == key.lang
+    ]
 
 
 def _is_old(boot: BootRun) -> bool:
@@ -357,6 +444,7 @@ def verified_text(name: str, verified: Verified) -> str:
     if not verified.differences:
         lines.append("same    every sample of these boots")
         lines.append(f"chance  {100 * verified.missed:.1f} % that {many} miss one altered boot")
+    lines += text.wrap(f"not checked: {', '.join(verified.unchecked)}")
     return "\n".join(lines) + "\n"
 
 
@@ -370,4 +458,5 @@ def verified_json(name: str, verified: Verified) -> dict[str, object]:
         "rows": verified.rows,
         "missed": verified.missed,
         "differences": verified.differences,
+        "unchecked": verified.unchecked,
     }

@@ -140,7 +140,7 @@ DEFAULTS = """\
 [[limit]]
 rows = ["*"]
 cycles = { soft = "1 %", hard = "2 %", slack = 2 }
-instructions = { soft = "0.5 %", hard = "1 %", slack = 2 }
+instructions = { soft = "0.5 %", hard = "1 %" }
 """
 # The users' names of the series.
 SERIES_WORDS = dict(zip(SERIES, ("cycles", "instructions"), strict=True))

@@ -384,7 +384,9 @@ class Comparison:
         rows = [row for row, _, _ in entries]
         base = _mean_value([(row, value) for row, value, _ in entries], self.rule.error_probability)
         new = _mean_value([(row, value) for row, _, value in entries], self.rule.error_probability)
-        mean = change_of_cycles(base, new, self.rule.spread.mean_deviation(rows))
+        cached = any(row.icache is not False for row in rows)
+        sigma = self.rule.spread.mean_deviation(rows)
+        mean = change_of_cycles(base, new, sigma, cached=cached)
         return Mean(mean, len({row.id for row in rows}))
 
 

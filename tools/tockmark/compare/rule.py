@@ -86,7 +86,7 @@ class Value:
 
     nets: tuple[float, ...]  # one per layout
     links: int = 1  # L: different links of the kernel among the layouts
-    error: float = 0  # counts, up or down, that the null controls show
+    error: float = 0  # counts, up or down, that the counter may be off
     inner: int = 1  # operations in a sample
     medians_by_layout: tuple[tuple[Median, ...], ...] = ()  # medians of each net, if samples vary
 
@@ -132,13 +132,16 @@ class Value:
 def value_of(result: Result, row: Row, name: str) -> Value | None:
     """Return the value of a row's `cycles` or `instret`; None if it is not known.
 
-    The cached cycles of a row measured in one layout have the error of the null controls."""
+    The cached cycles of a row measured in one layout have the error of the null controls.
+    Instructions may be off by `Result.stray_instructions`."""
     series = row.series(name)
     if series is None or not series.nets:
         return None
     error = 0.0
-    if name == "cycles" and row.icache is not False and len(series.nets) == 1:
-        error += result.control_error(row.icache, row.lang) or 0
+    if name == "instret":
+        error = result.stray_instructions(row)
+    elif row.icache is not False and len(series.nets) == 1:
+        error = result.control_error(row.icache, row.lang) or 0
     layouts = [layout for layout in (series, *series.further) if layout.own_net is not None]
     medians_by_layout = () if result.simulated else tuple(map(_medians, layouts))
     return Value(
@@ -211,7 +214,8 @@ ALL_POSITIONS = 4  # pairs that put each function at all positions in the flash 
 LARGEST = 700  # a logarithm: exp of a larger number overflows
 NORMAL = NormalDist()
 STEPS = 1.6  # divides the deviations for p′; found by random draws
-SLACK = 2  # counts of a sample that never matter
+SLACK = 2  # cycles of a sample that never matter
+CERTAIN_LINKS = 4  # links a side that certain cached cycles need, unless these are paired
 # The largest |d| of an app's own slope that is noise with the cache on: bodies in assembly, and
 # compiled bodies.
 NOISE_OF_BODY, NOISE = 0.01, 0.05
@@ -234,13 +238,6 @@ class Change:
         return self.new < self.base
 
     @property
-    def size(self) -> float:
-        """The absolute size of the change, as a logarithm."""
-        if self.base == self.new:
-            return 0
-        return abs(math.log(self.ratio)) if self.ratio else math.inf
-
-    @property
     def contains_one(self) -> bool:
         """Whether the interval contains the ratio 1."""
         return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
@@ -259,25 +256,26 @@ def change_of_cycles(
     z: float = Z,
     instructions_differ: bool = False,
     error_probability: float = OF_ALL,
+    cached: bool = False,
 ) -> Change:
     """Return the change from `base` to `new` of cycles, which depend on the layout.
 
     The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
-    logarithms. Rows without data have a default `sigma` (spread.py). If it is None, only σ₁ counts,
-    or the interval is infinite if the sides have too few links for σ₁. `z` is z(L), and
-    `error_probability` is p. `instructions_differ`: equal nets may be a coincidence, so the
-    interval is not a single point."""
+    logarithms. If `sigma` is None, only σ₁ counts, or the interval is infinite if the sides have
+    too few links for σ₁. `z` is z(L) of rows with a `sigma`, and `error_probability` is p.
+    `instructions_differ`: equal nets may be a coincidence, so the interval is not a single point.
+    `cached`: with few links the interval extends to 1."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
     sides = _side_deviation(base, new)
-    sigma = sigma or (sides if sides.dof >= MIN_FREEDOM else None)
     half_width = math.inf
-    if sigma is not None:
-        dof = sigma.dof + (sides.dof if sigma is not sides else 0)
-        reach = student(z, dof) * max(sigma.value, sides.value)
+    if sigma is not None or sides.dof >= MIN_FREEDOM:
+        prior, z = (sigma, z) if sigma else (Deviation(0, 0), Z)
+        reach = student(z, prior.dof + sides.dof) * max(prior.value, sides.value)
         half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
-    return _with_interval(base, new, d, half_width, instructions_differ, error_probability)
+    slack = math.inf if cached and min(base.links, new.links) < CERTAIN_LINKS else SLACK
+    return _with_interval(base, new, d, half_width, instructions_differ, error_probability, slack)
 
 
 def _change_of_pairs(
@@ -301,9 +299,10 @@ def _change_of_pairs(
 
 
 def change_of_count(base: Value, new: Value, error_probability: float = OF_ALL) -> Change:
-    """Return the change of instructions, which do not depend on the layout: h is 0."""
-    d = _log(new, [new.net]) - _log(base, [base.net])
-    return _with_interval(base, new, d, 0, error_probability=error_probability)
+    """Return the change of instructions, which do not depend on the layout: h and c are 0."""
+    d, slack = _log(new, [new.net]) - _log(base, [base.net]), base.error + new.error
+    base, new = replace(base, error=0), replace(new, error=0)
+    return _with_interval(base, new, d, 0, False, error_probability, slack)
 
 
 def _with_interval(
@@ -313,8 +312,10 @@ def _with_interval(
     half_width: float,
     instructions_differ: bool = False,
     error_probability: float = OF_ALL,
+    slack: float = SLACK,
 ) -> Change:
-    """Return the change with the log ratio d and its interval, from h (`half_width`), e and c."""
+    """Return the change with the log ratio d and its interval, from h (`half_width`), e and c. It
+    extends to 1 if the sides differ by at most `slack` counts of a sample."""
     per_op = base.per_op, new.per_op
     links = min(base.links, new.links)
     no_sampling_noise = base.medians_by_layout == new.medians_by_layout or not (
@@ -329,7 +330,7 @@ def _with_interval(
     )
     low = math.exp(d - below)
     high = math.exp(d + above) if above < LARGEST else math.inf
-    if abs(per_op[1] - per_op[0]) * min(base.inner, new.inner) <= SLACK:
+    if abs(per_op[1] - per_op[0]) * min(base.inner, new.inner) <= slack:
         low, high = min(low, 1), max(high, 1)
     return Change(*per_op, math.exp(d) if min(per_op) > 0 else None, low, high, links)
 
@@ -421,11 +422,12 @@ class Rule:
         executes other instructions than before."""
         if name != "cycles":
             return change_of_count(base, new, self.error_probability)
-        noise = self.noise if row.icache is not False else 0
+        cached = row.icache is not False
+        noise = self.noise if cached else 0
         z = self.spread.z(row.icache, min(base.links, new.links))
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
-            base, new, sigma, noise, z, instructions_differ, self.error_probability
+            base, new, sigma, noise, z, instructions_differ, self.error_probability, cached
         )
 
     def too_few(self, values: Iterable[Value]) -> str | None:

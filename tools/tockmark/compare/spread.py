@@ -5,9 +5,9 @@ The symbols are in docs/method.md, "The rule".
 
 - `Spread` has the log nets of committed results of several links, from which σ₀ and z(L) are
   computed. Links of one source differ in layout only.
-- `PairedSpread` is the spread of paired links (trees/pairing.py), in which every function begins at
-  the same address on both sides. It was estimated by draws (docs/method.md, "Paired links"). Rows
-  that a clock times, and rows without instructions, keep the spread over unpaired links.
+- `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
+  Rows that a clock times, and rows without instructions, have the spread of unpaired links instead,
+  until enough pairs show their own.
 """
 
 import itertools
@@ -73,7 +73,6 @@ ALARMS = 1 / 200  # at most, of the judgements of one source, for each cache set
 LIMIT = 0.01  # the soft limit of cycles
 DRAWS = 200
 ENOUGH = 12  # links, so that some are left when two sets of them are drawn
-UPPER = 0.9  # the percentile of the known spreads that a row without data gets
 
 
 AnyKey = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
@@ -122,25 +121,10 @@ class Spread:
         return z_by_setting
 
     def row_deviation(self, row: Row) -> Deviation | None:
-        """Return σ₀ of a row, or the default of rows without data; None if nothing is known. An
-        unknown cache setting counts as on, which spreads further."""
-        icache = row.icache is not False
-        logs = self.logs.get((*row.key[:2], icache))
-        return deviation(logs) if logs is not None else self.default_deviations.get(icache)
-
-    @cached_property
-    def default_deviations(self) -> dict[bool, Deviation]:
-        """The assumed deviation of rows without data, by cache setting: the 90th percentile of the
-        others."""
-        deviations_by_icache = {
-            icache: sorted(deviation(logs) for key, logs in self.logs.items() if key[2] is icache)
-            for icache in (True, False)
-        }
-        return {
-            icache: deviations[int(UPPER * (len(deviations) - 1))]
-            for icache, deviations in deviations_by_icache.items()
-            if deviations
-        }
+        """Return σ₀ of a row; None without data. An unknown cache setting counts as on, which
+        spreads further."""
+        logs = self.logs.get((*row.key[:2], row.icache is not False))
+        return deviation(logs) if logs is not None else None
 
     def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the deviation of the mean of several rows over links: one link may move many
@@ -274,20 +258,22 @@ FREE = 60  # degrees of freedom that they were estimated with, at least
 
 @dataclass(frozen=True)
 class PairedSpread(Spread):
-    """The spread of paired links. Rows that a clock times have the known spread over links."""
+    """The spread of paired links."""
 
     clocked: frozenset[str] = frozenset()  # benchmarks
 
     @property
     def title(self) -> str:
         """The source of the spread, in words."""
-        return f"paired links; for rows that a clock times, {super().title}"
+        return f"paired links; for rows that a clock times in few pairs, {super().title}"
 
     def row_deviation(self, row: Row) -> Deviation | None:
-        """Return the deviation of a row's differences, or of its nets if a clock times it."""
-        if row.id in self.clocked or row.instret is None:
-            return super().row_deviation(row)
-        return paired_deviation(row)
+        """Return the deviation of a row's differences; if a clock times it, that of unpaired
+        links, which has no bound if it is not known."""
+        if row.id not in self.clocked and row.instret is not None:
+            return paired_deviation(row)
+        value, dof, _ = super().row_deviation(row) or Deviation(math.inf, FREE)
+        return Deviation(value * math.sqrt(2), dof, paired=True)
 
     def mean_deviation(self, rows: Sequence[Row]) -> Deviation | None:
         """Return the largest deviation of any of the rows."""

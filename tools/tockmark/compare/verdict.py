@@ -258,26 +258,19 @@ def judge_pair(pair: Pair, limits: Limits | None = None, noisy: bool = False) ->
     limit = _exceeded(pair.row, cycles, "cycles", cycles.low, limits)
     in_doubt = not limit and bool(_exceeded(pair.row, cycles, "cycles", cycles.point, limits))
     verdict = Verdict.WORSE if limit else row_verdict.verdict
-    if in_doubt and verdict is Verdict.SAME:
+    if verdict is Verdict.SAME and _exceeded(pair.row, cycles, "cycles", cycles.high, limits):
         verdict = Verdict.UNSURE
     return replace(row_verdict, verdict=verdict, limit=limit, in_doubt=in_doubt)
 
 
 def _judge_count(pair: Pair, count: Change, limits: Limits | None) -> Instructions:
-    """Return the change in instructions of a row. It is certain if it is one per operation or more,
-    or beyond the margin or a limit; one or two a sample never count."""
+    """Return the change in instructions of a row, which is certain unless it may be the counter's
+    own."""
     limit = Limit.NONE
-    if limits:
+    if limits and not (pair.cycles.lower and not pair.cycles.contains_one):
         limit = _exceeded(pair.row, count, "instret", count.low, limits)
-    certain = limit or verdict_of(count, pair.margin / 2) in MOVED
-    certain = certain or (not count.contains_one and abs(count.new - count.base) >= 1)
-    fell = pair.cycles.lower and not pair.cycles.contains_one
-    return Instructions(
-        count.base,
-        count.new,
-        count.new - count.base if certain else 0,
-        Limit.NONE if fell else limit,
-    )
+    moved = 0 if count.contains_one else count.new - count.base
+    return Instructions(count.base, count.new, moved, limit)
 
 
 def _exceeded(row: Row, change: Change, series: str, ratio: float, limits: Limits) -> Limit:
@@ -349,7 +342,9 @@ def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Yield notes on rows whose overhead was replaced by the control."""
+    """Yield notes on new rows, and on rows whose overhead was replaced by the control."""
+    if comparison.added:
+        yield f"the baseline lacks {_named([row.name for row in comparison.added])}: no verdict"
     for name, result in (("the baseline", comparison.base), (comparison.name, comparison.new)):
         if result.corrected:
             keys = {

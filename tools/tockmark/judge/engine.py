@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Run both sides of a judgement, with as few simulations as the verdicts need.
 
-Every row is measured in one link per side, or in several if the links are paired: one pair can be
-wrong about a row, since the way of a set of the cache that is filled next may differ. Instructions
-do not depend on the layout. Rows in doubt (`RowVerdict.in_doubt`: the estimate is beyond a limit,
-but not the whole interval) are measured in twice as many links, and so on up to a maximum.
+Every row is measured in one link per side, or in several if the links are paired. Rows in doubt
+(`RowVerdict.in_doubt`: the estimate is beyond a limit, but not the whole interval) are measured in
+twice as many links, and so on up to a maximum.
 
 A failed build or a panic ends the judgement. A damaged log makes rows missing, and a row that only
 the base has is a regression. Boots are cached by simulator, image and options, so a repeated

@@ -18,10 +18,9 @@ A point that is not passed between its neighbours was passed for an earlier alar
 its stage took no time. A point that no alarm of a load passed is an error. The stages add up to the
 whole. Each stage also has the number of alarms that passed its point.
 
-The timeline of `profile --perfetto` also shows the stages of alarms. Its trace has every
-instruction, so a point is passed when its instruction leaves the decode stage. The trace has no due
-times, so an alarm counts from the last rise of the line before it was served. Alarms whose line was
-already up for another interrupt, or without an upcall, are omitted.
+The timeline of `profile --perfetto` also shows stages: a point is passed when its instruction
+leaves the decode stage, and an alarm counts from the last rise of the line before it was served.
+Alarms whose line was already up for another interrupt, or without an upcall, are omitted.
 """
 
 import re

@@ -9,17 +9,11 @@ the net is a **slope**: the cycles of one pass. If a row was measured in several
 and apps, its net is the median of the layouts' nets.
 
 A net is signed: if it is further below zero than a control may be, the row has an error. A row with
-an error, or without a net, is not **sound**: tables show its figures with the error, but no ratio,
-mean, picture or verdict is computed from them.
+an error, or without a net, is not **sound**: nothing is computed from it.
 
-**Controls** (`null.*`) are rows that measure nothing; there is one for each way to take samples.
-Their net should be 0; its deviation bounds the error of the other rows in the boot. With the cache
-off, at most one cycle is allowed. With the cache on, code in the same cache set changes the cost of
-the counter reads: over several layouts, at most 2 % of `time.read` is allowed in the median and 5 %
-in each layout; in a single layout, tables show the deviation as the uncertainty of the cached rows.
-If a control is off by more in a layout, counter reads became more or less expensive after
-`time.read` was measured; then the control replaces `time.read` as the overhead of that layout
-(`Row.series_from_control`).
+**Controls** (`null.*`) are rows that measure nothing; their net should be 0 (docs/method.md, "Boots
+and controls"). If one is off by more than is allowed in a layout, it replaces `time.read` as the
+overhead of that layout (`Row.series_from_control`).
 """
 
 from __future__ import annotations
@@ -66,7 +60,7 @@ from tockmark.suite.selection import Selection
 from tockmark.wire.rows import SERIES, Absent, Clock, Published, counted_series
 
 CYCLE = 1  # the allowed offset of a control with the cache off
-STRAY = 1  # the allowed offset in instructions, since Ibex's minstret can be off by one
+STRAY = 1  # the allowed offset in instructions: Ibex may count one too many (lowRISC/ibex#2252)
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # the allowed offset with the cache on, as a share of time.read
 SLOPE = "cycles of a pass"  # the name of a control's slope
 INVALID_ROW = "invalid row: "  # the prefix of such a reason in `Result.incomplete`
@@ -178,11 +172,6 @@ class Series:
         passes = slopes[0].passes if slopes else 1
         low, high = ((count - stats.median) / passes for count in (stats.min, stats.max))
         return plain_number(self.own_net + low), self.own_net, plain_number(self.own_net + high)
-
-    @property
-    def is_repeating(self) -> bool:
-        """Whether the samples repeat in the end; also true if they are too few to tell."""
-        return repeating_tail(self.steady) != (None, None)
 
 
 class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
@@ -369,7 +358,8 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
                 " these do not repeat"
                 for where, name, series in labelled_series
                 if name == "cycles"  # on interface version 1 the app checks only these
-                if 0 < len(series.samples) < self.asked and not series.is_repeating
+                if 0 < len(series.samples) < self.asked
+                if repeating_tail(series.steady) == (None, None)
             ),
             *self.faults,
         )
@@ -641,14 +631,26 @@ class Result:
         if there are no controls."""
         return self._control_errors.get((icache, lang))
 
+    def stray_instructions(self, row: Row) -> float:
+        """Return how many instructions of a sample the counter may be off: one, but with the cache
+        off only if a control of the same boot is off, too."""
+        boot = row.boot, row.icache, row.lang
+        return STRAY if row.icache is not False else self._stray_by_boot.get(boot, 0)
+
+    @cached_property
+    def _stray_by_boot(self) -> dict[object, float]:
+        stray = [
+            (max(map(abs, series.nets), default=0.0), (row.boot, row.icache, row.lang))
+            for row in self.rows
+            if row.is_control and (series := row.instret) is not None
+        ]
+        return {boot: min(net, STRAY) for net, boot in sorted(stray, key=lambda entry: entry[0])}
+
     @cached_property
     def _control_errors(self) -> dict[tuple[bool | None, Lang], float]:
-        errors: dict[tuple[bool | None, Lang], float] = {}
-        for control in self.controls:
-            if control.counter == "cycles":
-                key = control.row.icache, control.row.lang
-                errors[key] = max(errors.get(key, 0), control.uncorrected)
-        return errors
+        cycles = [control for control in self.controls if control.counter == "cycles"]
+        ordered = sorted(cycles, key=lambda control: control.uncorrected)
+        return {(control.row.icache, control.row.lang): control.uncorrected for control in ordered}
 
     @property
     def simulated(self) -> bool:

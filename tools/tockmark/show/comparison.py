@@ -95,8 +95,7 @@ def _legend(compared: Compared) -> list[str]:
     return [
         "Net cycles of one operation: the median minus time.read of the same boot (time.read: as"
         " measured).",
-        f"Lower is better. Margin: {text.percent(first.margin)} unless a row has its own;"
-        " half of it for instructions.",
+        f"Lower is better. Margin of cycles: {text.percent(first.margin)}, or a row's own.",
         f"Spread over links: {first.rule.spread.title}",
         "",
         *(

@@ -39,9 +39,9 @@ COLOURS: dict[Verdict, Callable[[str], str]] = {
 }
 LEGEND = (
     "base → head: median cycles over links. estimate (range): change of the mean, and its interval."
-    " worse, better: the whole range is beyond the margin or a limit. same: the whole range is"
-    " within the margin. unsure: neither, so code layout may explain the change. instr: change in"
-    " instructions; layout does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
+    " worse, better: the whole range is beyond the margin or a limit. same: it is within both."
+    " unsure: neither, so code layout may explain the change. instr: change in instructions; layout"
+    " does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
 )
 
 
@@ -58,28 +58,33 @@ def first_line(judgement: Judgement) -> str:
 def headline(judgement: Judgement) -> str:
     """Return in one line how many rows changed and by how much: instructions first, since these are
     certain."""
-    gone, judged = judgement.rows_with(Verdict.GONE), len(judgement.rows_with(*JUDGED))
-    moved = [f"{_rows(len(gone))} gone"] if gone else []
-    moved += filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
-    of_all = [_rows(judged), *([judgement.links] if judgement.links else [])]
+    judged = len(judgement.rows_with(*JUDGED))
+    counts = Counter(row.verdict for row in judgement.rows)
+    lone = [f"{_rows(counts[one])} {one}" for one in (Verdict.GONE, Verdict.NEW) if counts[one]]
+    moved = filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
+    of_all = ", ".join(filter(None, (_rows(judged), judgement.links)))
     if not judgement.moved:
-        moved.insert(len(gone) > 0, f"no certain change ({', '.join(of_all)})")
-        return "; ".join(moved)
-    return "; ".join([*moved, ", ".join(of_all)])
+        return "; ".join([*lone, f"no certain change ({of_all})", *moved])
+    return "; ".join([*lone, *moved, of_all])
 
 
 def _instructions(judgement: Judgement, judged: int) -> str:
     """Count the rows with more and with fewer instructions."""
     counted: list[str] = []
     for sign in (1, -1):
-        counts = [round(row.moved) for row in judgement.rows_with(*JUDGED) if row.moved * sign > 0]
+        counts = [_count(row.moved) for row in judgement.rows_with(*JUDGED) if row.moved * sign > 0]
         if counts:
-            low, high = sorted((min(counts), max(counts)), key=abs)
+            low, *_, high = sorted(counts * 2, key=lambda count: abs(float(count)))
             ((usual, often),) = Counter(counts).most_common(1)
-            span = f"{low:+d} … {high:+d}" if 2 * often < len(counts) else f"{usual:+d}"
+            span = f"{low} … {high}" if 2 * often < len(counts) else usual
             unit = "" if counted else " instructions"
             counted.append(f"{span}{unit} on {_rows(len(counts), judged)}")
     return ", ".join(counted)
+
+
+def _count(moved: float) -> str:
+    """Format a change in the instructions of an operation."""
+    return f"{moved:+.0f}" if abs(moved) >= 1 else f"{moved:+.1g}"
 
 
 def _cycles(judgement: Judgement, judged: int) -> str:
@@ -280,7 +285,7 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
     count = line.instructions
     more = text.NONE
     if count:
-        more = f"{count.moved:+.0f}{BEYOND[count.limit]}" if count.moved else "0"
+        more = f"{_count(count.moved)}{BEYOND[count.limit]}" if count.moved else "0"
     cache = "" if line.row.icache is None else ICACHE[line.row.icache]
     behind = "; ".join(filter(None, (line.where, line.why)))
     return (

@@ -264,13 +264,16 @@ class LinkedCode:
         self._pairs: dict[int, tuple[int, frozenset[int]] | None] = {}
         self._set_units(units(elf))
         code = [unit for unit in self.units if unit.is_code]
-        words = {
-            to for unit in self.units if not unit.is_code for _, to in self._address_words(unit)
-        }
+        entries = [dict(self._address_words(unit)) for unit in self.units if not unit.is_code]
+        words = {to for table in entries for to in table.values()}
         self._tables: dict[Unit, set[int]] = defaultdict(set)  # targets of jump tables
-        for word in words:
-            if (unit := self.at(word)) and unit.is_code and word != unit.start:
-                self._tables[unit].add(word)
+        for table in entries:
+            targets = {at: self.at(to) for at, to in table.items()}
+            for at, unit in targets.items():
+                # One entry alone is a mere number, such as text.
+                beside = unit in (targets.get(at - 4), targets.get(at + 4))
+                if unit and unit.is_code and beside and table[at] != unit.start:
+                    self._tables[unit].add(table[at])
         for unit in code:
             unit.steps = list(steps(unit.content, unit.start))
         for unit in code:

@@ -2,19 +2,18 @@
 """Build results from samples, through the protocol and the product's own result builder."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
-import numpy as np
 from typer.testing import Result as Done
 
 from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limits, load_limits
 from tockmark.compare.pairs import DEFAULT_MARGINS, compare
-from tockmark.compare.spread import Spread
+from tockmark.compare.spread import Deviation, Spread
 from tockmark.compare.verdict import Judgement, judge_comparison
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result
+from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.suite.selection import Selection
@@ -35,7 +34,7 @@ def made(
     instret: dict[str, int] | None = None,
     read: list[int] = READ,
     inner: int = 1,
-    icache: tuple[bool, ...] = (True,),
+    icache: tuple[bool, ...] = (False,),
     kernel: Kernel = KERNEL,
     board: Board = SIMULATED,
     lang: Lang = "c",
@@ -61,7 +60,7 @@ def logged(
     instret: dict[str, int] | None = None,
     read: list[int] = READ,
     inner: int = 1,
-    icache: tuple[bool, ...] = (True,),
+    icache: tuple[bool, ...] = (False,),
     lang: Lang = "c",
 ) -> list[str]:
     """Return the log of boots with these rows, in one language. The boot marks name the language
@@ -101,10 +100,19 @@ def steady(net: int) -> list[int]:
     return [net + 194, *[net + 169] * 11]
 
 
+@dataclass(frozen=True)
+class Even(Spread):
+    """The same spread for all rows."""
+
+    value: float = 0
+
+    def row_deviation(self, row: Row) -> Deviation:
+        return Deviation(self.value, 15)
+
+
 def spread(deviation: float) -> Spread:
-    """Return the same spread for all rows: a standard deviation of the logarithms of cycles."""
-    logs = deviation * np.array([-1.0, 1.0] * 8) * np.sqrt(15 / 16)
-    return Spread("made", 16, {("other", frozenset(), on): logs for on in (True, False)})
+    """Return a spread with this standard deviation of the logarithms of cycles for all rows."""
+    return Even("made", 16, value=deviation)
 
 
 CALM = spread(0)

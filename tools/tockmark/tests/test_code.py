@@ -8,7 +8,7 @@ import pytest
 
 from tockmark.target.code import LinkedCode, differences
 from tockmark.target.elf import read_elf
-from tockmark.target.rv32 import steps
+from tockmark.target.rv32 import Kind, steps
 
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
 FLAGS = ["-Os", "-ffunction-sections", "-fdata-sections", "-fno-builtin", "-x", "c"]
@@ -111,6 +111,21 @@ def test_a_change_is_found_by_name(
     head = linker.link(ORDERS[1], f"-Wl,{relax}", **{name: SOURCE[name].replace(old, new)})
     names = differences(base, head)
     assert [name_ for name_ in names if not name_.startswith("data in ")] == different
+
+
+def test_a_number_that_is_an_address_in_a_function_by_chance_is_no_jump_table(
+    tmp_path: Path,
+) -> None:
+    """In one link it is the address of the second half of a pair, which loads an address."""
+    linker, more = Linker(tmp_path), "const unsigned number[3] = {{1, {}, 1}};"
+
+    def linked(number: int) -> list[LinkedCode]:
+        third = SOURCE["third"] + more.format(number)
+        return [linker.link(order, "-Wl,--no-relax", third=third) for order in ORDERS]
+
+    (function,) = (unit for unit in linked(1)[0].units if unit.name == "second")
+    halves = [at for at, insn, _ in function.steps if insn.kind is Kind.LO and insn.rs1 == insn.rd]
+    assert differences(*linked(halves[-1])) == []
 
 
 def test_a_far_call_is_recognised_by_all_its_bits() -> None:

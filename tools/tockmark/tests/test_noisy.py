@@ -39,7 +39,7 @@ def test_rows_with_too_few_samples_have_no_verdict(catalogue: Catalogue) -> None
         if few:
             assert rows["a.x"].verdict is Verdict.NOT_JUDGED
             assert "at least 9" in rows["a.x"].why
-            assert judgement.warnings == (f"not judged: 1 row (a.x icache=on): {rows['a.x'].why}",)
+            assert judgement.warnings == (f"not judged: 1 row (a.x icache=off): {rows['a.x'].why}",)
             assert judgement.exit_code == INCOMPLETE
         else:
             assert rows["a.x"].verdict is Verdict.WORSE

@@ -10,9 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tockmark.compare.rule import Value, change_of_cycles
-from tockmark.compare.spread import Spread, paired_spread
+from tockmark.compare.spread import Spread, logs_of, paired_spread
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import load
 from tockmark.target.elf import Elf, Symbol
@@ -164,9 +165,30 @@ def row_of(name: str, icache: bool = False) -> Row:
     return next(row for row in rows if not row.is_overhead)
 
 
+DEARER = (172, 172, 168, 164, 172, 176, 172, 164)  # 40 loop turns more in the baseline's restart
+
+
+def test_a_row_without_instructions_has_the_interval_of_its_own_differences() -> None:
+    """Its spread over unpaired links is wide, and counts only in few pairs."""
+    row = structs.replace(row_of("syscall.command"), samples=({"cycles": (3500,) * 12},))
+    wide = Spread(logs={row.key[:3]: logs_of([3400, 3600] * 8)})
+    sigma = paired_spread(wide, load()).row_deviation(row)
+    nets = tuple(3460.0 + 90 * n for n in range(-4, 4))
+    draw = random.Random(1)
+    for _ in range(20):
+        differences = draw.sample(DEARER, len(DEARER))
+        later = tuple(net + more for net, more in zip(nets, differences, strict=True))
+        assert change_of_cycles(Value(nets), Value(later), sigma).low > 1.02
+        assert change_of_cycles(Value(nets[:3]), Value(later[:3]), sigma).contains_one
+    same = change_of_cycles(Value(nets), Value(nets), sigma)
+    assert (same.low, same.high) == (1, 1)
+    unknown = paired_spread(Spread(), load()).row_deviation(row)
+    assert change_of_cycles(Value(nets), Value(later), unknown).low > 1.02
+    assert change_of_cycles(Value(nets[:1]), Value(later[:1]), unknown).high == math.inf
+
+
 def test_the_interval_of_pairs_shrinks_with_their_number_to_a_point_if_equal() -> None:
-    spread = paired_spread(Spread(), load())
-    off = spread.row_deviation(row_of("syscall.command"))
+    off = paired_spread(Spread(), load()).row_deviation(row_of("syscall.command"))
     assert off is not None
     same = change_of_cycles(Value((1000.0,)), Value((1000.0,)), off)
     assert (same.low, same.high) == (1, 1)

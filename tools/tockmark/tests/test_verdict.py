@@ -2,6 +2,7 @@
 """The rule that separates effects of layout from other differences."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.compare.limits import Limit
+from tockmark.compare.limits import Limit, load_limits
+from tockmark.compare.pairs import DEFAULT_MARGINS, compare
 from tockmark.compare.rule import Value, change_of_count, change_of_cycles
 from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, spread_over_links, student
-from tockmark.compare.verdict import MOVED, Judgement, Verdict, verdict_of
+from tockmark.compare.verdict import MOVED, Judgement, Verdict, judge_comparison, verdict_of
 from tockmark.result.model import Series
 from tockmark.result.stats import Floats
-from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import judged, made, of_links, steady
+from tockmark.suite.catalogue import Catalogue, load
+from tockmark.tests.of_samples import CALM, judged, made, of_links, spread, steady
 
 ONE_PERCENT = Deviation(0.01, 15)
 MANY = 10**6  # degrees of freedom, enough to know the deviation almost exactly
@@ -105,13 +107,16 @@ def ids(judgement: Judgement) -> list[str]:
 def test_slopes_of_the_apps_set_the_noise(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base = made(catalogue, {"loop.empty": steady(1000), "a.x": steady(1000)})
-    two = made(catalogue, {"loop.empty": steady(1009), "a.x": steady(1025)})
+    base, two, three = (
+        of_links(
+            [made(catalogue, {"loop.empty": steady(own), "a.x": steady(net)}, icache=(True,))] * 4
+        )
+        for own, net in ((1000, 1000), (1009, 1025), (1300, 1040))
+    )
     assert judged(base, two, catalogue).limit is Limit.HARD
     monkeypatch.setattr(Series, "is_slope", True)
     assert judged(base, two, catalogue).limit is Limit.SOFT
     # A larger difference is not noise: it widens no interval, and does not pass.
-    three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
     judgement = judged(base, three, catalogue)
     assert judgement.exit_code == 3
     assert ids(judgement) == ["loop.empty", "a.x"]
@@ -119,13 +124,13 @@ def test_slopes_of_the_apps_set_the_noise(
 
 def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None:
     runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
-    spread = spread_over_links(of_links(runs), "here")
+    shown = spread_over_links(of_links(runs), "here")
     (row,) = (row for row in runs[0].rows if row.id == "a.x")
     logs = [math.log(net / 1000) for net in (990, 1000, 1010, 1000)]
-    deviation = spread.row_deviation(row)
+    deviation = shown.row_deviation(row)
     assert deviation is not None
     assert deviation.value == pytest.approx(math.sqrt(sum(x * x for x in logs) / 3), rel=1e-3)
-    assert (deviation.dof, spread.title) == (3, "here, 4 links")
+    assert (deviation.dof, shown.title) == (3, "here, 4 links")
     assert spread_over_links(runs[0], "here").row_deviation(row) is None, "one link has no spread"
 
 
@@ -138,16 +143,92 @@ def test_more_instructions_are_not_reported_if_cycles_certainly_fell(catalogue: 
         assert [row.moved for row in judgement.moved] == [33]
 
 
+@pytest.mark.parametrize(
+    ("icache", "control", "moved", "limit"),
+    [
+        (False, 0, 1, Limit.SOFT),  # 0.85 %
+        (False, 1, 0, Limit.NONE),  # a control of the same boot is off by one, too
+        (True, 0, 0, Limit.NONE),
+    ],
+)
+def test_one_instruction_counts_with_the_cache_off(
+    icache: bool, control: int, moved: int, limit: Limit, catalogue: Catalogue
+) -> None:
+    rows = {"a.x": steady(300), "null.sample": steady(0)}
+    base, new = (
+        made(catalogue, rows, instret={"a.x": 84 + net, "null.sample": null}, icache=(icache,))
+        for net, null in ((118, 84), (119, 84 + control))
+    )
+    (row,) = (row for row in judged(base, new, catalogue).rows if row.row.id == "a.x")
+    assert row.instructions is not None
+    assert (row.moved, row.instructions.limit) == (moved, limit)
+
+
+@pytest.mark.parametrize(
+    ("icache", "links", "verdict", "limit"),
+    [
+        (True, 1, Verdict.UNSURE, Limit.NONE),
+        (True, 3, Verdict.UNSURE, Limit.NONE),
+        (True, 4, Verdict.WORSE, Limit.HARD),
+        (False, 1, Verdict.WORSE, Limit.HARD),
+    ],
+)
+def test_few_unpaired_links_leave_cached_cycles_unsure(
+    icache: bool, links: int, verdict: Verdict, limit: Limit
+) -> None:
+    catalogue = load()
+    base, new = (
+        of_links([made(catalogue, {"syscall.command": steady(net)}, icache=(icache,))] * links)
+        for net in (1000, 1200)
+    )
+    compared = compare(base, new, "new", catalogue, DEFAULT_MARGINS, CALM, strict=True)
+    (row,) = judge_comparison(compared, load_limits(None, catalogue)).groups["syscall"]
+    assert (row.verdict, row.limit, row.in_doubt) == (verdict, limit, verdict is Verdict.UNSURE)
+    assert compared.mean is not None
+    assert verdict_of(compared.mean.change, 0.01) is verdict
+
+
+@pytest.mark.parametrize(("links", "verdict"), [(1, Verdict.UNSURE), (4, Verdict.WORSE)])
+def test_a_row_that_the_spread_lacks_is_certain_by_its_own_links_only(
+    links: int, verdict: Verdict, catalogue: Catalogue
+) -> None:
+    """The spread of other rows does not count for it."""
+    runs = [made(catalogue, {"a.x": steady(net)}) for net in (990, 1000, 1010, 1000)]
+    calm = spread_over_links(of_links(runs), "here")
+    rows = [{"a.x": steady(1000), "a.y": steady(net)} for net in (1000, 1300)]
+    base, new = (of_links([made(catalogue, row)] * links) for row in rows)
+    judgement = judged(base, new, catalogue, calm)
+    (row,) = (row for row in judgement.rows if row.row.id == "a.y")
+    assert (row.verdict, row.in_doubt) == (verdict, verdict is Verdict.UNSURE)
+
+
+def test_a_row_is_the_same_only_if_its_range_is_within_the_limits(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    """A range from -19 to +26 % is never the same; a narrow one may still reach beyond a limit."""
+    (tmp_path / "l.toml").write_text('[[limit]]\nrows = ["*"]\ncycles = { hard = "0.5 %" }\n')
+    base, new = (made(catalogue, {"a.x": steady(net)}) for net in (10_000, 10_030))
+    for deviation, file, verdict in (
+        (0.0008, None, Verdict.SAME),
+        (0.0008, tmp_path / "l.toml", Verdict.UNSURE),
+        (0.04, None, Verdict.UNSURE),
+    ):
+        limits = load_limits(file, catalogue)
+        judgement = judged(base, new, catalogue, spread(deviation), limits)
+        (row,) = (row for row in judgement.rows if row.row.id == "a.x")
+        assert (row.verdict, row.limit) == (verdict, Limit.NONE), row.range
+
+
 def test_false_alarms_are_as_rare_as_calibrated() -> None:
     """Links have normal logarithms. New links give about as many alarms as those of the spread."""
     draw = np.random.default_rng(7)
     rows: dict[AnyKey, Floats] = {
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
     }
-    spread = Spread("made", 16, rows)
-    assert 2 <= spread.z(True, 4) <= spread.z(True, 1) < 4
-    assert spread.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
-    wide = student(spread.z(True, 1), 15) * math.sqrt(2)
+    known = Spread("made", 16, rows)
+    assert 2 <= known.z(True, 4) <= known.z(True, 1) < 4
+    assert known.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
+    wide = student(known.z(True, 1), 15) * math.sqrt(2)
     s = np.array([logs.std(ddof=1) for logs in rows.values()])
     new = draw.normal(0, 0.01, (1000, 2, 60))
     beyond = np.abs(new[:, 0] - new[:, 1]) - math.log(1.01) > wide * s
