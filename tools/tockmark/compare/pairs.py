@@ -107,6 +107,7 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     langs = set(base.langs) & set(new.langs) or LANGS
     base_factors, new_factors = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
+    shared_benchmarks = {row.id for row in base.rows} & {row.id for row in new.rows}
     before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
     every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**base_factors, **new_factors}]
     sides = [
@@ -118,7 +119,7 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
         for name, was, is_ in sides
         if was != is_
         and not (name == "i-cache" and shared)
-        and not (name == "simulator" and same_simulator(before, after))
+        and not (name == "simulator" and same_simulator(before, after, shared_benchmarks))
     ]
     if base.layouts != new.layouts:
         differing.append(Factor("layouts", str(base.layouts), str(new.layouts)))
