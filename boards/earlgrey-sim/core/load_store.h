@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The load-store unit (ibex_load_store_unit.sv): one or, for a misaligned access, two requests, and
-// the answer's value. A refused access makes no request, but takes the grant of one, which the bus
-// gives whenever it has room (tlul_adapter_host.sv); its error comes one cycle later.
+// the answer's value. A refused access makes no request, but takes the grant of one, which the
+// registers at the port give whenever they have room; its error comes one cycle later.
 #pragma once
 
 #include "pmp.h"

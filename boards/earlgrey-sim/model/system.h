@@ -54,7 +54,8 @@ public:
 
 private:
     // Without registers at the ports, the core asks the bus for a grant in the cycle of a request:
-    // for the data port first.
+    // for the data port first. A refused access gets none: the arbiter of a device grants only
+    // requests (tlul_socket_m1.sv).
     [[gnu::always_inline]] void step(auto &core, Cycle now) {
         if constexpr (machine::kPortStage)
             core.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
