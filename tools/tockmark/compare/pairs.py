@@ -166,7 +166,7 @@ def check_kind(base: Result, new: Result, name: str) -> None:
     if base.simulated != new.simulated:
         kind = {True: "a simulator's", False: "a board's"}
         raise TockmarkError(
-            f"{name} is {kind[new.simulated]}, but the baseline is {kind[base.simulated]}",
+            f"{name} is {kind[new.simulated]}, but the base is {kind[base.simulated]}",
             "use `tockmark board agree` to compare them, or --force to judge them anyway",
         )
 
@@ -421,7 +421,7 @@ def compare(
     force: bool = False,
     strict: bool = False,
 ) -> Comparison:
-    """Compare a result, called `name`, with the baseline, using this spread of rows over links.
+    """Compare a result, called `name`, with the base, using this spread of rows over links.
 
     `strict`, for limits: refuse different cores, and a board's result with a simulator's.
     TockmarkError if the results cannot be compared."""
