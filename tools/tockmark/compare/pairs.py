@@ -425,7 +425,7 @@ def compare(
 
     `strict`, for limits: refuse different cores, and a board's result with a simulator's.
     TockmarkError if the results cannot be compared."""
-    check_timed("the baseline", base, force)
+    check_timed("the base", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
     check_factors(factors, name, force, cores=not strict)
@@ -438,7 +438,7 @@ def compare(
         if pair.base is None:
             added.append(pair.row)
         elif pair.base.unsound:
-            unusable.append(LoneRow(pair.row, f"the baseline's {pair.base.unsound}"))
+            unusable.append(LoneRow(pair.row, f"the base's {pair.base.unsound}"))
         elif pair.new is None:
             gone.append(
                 LoneRow(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"])))
@@ -452,7 +452,7 @@ def compare(
                 usable.append((before, after))
     if not usable:
         raise TockmarkError(
-            f"{name} shares no valid row with the baseline", "look at both with `tockmark table`"
+            f"{name} shares no valid row with the base", "look at both with `tockmark table`"
         )
     rule, pairs, few = _pairs(base, new, usable, catalogue, spread, margins)
     if few and not any(pair.judged for pair in pairs):
