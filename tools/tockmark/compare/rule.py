@@ -424,7 +424,8 @@ class Rule:
             return change_of_count(base, new, self.error_probability)
         cached = row.icache is not False
         noise = self.noise if cached else 0
-        z = self.spread.z(row.icache, min(base.links, new.links))
+        timed = row.series("instret") is None
+        z = self.spread.z(row.icache, min(base.links, new.links), timed)
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
             base, new, sigma, noise, z, instructions_differ, self.error_probability, cached
