@@ -297,5 +297,5 @@ def paired_deviation(row: Row) -> Deviation:
 def paired_spread(unpaired: Spread, catalogue: Catalogue) -> PairedSpread:
     """Return the spread of paired links of kernels with this spread over unpaired links."""
     clocked = frozenset(entry.id for entry in catalogue.benchmarks.values() if entry.waits)
-    known = unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit, unpaired.timed
-    return PairedSpread(*known, clocked)
+    fields = unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit, unpaired.timed
+    return PairedSpread(*fields, clocked)
