@@ -4,10 +4,8 @@
 The symbols are in docs/method.md, "The rule".
 
 - `Spread` has the log nets of committed results of several links, from which σ₀ and z(L) are
-  computed. Links of one source differ in layout only.
+  computed.
 - `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
-  Rows that a clock times, and rows without instructions, have the spread of unpaired links instead,
-  until enough pairs show their own.
 """
 
 import itertools
@@ -105,9 +103,8 @@ class Spread:
         return f"{title}; {self.unfit}" if self.unfit else title
 
     def z(self, icache: bool | None, links: int, timed: bool = False) -> float:
-        """Return z(L): the half-width of the interval in standard deviations, the smallest that
-        keeps false alarms between known links of one kernel at 1 in 200 for this number of links,
-        cache setting and kind of row; Z if there are too few known links."""
+        """Return z(L), in standard deviations: the smallest that keeps false alarms between known
+        links at 1 in 200 for this kind of row; Z if there are too few known links."""
         side = min(links, self.links // 4)
         return self._calibrated.get((icache is not False, side, timed), Z)
 
