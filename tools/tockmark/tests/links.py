@@ -3,6 +3,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from tockmark.base.paths import RESULTS
@@ -12,6 +13,7 @@ from tockmark.compare.spread import Spread, spread_over_links
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, judge_comparison
 from tockmark.result import file
 from tockmark.result.model import Result
+from tockmark.result.provenance import unlike_benchmarks
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 
@@ -56,7 +58,14 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
 
 
 def judged(base: Result, new: Result, spread: Spread) -> Judgement:
-    """Judge by the default limits. The shifted links have fewer rows."""
+    """Judge by the default limits, without benchmarks that may differ between the simulators of
+    the two results. The shifted links have fewer rows."""
+    simulators = [side.provenance.board.simulator_sha256 for side in (base, new)]
+    unlike = unlike_benchmarks(*simulators) or ()
+    base, new = (
+        replace(side, rows=tuple(row for row in side.rows if row.id not in unlike))
+        for side in (base, new)
+    )
     compared = compare(base, new, "new", KNOWN, DEFAULT_MARGINS, spread, strict=True)
     return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 
