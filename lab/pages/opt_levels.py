@@ -54,8 +54,8 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     `tockmark compare --only 'kernel icache=on'` computes, but without those that may differ between
     the simulators of the two results."""
     catalogue = catalogues.load()
-    simulators = [side.result.provenance.board.simulator_sha256 for side in (base, new)]
-    unlike = unlike_benchmarks(*simulators) or ()
+    first, other = (side.result.provenance.board.simulator_sha256 for side in (base, new))
+    unlike = unlike_benchmarks(first, other) or ()
     ids = [b.id for b in catalogue.benchmarks.values() if b.touches == "kernel"]
     only = select(
         catalogue, ",".join(f"{i} icache={ICACHE[icache]}" for i in ids if i not in unlike)
