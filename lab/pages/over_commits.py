@@ -184,8 +184,8 @@ def expired(side: str) -> Result:
 
 def expired_cycles(side: str) -> str:
     """Format the cycles of the upcall of a sleeping core, i-cache off (range over links)."""
-    rows = [row for row in expired(side).rows if row.label == CLOCKED[0] and row.icache is False]
-    return span_of(*rows)
+    rows = expired(side).rows
+    return span_of(next(row for row in rows if row.label == CLOCKED[0] and row.icache is False))
 
 
 def _size(jump: Jump) -> str:
