@@ -424,7 +424,7 @@ class Rule:
             return change_of_count(base, new, self.error_probability)
         cached, links = row.icache is not False, min(base.links, new.links)
         noise = self.noise if cached else 0
-        z = self.spread.z(row.icache, links, timed=row.series("instret") is None)
+        z = self.spread.z(row.icache, links, timed=row.instret is None)
         if cached and links < CERTAIN_LINKS:
             z = min(z, Z)  # nothing is certain, and a wider range would not help
         sigma = self.spread.row_deviation(row)

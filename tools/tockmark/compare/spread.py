@@ -181,7 +181,7 @@ def spread_over_links(result: Result, source: str) -> Spread:
         for row in result.leading.table.values()
         if row.cycles and LEAST <= len(row.cycles.nets) == most
     }
-    timed = frozenset(row.key[:3] for row in result.rows if row.series("instret") is None)
+    timed = frozenset(row.key[:3] for row in result.rows if row.instret is None)
     return Spread(source, result.links, logs, timed=timed)
 
 
