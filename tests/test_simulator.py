@@ -429,7 +429,7 @@ def test_uart_bytes_are_sent_at_the_configured_rate(tmp_path: Path) -> None:
     assert 4 * 2083 < ends[1] - ends[0] < 5 * 2083
 
 
-# The UART's registers, from a0 on. NCO 0x8000: 32 cycles of its clock in a bit, 1280 cycles in a byte.
+# The UART's registers, from a0 on. NCO 0x8000: a byte takes 1280 cycles.
 LOOPBACK = "li a0, 0x40000000\nli t0, 0x80000013\nsw t0, 0x10(a0)\n"
 LEVEL = "lw t0, 0x24(a0)\nsrli t0, t0, 16\n"
 TELL = "sw t0, 0(gp)\n"
@@ -450,7 +450,7 @@ def told(folder: Path, body: str, *options: str) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
-@pytest.mark.parametrize("index, level", list(enumerate([1, 2, 4, 8, 16, 32, 64, 126])))
+@pytest.mark.parametrize(("index", "level"), list(enumerate([1, 2, 4, 8, 16, 32, 64, 126])))
 def test_the_uart_reports_that_it_has_received_so_many_bytes(
     tmp_path: Path, index: int, level: int
 ) -> None:
@@ -480,7 +480,7 @@ def request(*numbers: int) -> str:
     return "".join(f"li t0, {ord(c)}\nsw t0, 0x1c(a0)\n" for c in text)
 
 
-@pytest.mark.parametrize("pace, cycles", [((), 1280), ((400,), 400), ((400, 9000), 400)])
+@pytest.mark.parametrize(("pace", "cycles"), [((), 1280), ((400,), 400), ((400, 9000), 400)])
 def test_bytes_come_that_a_program_asks_for(
     tmp_path: Path, pace: tuple[int, ...], cycles: int
 ) -> None:

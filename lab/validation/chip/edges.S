@@ -466,7 +466,7 @@ tests:
     sw   t1, 0x30 + 4 * 7(s10)
     ROW "from a byte to the timeout of 3 bits"
     TIMEOUT 3
-    ROW "from a byte to the timeout of 20 bits"
+    ROW "from sending a byte to the timeout of 20 bits"
     TIMEOUT 20
     ROW "from a byte to the next"
     CLEAR 0

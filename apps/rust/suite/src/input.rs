@@ -44,9 +44,35 @@ fn on_end(status: u32, bytes: u32, _zero: u32) {
 }
 
 /// A short text, to be written at once.
-struct Line {
-    text: [u8; 40],
+pub struct Line {
+    text: [u8; 64],
     length: usize,
+}
+
+impl Line {
+    /// Returns an empty line.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            text: [0; 64],
+            length: 0,
+        }
+    }
+
+    /// Prints the line and waits until it has been sent.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's.
+    pub fn print(&self) -> Result<(), ErrorCode> {
+        console::write(&self.text[..self.length])
+    }
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Write for Line {
@@ -61,12 +87,9 @@ impl Write for Line {
 
 /// Asks for bytes, one each `pace` cycles (0: as fast as the UART is set), after a while.
 pub fn ask(run: &mut Run, count: u32, pace: u32) -> Outcome {
-    let mut line = Line {
-        text: [0; 40],
-        length: 0,
-    };
+    let mut line = Line::new();
     let fits = writeln!(line, "\x05{count} {pace} {DELAY}").map_err(|_| ErrorCode::Size);
-    let written = fits.and_then(|()| console::write(&line.text[..line.length]));
+    let written = fits.and_then(|()| line.print());
     run.require(c"console_write", written)
 }
 
