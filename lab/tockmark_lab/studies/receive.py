@@ -66,9 +66,9 @@ class Rate(Part, frozen=True):
     lang: Lang
     beside: str
     pace: int  # cycles for a byte
-    came: int | None
-    lost: int | None
-    awake: int | None
+    came: int | None = None
+    lost: int | None = None
+    awake: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -121,7 +121,7 @@ def _boot(
     rates = [Rate(lang, beside, *map(int, match.groups())) for match in found]
     if not rates or (rates[-1].is_whole and rates[-1].pace != PACES[-1]):
         pace = PACES[first + len(rates)]
-        rates.append(Rate(lang, beside, pace, None, None, None))
+        rates.append(Rate(lang, beside, pace))
     return rates
 
 
