@@ -325,7 +325,7 @@ def draw_receive() -> Sheet:
             axes.annotate(
                 f"loses {last.lost}",
                 shown[-1],
-                xytext=(6, -3),
+                xytext=(4, 6),
                 textcoords="offset points",
                 fontsize=7,
             )
