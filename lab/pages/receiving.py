@@ -11,11 +11,11 @@ from tockmark.show.text import NONE
 from tockmark.suite.catalogue import Lang
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import receive
-from tockmark_lab.studies.receive import BESIDE, FASTEST, RATES, STANDARD, Rate, StoredRates
+from tockmark_lab.studies.receive import COMPANY, FASTEST, RATES, STANDARD, Rate, StoredRates
 
 KERNELS = {"baseline": "our baseline", "tock-2.2": "Tock 2.2", "tock-master": "Tock master"}
 LANGS: dict[Lang, str] = {"c": "C", "rust": "Rust"}
-COMPANY = {"alone": "alone", "compute": "two compute", "ipc": "two do IPC", "write": "one writes"}
+TITLES = {"alone": "alone", "compute": "two compute", "ipc": "two do IPC", "write": "one writes"}
 STALLED = "stops"
 CLOCK_HZ = 24_000_000
 ASLEEP_UA, AWAKE_UA = 50, 5_000  # assumed, for no chip in particular
@@ -29,27 +29,27 @@ def rates(kernel: str) -> StoredRates:
     return receive.load(STUDIES / "receive" / "data" / f"{kernel}.json")
 
 
-def of_company(kernel: str, lang: str, beside: str) -> dict[int, Rate]:
+def of_company(kernel: str, lang: str, company: str) -> dict[int, Rate]:
     """Return what was received, by pace."""
     return {
         rate.pace: rate
         for rate in rates(kernel).rates
-        if (rate.lang, rate.beside) == (lang, beside)
+        if (rate.lang, rate.company) == (lang, company)
     }
 
 
-def lost(kernel: str, lang: str, beside: str, pace: int) -> str:
+def lost(kernel: str, lang: str, company: str, pace: int) -> str:
     """Format the bytes that were lost at a rate."""
-    rate = of_company(kernel, lang, beside).get(pace)
+    rate = of_company(kernel, lang, company).get(pace)
     if rate is None:
         return NONE
     return STALLED if rate.lost is None else str(rate.lost)
 
 
-def fastest(kernel: str, lang: str, beside: str) -> str:
-    """Format the fastest rate up to which nothing is lost."""
+def fastest(kernel: str, lang: str, company: str) -> str:
+    """Format the fastest rate below the first loss."""
     best = 0
-    for pace, rate in sorted(of_company(kernel, lang, beside).items(), reverse=True):
+    for pace, rate in sorted(of_company(kernel, lang, company).items(), reverse=True):
         if rate.lost != 0:
             break
         best = RATES[pace]
@@ -62,8 +62,8 @@ def _by_company(cell: Callable[[str, str, str], str]) -> str:
     return markdown(
         heads,
         [
-            [COMPANY[beside], *(cell(kernel, lang, beside) for kernel, lang in columns)]
-            for beside in BESIDE
+            [TITLES[company], *(cell(kernel, lang, company) for kernel, lang in columns)]
+            for company in COMPANY
         ],
     )
 
@@ -76,8 +76,8 @@ def fastest_table() -> str:
 def lost_table() -> str:
     """Return the table of the bytes lost at 115,200 and at 375,000 baud."""
     return _by_company(
-        lambda kernel, lang, beside: " / ".join(
-            lost(kernel, lang, beside, pace) for pace in (STANDARD, FASTEST)
+        lambda kernel, lang, company: " / ".join(
+            lost(kernel, lang, company, pace) for pace in (STANDARD, FASTEST)
         )
     )
 

@@ -13,7 +13,7 @@ from tockmark.base import documents, paths
 from tockmark.base.errors import TockmarkError
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import receive
-from tockmark_lab.studies.receive import BESIDE, BYTES, LANGS, RATES, Rate
+from tockmark_lab.studies.receive import BYTES, COMPANY, LANGS, RATES, Rate
 
 APPS = STUDIES / "receive" / "apps"
 DATA = sorted((STUDIES / "receive" / "data").glob("[bt]*.json"))
@@ -35,8 +35,8 @@ def test_app_and_tool_have_the_same_rates(name: str) -> None:
 def test_committed_rates_are_complete(path: Path) -> None:
     stored = receive.load(path)
     for lang in LANGS:
-        for beside in BESIDE:
-            rates = [r for r in stored.rates if (r.lang, r.beside) == (lang, beside)]
+        for company in COMPANY:
+            rates = [r for r in stored.rates if (r.lang, r.company) == (lang, company)]
             assert {receive.STANDARD, receive.FASTEST} <= {rate.pace for rate in rates}
             assert all(rate.came == BYTES for rate in rates if rate.is_whole)
             assert not rates[-1].is_whole or rates[-1].pace == min(RATES)

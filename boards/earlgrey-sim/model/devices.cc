@@ -156,9 +156,14 @@ void Uart::level_changed(Cycle now) {
     if (above && !above_)
         state_ |= kRxWatermark;
     above_ = above;
+    // The count of bits begins with the tick that sampled the byte's last bit.
     times_out_ = (timeout_ctrl_ & kUartTimeoutEnable) && !received_.empty()
-                     ? now + std::max<Cycle>((timeout_ctrl_ & 0xffffff) * bit(), kPeripheralClock)
+                     ? now + timeout() - kPeripheralClock
                      : kNever;
+}
+
+Cycle Uart::timeout() const {
+    return std::max<Cycle>((timeout_ctrl_ & 0xffffff) * bit(), 2 * kPeripheralClock);
 }
 
 void Uart::advance(Cycle now) {
@@ -167,7 +172,7 @@ void Uart::advance(Cycle now) {
             sent_one(at);
         } else if (at == times_out_) {
             state_ |= kRxTimeout;
-            level_changed(at); // it counts again
+            times_out_ += timeout(); // it counts again
         } else {
             const bool loops = at == std::exchange(loops_, at == loops_ ? kNever : loops_);
             receive(at, loops ? looped_ : peer_.next());

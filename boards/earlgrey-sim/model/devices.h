@@ -75,6 +75,7 @@ private:
     void write_register(Cycle now, uint32_t offset, uint32_t value);
     uint32_t read_data(Cycle now);
     Cycle bit() const;
+    Cycle timeout() const;
 
     Cycle pace_;
     Sink sink_;

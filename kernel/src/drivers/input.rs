@@ -93,7 +93,7 @@ impl Input {
                 self.read = None;
                 return;
             }
-            // More bytes may have come before the interrupt was on.
+            // More bytes may have come meanwhile.
             if Hardware::await_input(left) {
                 return;
             }

@@ -20,9 +20,9 @@ from tockmark.base.files import check_writable, write_whole
 from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import ICache, KernelClaims, KernelFile
-from tockmark.result.provenance import Kernel, Lang
+from tockmark.result.provenance import Kernel
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import ICACHE, Boot
+from tockmark.suite.catalogue import ICACHE, Boot, Lang
 from tockmark.target import board as boards
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild, build_image
@@ -31,7 +31,7 @@ from tockmark.target.protocol import Start
 from tockmark.target.results import kernel_provenance, simulator_provenance
 
 FORM, VERSION = "tockmark-receive", 1
-BESIDE = {
+COMPANY = {
     "alone": (),
     "compute": ("spinner", "spinner"),
     "ipc": ("ipc_server", "pinger"),
@@ -64,7 +64,7 @@ class Rate(Part, frozen=True):
     cycles awake. None: a read never ended."""
 
     lang: Lang
-    beside: str
+    company: str
     pace: int  # cycles for a byte
     came: int | None = None
     lost: int | None = None
@@ -92,23 +92,23 @@ def measure(kernel: KernelElf, board: BoardProfile, icache: bool, lang: Lang) ->
     """Receive at all rates in each company, up to the first that loses bytes; at 375,000 baud in
     any case."""
     rates = []
-    for beside in BESIDE:
-        of_beside = _boot(kernel, board, icache, lang, beside, 0)
-        if of_beside[-1].pace > FASTEST:
-            of_beside += _boot(kernel, board, icache, lang, beside, PACES.index(FASTEST))
-        rates += of_beside
+    for company in COMPANY:
+        of_company = _boot(kernel, board, icache, lang, company, 0)
+        if of_company[-1].pace > FASTEST:
+            of_company += _boot(kernel, board, icache, lang, company, PACES.index(FASTEST))
+        rates += of_company
     return rates
 
 
 def _boot(
-    kernel: KernelElf, board: BoardProfile, icache: bool, lang: Lang, beside: str, first: int
+    kernel: KernelElf, board: BoardProfile, icache: bool, lang: Lang, company: str, first: int
 ) -> list[Rate]:
     """Boot the receiver; it begins with the rate of this index."""
     folder = paths.APPS / f"receive-{lang}-abi2"
     if not folder.is_dir():
         raise TockmarkError(f"there is no {paths.shown(folder)}", "run `make receive`")
-    name = f"receive-{beside}-{first}"
-    boot = Boot(name, "receiver", ("receiver", *BESIDE[beside]), (), scene=first, slice_us=0)
+    name = f"receive-{company}-{first}"
+    boot = Boot(name, "receiver", ("receiver", *COMPANY[company]), (), scene=first, slice_us=0)
     out = paths.WRITTEN / "receive" / f"{kernel.sha256[:8]}-{lang}"
     image = build_image(boot, AppBuild(folder, 2, lang), kernel, board, out)
     cycles = (BYTES + 1000) * sum(PACES[first:])
@@ -118,10 +118,10 @@ def _boot(
     session = target.start(Start(name, image.flash, icache, panics=kernel.panics))
     found = [match for line in session.lines() if (match := _RECEIVED.search(line))]
     session.ending()
-    rates = [Rate(lang, beside, *map(int, match.groups())) for match in found]
+    rates = [Rate(lang, company, *map(int, match.groups())) for match in found]
     if not rates or (rates[-1].is_whole and rates[-1].pace != PACES[-1]):
         pace = PACES[first + len(rates)]
-        rates.append(Rate(lang, beside, pace))
+        rates.append(Rate(lang, company, pace))
     return rates
 
 
@@ -142,7 +142,7 @@ def format_rates(rates: list[Rate], icache: bool) -> str:
             if rate.came is None
             else (str(rate.came), str(rate.lost), f"{(rate.awake or 0) / rate.came:,.0f}")
         )
-        table.add(f"{rate.lang} {rate.beside}", f"{RATES[rate.pace]:,}", came, lost, awake)
+        table.add(f"{rate.lang} {rate.company}", f"{RATES[rate.pace]:,}", came, lost, awake)
     title = f"{BYTES} bytes at each rate, in reads of 64, i-cache {ICACHE[icache]}"
     return "\n".join(table.text(title, ""))
 

@@ -386,9 +386,9 @@ tests:
 .macro TIMEOUT bits
     li   t1, 0x80000000 + \bits
     sw   t1, 0x2c(s9)
+    CLEAR 0
     li   t1, RX_WATERMARK
     sw   t1, 4(s9)
-    CLEAR 0
     li   t4, RX_TIMEOUT
     SEND 1
     POLL
@@ -466,7 +466,7 @@ tests:
     sw   t1, 0x30 + 4 * 7(s10)
     ROW "from a byte to the timeout of 3 bits"
     TIMEOUT 3
-    ROW "from sending a byte to the timeout of 20 bits"
+    ROW "from a byte to the timeout of 20 bits"
     TIMEOUT 20
     ROW "from a byte to the next"
     CLEAR 0

@@ -11,7 +11,7 @@ register_bitfields![u32,
     pub Interrupt [
         /// All bytes have been sent. Stays set until 1 is written to it.
         SENT OFFSET(2) NUMBITS(1) [],
-        /// The number of received bytes has risen to the level in FIFO_CTRL. Stays set likewise.
+        /// The number of received bytes has risen to the level in FIFO_CTRL. Also stays set.
         RECEIVED OFFSET(1) NUMBITS(1) [],
     ],
     pub Ctrl [

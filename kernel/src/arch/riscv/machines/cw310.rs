@@ -13,7 +13,7 @@ pub const UART_FIFO_SIZE: u32 = 128;
 pub const UART_LEVELS: &[u32] = &[1, 2, 4, 8, 16, 32, 64];
 /// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// The one for "so many bytes have been received".
+/// Its interrupt for received bytes.
 pub const UART_RECEIVED: u32 = 2;
 /// The indexes of their priority registers.
 pub const UART_PRIORITIES: [usize; 2] = [UART_RECEIVED as usize, UART_SENT as usize];

@@ -15,7 +15,7 @@ pub const UART_FIFO_SIZE: u32 = 16;
 pub const UART_LEVELS: &[u32] = &[1, 4, 8];
 /// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// The one for "so many bytes have been received".
+/// Its interrupt for received bytes.
 pub const UART_RECEIVED: u32 = 2;
 /// Their priority registers are one index lower in QEMU 7.2 than in later versions, so all are set.
 pub const UART_PRIORITIES: [usize; 3] = [1, 2, 3];
