@@ -429,6 +429,80 @@ def test_uart_bytes_are_sent_at_the_configured_rate(tmp_path: Path) -> None:
     assert 4 * 2083 < ends[1] - ends[0] < 5 * 2083
 
 
+# The UART's registers, from a0 on. NCO 0x8000: a byte takes 1280 cycles.
+LOOPBACK = "li a0, 0x40000000\nli t0, 0x80000013\nsw t0, 0x10(a0)\n"
+LEVEL = "lw t0, 0x24(a0)\nsrli t0, t0, 16\n"
+TELL = "sw t0, 0(gp)\n"
+CLEAR = "li t0, -1\nsw t0, 0(a0)\n"
+
+
+def send(count: int) -> str:
+    return f"li t1, {count}\n1: sw t1, 0x1c(a0)\naddi t1, t1, -1\nbnez t1, 1b\n"
+
+
+def wait(cycles: int) -> str:
+    return f"li t1, {cycles // 3}\n1: addi t1, t1, -1\nbnez t1, 1b\n"
+
+
+def told(folder: Path, body: str, *options: str) -> list[int]:
+    done = simulate(folder, START + body + STOP, "--icache", "on", *options)
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+@pytest.mark.parametrize(("index", "level"), list(enumerate([1, 2, 4, 8, 16, 32, 64, 126])))
+def test_the_uart_reports_that_it_has_received_so_many_bytes(
+    tmp_path: Path, index: int, level: int
+) -> None:
+    body = LOOPBACK + f"li t0, {index << 2 | 3}\nsw t0, 0x20(a0)\n" + CLEAR + send(128)
+    body += "1: lw t0, 0(a0)\nandi t0, t0, 2\nbeqz t0, 1b\n" + LEVEL + TELL
+    assert told(tmp_path, body, "--uart-cycles", "6000") == [level]
+
+
+def test_a_full_uart_loses_bytes(tmp_path: Path) -> None:
+    body = LOOPBACK + CLEAR + send(128) + wait(130 * 16) + LEVEL + TELL
+    body += "lw t0, 0(a0)\nandi t0, t0, 8\n" + TELL
+    body += send(2) + wait(200) + LEVEL + TELL + "lw t0, 0(a0)\nandi t0, t0, 8\n" + TELL
+    body += ("lw t0, 0x18(a0)\n" + TELL) * 2 + LEVEL + TELL
+    assert told(tmp_path, body) == [128, 0, 128, 8, 128, 127, 126]
+
+
+def test_the_uart_reports_bytes_that_nobody_takes(tmp_path: Path) -> None:
+    body = LOOPBACK + CLEAR + "li t0, 0x80000014\nsw t0, 0x30(a0)\n" + send(1)
+    body += "1: lw t0, 0(a0)\nandi t0, t0, 2\nbeqz t0, 1b\ncsrr s4, mcycle\n"
+    body += "1: lw t0, 0(a0)\nandi t0, t0, 64\nbeqz t0, 1b\ncsrr t0, mcycle\nsub t0, t0, s4\n"
+    (cycles,) = told(tmp_path, body + TELL)
+    assert 19 * 128 < cycles < 21 * 128, "20 bits"
+
+
+def request(*numbers: int) -> str:
+    text = "\x05" + " ".join(map(str, numbers)) + "\n"
+    return "".join(f"li t0, {ord(c)}\nsw t0, 0x1c(a0)\n" for c in text)
+
+
+@pytest.mark.parametrize(("pace", "cycles"), [((), 1280), ((400,), 400), ((400, 9000), 400)])
+def test_bytes_come_that_a_program_asks_for(
+    tmp_path: Path, pace: tuple[int, ...], cycles: int
+) -> None:
+    body = "li a0, 0x40000000\nli t0, 0x80000003\nsw t0, 0x10(a0)\n" + request(20, *pace)
+    body += "1: lw t0, 0x14(a0)\nandi t0, t0, 8\nbeqz t0, 1b\ncsrr s4, mcycle\n"
+    for level in (1, 17):
+        body += f"li t2, {level}\n2: {LEVEL}bne t0, t2, 2b\n"
+        body += f"csrr s{4 + level % 3}, mcycle\n"
+    body += "sub t0, s5, s4\n" + TELL + "sub t0, s6, s5\n" + TELL
+    body += ("lw t0, 0x18(a0)\n" + TELL) * 3
+    first, sixteen, *values = told(tmp_path, body)
+    delay = pace[1] if len(pace) > 1 else 0
+    assert abs(first - delay - cycles) < 60
+    assert abs(sixteen - 16 * cycles) < 60
+    assert values == [0, 1, 2]
+
+
+def test_no_byte_comes_to_a_receiver_that_is_off(tmp_path: Path) -> None:
+    body = "li a0, 0x40000000\nli t0, 0x80000001\nsw t0, 0x10(a0)\n" + request(3, 16)
+    assert told(tmp_path, body + wait(2000) + LEVEL + TELL) == [0]
+
+
 MARKED = """
     li   a0, 0x40000000
     li   t0, 1

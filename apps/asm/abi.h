@@ -77,7 +77,14 @@
  * Perf's. Perf's number is not the study's, because another driver has that number now. */
 #define TOCK_ALARM 0x0
 #define TOCK_CONSOLE 0x1
-#define TOCK_CONSOLE_WRITE 1 /* buffer, upcall and command */
+#define TOCK_CONSOLE_WRITE 1  /* buffer, upcall and command */
+#define TOCK_CONSOLE_READ 2   /* upcall and command */
+#define TOCK_CONSOLE_CANCEL 3 /* ends a read */
+#if TM_ABI == 1
+#define TOCK_CONSOLE_READ_BUFFER 2
+#else
+#define TOCK_CONSOLE_READ_BUFFER 1
+#endif
 #define TOCK_IPC 0x10000
 #define TM_ABSENT_DRIVER 0x9fff0
 #if TM_ABI == 1
@@ -91,6 +98,7 @@
 #define TOCK_ALARM_UPCALL 0
 #define TOCK_ALARM_FREQUENCY 1
 #define TOCK_ALARM_NOW 2
+#define TOCK_ALARM_STOP 3
 #if TM_ABI == 1
 #define TOCK_ALARM_AT 4
 #else

@@ -56,7 +56,7 @@ pub struct UpcallId {
     pub number: u32,
 }
 
-pub use of_version::{FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, RELAYS, UNSTATED};
+pub use of_version::{CANCELLED, FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, RELAYS, UNSTATED};
 
 #[cfg(not(feature = "abi-v1"))]
 mod of_version {
@@ -75,6 +75,9 @@ mod of_version {
 
     /// The error of a notification that finds no free entry in the queue.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
+
+    /// The status of an operation that was cancelled.
+    pub const CANCELLED: u32 = ErrorCode::Cancel as u32;
 
     /// Does this version have the registries and the relay? The relay is also IPC.
     pub const RELAYS: bool = true;
@@ -98,6 +101,9 @@ mod of_version {
 
     /// The error of a notification that finds no free entry in the queue.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
+
+    /// The status of an operation that was cancelled.
+    pub const CANCELLED: u32 = (ErrorCode::Cancel as u32).wrapping_neg();
 
     /// Does this version have the registries and the relay? The relay is also IPC.
     pub const RELAYS: bool = false;

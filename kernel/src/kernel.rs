@@ -184,6 +184,7 @@ impl Kernel {
                     Hardware::acknowledge_sent();
                     self.drivers.console.sent(&mut self.processes);
                 }
+                Source::UartReceived => self.drivers.console.input.received(&mut self.processes),
                 Source::Other(number) => say!("interrupt {number} was not asked for"),
             }
             Hardware::complete_interrupt(source);

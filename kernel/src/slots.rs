@@ -24,6 +24,7 @@ pub const CRYPTO: u32 = 0x9_0020;
 pub const OWN_UPCALLS: &[UpcallId] = &[
     id(ALARM, 0),
     id(CONSOLE, 1),
+    id(CONSOLE, 2),
     id(PERF, 0),
     #[cfg(not(feature = "abi-v1"))]
     id(BY_STRING, 0),
@@ -105,7 +106,7 @@ pub const READ_ONLY_SLOTS: usize = if RELAYS { 5 } else { 2 };
 pub const READ_WRITE_SLOTS: usize = CRYPTO_BUFFER + HAS_CRYPTO as usize;
 
 /// The slots of the relay, as far as other modules need them.
-const RELAY_UPCALLS: usize = 3 + MAX_PROCESSES;
+const RELAY_UPCALLS: usize = 4 + MAX_PROCESSES;
 pub const STRING: usize = 2;
 pub const PACKAGE: usize = 3;
 pub const RELAY_OUT: usize = 4;
@@ -121,7 +122,8 @@ pub const fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
         (ALARM, 0) => Ok(0),
         (CONSOLE, 1) => Ok(1),
         (PERF, 0) => Ok(2),
-        (IPC, process) if process < MAX_PROCESSES as u32 => Ok(3 + process as usize),
+        (CONSOLE, 2) => Ok(3),
+        (IPC, process) if process < MAX_PROCESSES as u32 => Ok(4 + process as usize),
         (BY_STRING, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + number as usize),
         (BY_PACKAGE, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 2 + number as usize),
         (RELAY, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 4 + number as usize),

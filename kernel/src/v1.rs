@@ -8,14 +8,14 @@
 //! and no exit. Subscribe and allow do not return what they replace. Allowing a null address takes the
 //! buffer back.
 //!
-//! Drivers have the same numbers as in version 2, except Perf. IPC has no commands of its own: process
+//! Drivers have the same numbers as in version 2, except Perf. The console's buffer for reads is allow 2. IPC has no commands of its own: process
 //! numbers start at 1, allow 0 finds the process with a name, allow N shares with process N, subscribe 0
 //! registers a service and subscribe N a client of process N, and command N notifies process N: as a
 //! service if its argument is 0, else as a client.
 
 use crate::abi::{ErrorCode, FIRST_PROCESS, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
-use crate::drivers::{alarm, ipc};
+use crate::drivers::{alarm, console, ipc};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -109,6 +109,7 @@ impl Kernel {
                 Some(process) => self.read_write_allow(driver, process, buffer),
                 None => Err(ErrorCode::Invalid),
             },
+            (console::NUMBER, 2) => self.read_write_allow(driver, 1, buffer),
             _ => self.read_only_allow(driver, number, buffer),
         };
         self.give(result.map(|_| ()).into())

@@ -15,6 +15,7 @@ import by_size
 import core_features
 import crypto
 import ladder
+import receiving
 import whole_programs
 from tockmark.site import plot
 from tockmark.site.plot import GREY, STYLES, Sheet
@@ -25,6 +26,7 @@ from tockmark_lab.studies import programs
 from tockmark_lab.studies.crypto import APP, WAYS
 from tockmark_lab.studies.ladder import WAYS as IPC
 from tockmark_lab.studies.programs import ALONE, WITH_ALARM
+from tockmark_lab.studies.receive import RATES
 
 KIB = 1024
 MARKED: dict[str, Any] = {"linestyle": "none", "markersize": 4}
@@ -310,6 +312,35 @@ def draw_cores() -> Sheet:
     return sheet
 
 
+def draw_receive() -> Sheet:
+    """Draw how many cycles the core is awake for a byte, by the rate, up to the first loss."""
+    note = f"lab/studies/receive (C) · {BOARD}, i-cache on · dotted: a byte's time on the line"
+    sheet = Sheet("What a received byte costs an app that receives alone", [note], height=3.2)
+    (axes,) = sheet.panels
+    for (kernel, title), style in zip(receiving.KERNELS.items(), STYLES, strict=False):
+        rates = receiving.of_company(kernel, "c", "alone").values()
+        shown = [(RATES[rate.pace], (rate.awake or 0) / (rate.came or 1)) for rate in rates]
+        axes.plot(*zip(*shown, strict=True), label=title, **style)
+        if rates and (last := list(rates)[-1]).lost:
+            axes.annotate(
+                f"loses {last.lost}",
+                shown[-1],
+                xytext=(4, 6),
+                textcoords="offset points",
+                fontsize=7,
+            )
+    axes.plot([*RATES.values()], [*RATES], color="black", linestyle=":", linewidth=0.9)
+    axes.set(xlabel="baud", ylabel="cycles awake, a byte")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(FixedLocator([115_200, 375_000, 1_000_000, 3_000_000]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    _thousands(axes.xaxis)
+    _thousands(axes.yaxis)
+    axes.legend(fontsize=7)
+    return sheet
+
+
 # The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
@@ -317,6 +348,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "ladder": {"instances": draw_instances, "clients": draw_clients},
     "crypto": {"crypto": draw_crypto},
     "cores": {"core-features": draw_cores},
+    "receive": {"receive": draw_receive},
 }
 
 

@@ -13,8 +13,18 @@ using namespace machine;
 // --- uart -------------------------------------------------------------------------------------
 
 namespace {
-enum UartInterrupt : uint32_t { kTxWatermark = 1u << 0, kTxEmpty = 1u << 2 };
-constexpr uint32_t kUartCtrlTx = 1;
+enum UartInterrupt : uint32_t {
+    kTxWatermark = 1u << 0,
+    kRxWatermark = 1u << 1,
+    kTxEmpty = 1u << 2,
+    kRxOverflow = 1u << 3,
+    kRxTimeout = 1u << 6
+};
+enum UartCtrl : uint32_t { kUartTx = 1u << 0, kUartRx = 1u << 1, kUartLoopback = 1u << 4 };
+constexpr uint32_t kUartTimeoutEnable = 1u << 31;
+constexpr unsigned kUartBits = 10; // of a byte on the line
+// From the sample of the stop bit to the FIFO: uart_rx's rx_valid, and the FIFO's own flops.
+constexpr Cycle kUartIntoFifo = 2 * kPeripheralClock;
 } // namespace
 
 uint32_t Uart::read(Cycle now, uint32_t offset) {
@@ -29,12 +39,17 @@ uint32_t Uart::read(Cycle now, uint32_t offset) {
         return ctrl_;
     case kUartStatus:
         // txfull 0, rxfull 1, txempty 2, txidle 3, rxidle 4, rxempty 5
-        return (waiting >= kDepth ? 1u : 0u) | (waiting == 0 ? 4u : 0u) | (depth_ == 0 ? 8u : 0u) |
-               0x30u;
+        return (waiting >= kDepth ? 1u : 0u) | (received_.full() ? 2u : 0u) |
+               (waiting == 0 ? 4u : 0u) | (depth_ == 0 ? 8u : 0u) | (peer_.sends(now) ? 0u : 16u) |
+               (received_.empty() ? 32u : 0u);
+    case kUartRdata:
+        return read_data(now);
     case kUartFifoCtrl:
         return fifo_ctrl_;
     case kUartFifoStatus:
-        return waiting;
+        return waiting | received_.size() << 16;
+    case kUartTimeoutCtrl:
+        return timeout_ctrl_;
     default:
         return 0;
     }
@@ -62,7 +77,7 @@ void Uart::write_register(Cycle now, uint32_t offset, uint32_t value) {
         break;
     case kUartWdata:
         // A full FIFO drops the byte, and so does a disabled transmitter.
-        if (depth_ > kDepth || !(ctrl_ & kUartCtrlTx))
+        if (depth_ > kDepth || !(ctrl_ & kUartTx))
             break;
         fifo_[(head_ + depth_) % fifo_.size()] = static_cast<uint8_t>(value);
         // Two edges: the byte enters the FIFO, and then the shift register.
@@ -73,6 +88,13 @@ void Uart::write_register(Cycle now, uint32_t offset, uint32_t value) {
         fifo_ctrl_ = value & ~3u;
         if (value & 2u)
             depth_ = std::min(depth_, 1u);
+        if (value & 1u)
+            received_ = {};
+        level_changed(now);
+        break;
+    case kUartTimeoutCtrl:
+        timeout_ctrl_ = value;
+        level_changed(now);
         break;
     default:
         break;
@@ -83,8 +105,21 @@ unsigned Uart::watermark() const {
     return kUartTxLevels[(fifo_ctrl_ >> 5) % std::size(kUartTxLevels)];
 }
 
-void Uart::sent_one() {
-    sink_(fifo_[head_]);
+// The cycles of a bit, in which CTRL.NCO is added 16 * 2^16 / NCO times.
+Cycle Uart::bit() const {
+    const uint32_t nco = ctrl_ >> 16;
+    return nco ? (Cycle{kPeripheralClock} << 20) / nco : Cycle{1} << 32;
+}
+
+void Uart::sent_one(Cycle now) {
+    const uint8_t byte = fifo_[head_];
+    if (ctrl_ &
+        kUartLoopback) { // the receiver samples the middle of the stop bit, which begins now
+        loops_ = now + pace_ / kUartBits / 2 + kUartIntoFifo;
+        looped_ = byte;
+    } else if (!peer_.takes(now, byte, kUartBits * bit())) {
+        sink_(byte);
+    }
     head_ = (head_ + 1) % fifo_.size();
     --depth_;
     const unsigned waiting = depth_ ? depth_ - 1 : 0;
@@ -92,14 +127,58 @@ void Uart::sent_one() {
         state_ |= kTxWatermark;
     if (depth_ == 0)
         state_ |= kTxEmpty;
+    byte_ends_ += pace_;
+}
+
+void Uart::receive(Cycle now, uint8_t byte) {
+    if (!(ctrl_ & kUartRx))
+        return;
+    if (received_.full()) {
+        state_ |= kRxOverflow; // the byte is lost
+        return;
+    }
+    received_.push(byte);
+    level_changed(now);
+}
+
+uint32_t Uart::read_data(Cycle now) {
+    if (received_.empty())
+        return 0;
+    const uint8_t byte = received_.front();
+    received_.pop();
+    level_changed(now);
+    return byte;
+}
+
+// The number of received bytes, the watermark or the timeout may have changed.
+void Uart::level_changed(Cycle now) {
+    const bool above = received_.size() >= kUartRxLevels[fifo_ctrl_ >> 2 & 7];
+    if (above && !above_)
+        state_ |= kRxWatermark;
+    above_ = above;
+    // The count of bits begins with the tick that sampled the byte's last bit.
+    times_out_ = (timeout_ctrl_ & kUartTimeoutEnable) && !received_.empty()
+                     ? now + timeout() - kPeripheralClock
+                     : kNever;
+}
+
+Cycle Uart::timeout() const {
+    return std::max<Cycle>((timeout_ctrl_ & 0xffffff) * bit(), 2 * kPeripheralClock);
 }
 
 void Uart::advance(Cycle now) {
-    while (depth_ && byte_ends_ <= now) {
-        sent_one();
-        // One more edge: the end of a byte is an event, which sets the state.
-        lines_.set(byte_ends_ + kPeripheralClock, state_ & enable_);
-        byte_ends_ += pace_;
+    for (Cycle at; (at = next_change()) <= now;) {
+        if (at == sends()) {
+            sent_one(at);
+        } else if (at == times_out_) {
+            state_ |= kRxTimeout;
+            times_out_ += timeout(); // it counts again
+        } else {
+            const bool loops = at == std::exchange(loops_, at == loops_ ? kNever : loops_);
+            receive(at, loops ? looped_ : peer_.next());
+        }
+        // One more edge: what happens is an event, which sets the state.
+        lines_.set(at + kPeripheralClock, state_ & enable_);
     }
     lines_.advance(now);
 }

@@ -4,6 +4,7 @@
 // rv_plic).
 #pragma once
 
+#include "line_peer.h"
 #include "machine.h"
 #include "types.h"
 #include <algorithm>
@@ -46,7 +47,8 @@ private:
     uint32_t lines_ = 0, last_ = 0;
 };
 
-// uart: the transmit path with its FIFO; there is no input.
+// uart: both paths, each with its FIFO. What it receives is sent by a peer, or by itself (system
+// loopback). Every byte arrives whole: there are no frame, break and parity errors.
 class Uart {
 public:
     using Sink = std::function<void(uint8_t)>;
@@ -54,18 +56,26 @@ public:
 
     uint32_t read(Cycle now, uint32_t offset);
     void write(Cycle now, uint32_t offset, uint32_t value);
-    // Sends the bytes that are due.
+    // Sends and receives the bytes that are due.
     void advance(Cycle now);
     // The cycle of the next change that no access causes.
-    Cycle next_event() const { return std::min(depth_ ? byte_ends_ : kNever, lines_.next_event()); }
-    // Interrupt lines, bit i = interrupt i of the block (0 tx_watermark, 2 tx_empty).
+    Cycle next_event() const { return std::min(next_change(), lines_.next_event()); }
+    // Interrupt lines, bit i = interrupt i of the block.
     uint32_t lines() const { return lines_.lines(); }
 
 private:
     static constexpr unsigned kDepth = machine::kUartFifoDepth;
+    Cycle sends() const { return depth_ ? byte_ends_ : kNever; }
+    Cycle receives() const { return std::min(loops_, peer_.arrives()); }
+    Cycle next_change() const { return std::min({sends(), receives(), times_out_}); }
     unsigned watermark() const;
-    void sent_one();
+    void sent_one(Cycle now);
+    void receive(Cycle now, uint8_t byte);
+    void level_changed(Cycle now);
     void write_register(Cycle now, uint32_t offset, uint32_t value);
+    uint32_t read_data(Cycle now);
+    Cycle bit() const;
+    Cycle timeout() const;
 
     Cycle pace_;
     Sink sink_;
@@ -73,8 +83,15 @@ private:
     unsigned head_ = 0;
     unsigned depth_ = 0; // bytes in fifo_, including the one on the line
     Cycle byte_ends_ = kNever;
-    uint32_t state_ = 0, enable_ = 0, ctrl_ = 0, fifo_ctrl_ = 0;
+    uint32_t state_ = 0, enable_ = 0, ctrl_ = 0, fifo_ctrl_ = 0, timeout_ctrl_ = 0;
     Lines lines_;
+
+    LinePeer peer_;
+    Fifo<uint8_t, kDepth> received_;
+    bool above_ = false;       // as many bytes are received as the watermark says
+    Cycle times_out_ = kNever; // if nothing is received or read before
+    Cycle loops_ = kNever;     // a byte in the loopback has arrived
+    uint8_t looped_ = 0;
 };
 
 // rv_timer: one hart, one comparator. Its registers change with the edges of the peripheral clock:

@@ -7,6 +7,7 @@ use super::{Machine, Pending, Source};
 use crate::region::Region;
 use crate::sharing::WINDOWS;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use tockmark_perf::Counters;
 
 const FLASH_START: u32 = 0x2003_0000;
@@ -32,6 +33,10 @@ pub struct State {
     /// The text sent, split at each interrupt for it.
     pub pieces: Vec<String>,
     sent_pending: bool,
+    /// The bytes that the UART has received, those that will come, and with how many it interrupts.
+    pub received: VecDeque<u8>,
+    pub coming: VecDeque<u8>,
+    pub awaited: Option<u32>,
     pub now: u64,
     pub timer: Option<u64>,
     pub cycles: u32,
@@ -52,6 +57,9 @@ impl State {
             fifo_size: 128,
             pieces: Vec::new(),
             sent_pending: false,
+            received: VecDeque::new(),
+            coming: VecDeque::new(),
+            awaited: None,
             now: 0,
             timer: None,
             cycles: 0,
@@ -80,6 +88,11 @@ impl State {
         self.pieces.push(piece);
         self.fifo.clear();
         self.sent_pending = true;
+    }
+
+    fn received_pending(&self) -> bool {
+        let awaited = self.awaited.map(|bytes| bytes as usize);
+        awaited.is_some_and(|bytes| self.received.len() >= bytes)
     }
 }
 
@@ -146,11 +159,15 @@ impl Machine for Fake {
         });
     }
 
-    /// Sleeps until the UART has sent its bytes, or if it has none, until the timer is due.
+    /// Sleeps until the UART has sent its bytes; if it has none, until a byte is received; if none comes,
+    /// until the timer is due.
     fn wait_for_interrupt() {
         with(|machine| {
             if !machine.fifo.is_empty() {
                 machine.drain();
+            } else if let Some(byte) = machine.coming.pop_front() {
+                machine.received.push_back(byte);
+                machine.received.truncate(machine.fifo_size);
             } else {
                 let due = machine.timer.expect("nothing can wake the core");
                 machine.now = machine.now.max(due);
@@ -161,12 +178,15 @@ impl Machine for Fake {
     fn pending_interrupts() -> Pending {
         with(|machine| Pending {
             timer: machine.timer.is_some_and(|due| due <= machine.now),
-            external: machine.sent_pending,
+            external: machine.sent_pending || machine.received_pending(),
         })
     }
 
     fn claim_interrupt() -> Option<Source> {
-        with(|machine| machine.sent_pending.then_some(Source::UartSent))
+        with(|machine| match machine.sent_pending {
+            true => Some(Source::UartSent),
+            false => machine.received_pending().then_some(Source::UartReceived),
+        })
     }
 
     fn complete_interrupt(_: Source) {}
@@ -190,6 +210,25 @@ impl Machine for Fake {
 
     fn acknowledge_sent() {
         with(|machine| machine.sent_pending = false);
+    }
+
+    fn uart_received() -> u32 {
+        with(|machine| machine.received.len() as u32)
+    }
+
+    fn uart_get() -> u8 {
+        with(|machine| machine.received.pop_front().expect("a byte was received"))
+    }
+
+    fn await_input(bytes: u32) -> bool {
+        with(|machine| {
+            machine.awaited = Some(bytes.min(machine.fifo_size as u32 / 2));
+            !machine.received_pending()
+        })
+    }
+
+    fn ignore_input() {
+        with(|machine| machine.awaited = None);
     }
 
     /// Inverts the text and returns all of it; for task 0, only the head.

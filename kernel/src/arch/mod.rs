@@ -112,6 +112,19 @@ pub trait Machine: Counters {
     /// Clears the UART's interrupt, which signals that all bytes have been sent.
     fn acknowledge_sent();
 
+    /// Returns the number of bytes that the UART has received and that were not taken yet.
+    fn uart_received() -> u32;
+
+    /// Takes a byte that the UART has received.
+    fn uart_get() -> u8;
+
+    /// Makes the UART interrupt when at most this many bytes have been received, a number that it chooses.
+    /// Returns false, and it may not interrupt, if they have been already.
+    fn await_input(bytes: u32) -> bool;
+
+    /// Makes the UART interrupt no more for input.
+    fn ignore_input();
+
     /// Does a crypto job, whose words `lab/studies/programs/apps/crypto/job.h` describes, and returns the
     /// length of the answer in bytes.
     #[cfg(any(test, feature = "crypto"))]
@@ -133,5 +146,7 @@ pub struct Pending {
 pub enum Source {
     /// The UART has sent all bytes that were written to it.
     UartSent,
+    /// The UART has received the bytes that were awaited.
+    UartReceived,
     Other(u32),
 }

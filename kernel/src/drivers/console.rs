@@ -7,8 +7,8 @@
 //! | 0 | - | success | the driver exists |
 //! | 1 | bytes | success | writes that many bytes of read-only buffer 1; BUSY during another write |
 //!
-//! Upcall 1 reports that the UART has sent the bytes, and how many. Reading is not supported; read-write
-//! buffer 1 can be allowed, as on Tock, but nothing is written to it.
+//! Upcall 1 reports that the UART has sent the bytes, and how many. Commands 2 and 3 are those of
+//! [`super::input`].
 //!
 //! Bytes go into the UART's FIFO in pieces; when a piece has been sent the next one follows. Meanwhile the
 //! application and the core can sleep. Processes take turns. In its turn a process sends up to [`TURN`] bytes
@@ -19,6 +19,7 @@
 //! the order of its calls.
 
 use super::call::Call;
+use super::input::Input;
 use crate::abi::{ErrorCode, Return};
 use crate::arch::{Hardware, Machine};
 use crate::process::{Process, Processes, State};
@@ -63,6 +64,7 @@ pub struct Console {
     turn: Option<Turn>,
     /// The current piece of this turn's line.
     text: Text,
+    pub input: Input,
 }
 
 impl Console {
@@ -72,6 +74,7 @@ impl Console {
             lines: [None; MAX_PROCESSES],
             turn: None,
             text: Text::new(),
+            input: Input::new(),
         }
     }
 
@@ -79,6 +82,7 @@ impl Console {
         match call.number {
             0 => Return::Success,
             1 => self.write(call, processes).into(),
+            2 | 3 => self.input.command(call, processes).into(),
             _ => Return::Failure(ErrorCode::NoSupport),
         }
     }
@@ -211,8 +215,9 @@ impl Console {
         self.writes[process].map_or(0, |write| write.left(buffer))
     }
 
-    /// Drops the write and the line of a process that has ended. Bytes in the UART are still sent.
+    /// Drops the write, the read and the line of a process that has ended. Bytes in the UART are still sent.
     pub fn forget(&mut self, process: usize) {
+        self.input.forget(process);
         self.writes[process] = None;
         self.lines[process] = None;
     }

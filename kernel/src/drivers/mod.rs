@@ -12,6 +12,7 @@ pub mod crypto;
 #[cfg(any(test, feature = "cyclecount", target_arch = "arm"))]
 pub mod cycle_count;
 pub mod debug;
+pub mod input;
 pub mod ipc;
 #[cfg(any(test, not(feature = "without-perf")))]
 pub mod perf;

@@ -7,6 +7,7 @@ mod calls;
 mod console;
 mod crypto;
 mod halfway;
+mod input;
 mod ipc;
 mod loading;
 mod memory;

@@ -380,6 +380,9 @@ fn no_flood_takes_the_place_of_another_upcall() {
     kernel.command_to(alarm::NUMBER, 5, 0, 0);
     kernel.allow(class::READ_ONLY_ALLOW, 1, RAM, 8);
     assert_eq!(kernel.command_to(console::NUMBER, 1, 8, 0), Return::Success);
+    kernel.allow(class::READ_WRITE_ALLOW, 1, RAM, 8);
+    host::with(|machine| machine.received.push_back(b'x'));
+    assert_eq!(kernel.command_to(console::NUMBER, 2, 1, 0), Return::Success);
     for number in [1, 2] {
         assert_eq!(kernel.ask_registry(0, BY_STRING, number, STRING), 0);
         assert_eq!(kernel.ask_registry(0, BY_PACKAGE, number, b"victim"), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What the programs of ../rtl-cw310 do not have: accesses that fail, two requests to a device with room
-// for one, and when the core sees an interrupt line. With the i-cache off and then on. ROW names a
-// measurement.
+// for one, when the core sees an interrupt line, and what the UART receives. With the i-cache off and then on.
+// ROW names a measurement.
 .include "common.inc"
 
 .set UART, 0x40000000
@@ -331,4 +331,161 @@ tests:
     jal  delay
     sw   t4, 0x31c(s10)
     sw   zero, 0x300(s10)
+
+    // What the UART sends comes back to its receiver (system loopback).
+.set LOOPS, 0x80000013 // a byte takes 1280 cycles; loopback, receiver and transmitter are on
+.set RX_WATERMARK, 2
+.set RX_TIMEOUT, 0x40
+
+// clears the FIFOs and the state; the watermark is at the level of this number
+.macro CLEAR watermark
+    li   t1, 3 | \watermark << 2
+    sw   t1, 0x1c(s9)
+    li   t1, -1
+    sw   t1, 0(s9)
+.endm
+// The chip's simulator prints them among the counts: they are white space to Python.
+.macro SEND count
+    li   t1, \count
+1:  andi t2, t1, 3
+    addi t2, t2, 0x1c
+    sw   t2, 0x18(s9)
+    addi t1, t1, -1
+    bnez t1, 1b
+.endm
+.macro UNTIL_IDLE
+    jal  delay
+1:  lw   t2, 0x10(s9)
+    andi t2, t2, 8
+    beqz t2, 1b
+    jal  delay
+.endm
+.macro VALUE
+    mv   s5, t2
+    li   s4, 0
+    li   s6, 0
+    li   s7, 0
+    jal  print
+.endm
+// the bytes in the FIFO when rx_watermark is set
+.macro LEVEL watermark
+    CLEAR \watermark
+    SEND 32
+    li   t3, 5000
+1:  addi t3, t3, -1
+    beqz t3, 2f
+    lw   t2, 0(s9)
+    andi t2, t2, RX_WATERMARK
+    beqz t2, 1b
+2:  lw   t2, 0x20(s9)
+    srli t2, t2, 16
+    VALUE
+    UNTIL_IDLE
+.endm
+// from the interrupt for a byte to the timeout, at the PLIC
+.macro TIMEOUT bits
+    li   t1, 0x80000000 + \bits
+    sw   t1, 0x2c(s9)
+    CLEAR 0
+    li   t1, RX_WATERMARK
+    sw   t1, 4(s9)
+    li   t4, RX_TIMEOUT
+    SEND 1
+    POLL
+    IN_STEP
+    sw   t4, 4(s9)
+    lw   t2, 0x31c(s10)
+    sw   t2, 0x31c(s10)
+    POLL bnez
+    POLL
+    END
+    lw   t2, 0x31c(s10)
+    sw   zero, 4(s9)
+    sw   zero, 0x2c(s9)
+    jal  delay
+    sw   t2, 0x31c(s10)
+.endm
+
+    li   t1, LOOPS
+    sw   t1, 0xc(s9)
+    ROW "1 byte sent: the level of the receiving FIFO"
+    CLEAR 0
+    SEND 1
+    UNTIL_IDLE
+    lw   t2, 0x20(s9)
+    srli t2, t2, 16
+    VALUE
+    ROW "the state of the interrupts"
+    lw   t2, 0(s9)
+    VALUE
+    ROW "the byte"
+    lw   t2, 0x14(s9)
+    VALUE
+    ROW "the status after it is read"
+    lw   t2, 0x10(s9)
+    VALUE
+    ROW "watermark 0 is reached with these bytes"
+    LEVEL 0
+    ROW "watermark 1"
+    LEVEL 1
+    ROW "watermark 2"
+    LEVEL 2
+    ROW "watermark 3"
+    LEVEL 3
+    ROW "watermark 4"
+    LEVEL 4
+    ROW "watermark 5"
+    LEVEL 5
+    ROW "32 bytes: the status"
+    lw   t2, 0x10(s9)
+    VALUE
+    ROW "the state of the interrupts"
+    lw   t2, 0(s9)
+    VALUE
+    ROW "1 more: the state of the interrupts"
+    SEND 1
+    UNTIL_IDLE
+    lw   t2, 0(s9)
+    VALUE
+    ROW "the level"
+    lw   t2, 0x20(s9)
+    srli t2, t2, 16
+    VALUE
+    ROW "the sum of the bytes"
+    li   t2, 0
+    li   t3, 40
+1:  lw   t1, 0x14(s9)
+    add  t2, t2, t1
+    addi t3, t3, -1
+    bnez t3, 1b
+    VALUE
+    li   t1, 1 << 2 | 1 << 7 // rx_watermark and rx_timeout
+    sw   t1, 0x300(s10)
+    li   t1, 3
+    sw   t1, 0x30 + 4 * 2(s10)
+    sw   t1, 0x30 + 4 * 7(s10)
+    ROW "from a byte to the timeout of 3 bits"
+    TIMEOUT 3
+    ROW "from a byte to the timeout of 20 bits"
+    TIMEOUT 20
+    ROW "from a byte to the next"
+    CLEAR 0
+    li   t4, RX_WATERMARK
+    sw   t4, 4(s9)
+    SEND 2
+    POLL
+    IN_STEP
+    lw   t2, 0x14(s9)
+    sw   t4, 0(s9)
+    lw   t2, 0x31c(s10)
+    sw   t2, 0x31c(s10)
+    POLL bnez
+    POLL
+    END
+    lw   t2, 0x31c(s10)
+    sw   zero, 4(s9)
+    jal  delay
+    sw   t2, 0x31c(s10)
+    sw   zero, 0x300(s10)
+    sw   zero, 0xc(s9)
     AGAIN_OR_DONE

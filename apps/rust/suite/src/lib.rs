@@ -9,6 +9,7 @@ pub mod alarm_mark;
 #[cfg(feature = "calls")]
 pub mod calls;
 pub mod exchange;
+pub mod input;
 #[cfg(not(feature = "abi-v1"))]
 pub mod orders;
 pub mod peer;

@@ -84,6 +84,8 @@ constexpr unsigned kAonTimerFirstIrq = 155, kAonTimerIrqs = 2;
 constexpr unsigned kUartFifoDepth = 128;
 // tx_watermark, by FIFO_CTRL.TXILVL: when fewer than this many bytes are left.
 constexpr unsigned kUartTxLevels[] = {1, 2, 4, 8, 16, 32, 64, 64};
+// rx_watermark, by FIFO_CTRL.RXILVL: when at least this many bytes are received.
+constexpr unsigned kUartRxLevels[] = {1, 2, 4, 8, 16, 32, 64, 126};
 
 enum UartRegister : uint32_t {
     kUartIntrState = 0x00,
@@ -91,9 +93,11 @@ enum UartRegister : uint32_t {
     kUartIntrTest = 0x08,
     kUartCtrl = 0x10,
     kUartStatus = 0x14,
+    kUartRdata = 0x18,
     kUartWdata = 0x1c,
     kUartFifoCtrl = 0x20,
     kUartFifoStatus = 0x24,
+    kUartTimeoutCtrl = 0x30,
 };
 
 enum TimerRegister : uint32_t {

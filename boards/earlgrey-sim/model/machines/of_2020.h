@@ -78,6 +78,8 @@ constexpr unsigned kAonTick = 1, kAonTimerFirstIrq = 0, kAonTimerIrqs = 0;
 constexpr unsigned kUartFifoDepth = 32;
 // tx_watermark, by FIFO_CTRL.TXILVL: when fewer than this many bytes are left.
 constexpr unsigned kUartTxLevels[] = {2, 4, 8, 16};
+// rx_watermark, by FIFO_CTRL.RXILVL: when at least this many bytes are received.
+constexpr unsigned kUartRxLevels[] = {1, 4, 8, 16, 30, ~0u, ~0u, ~0u};
 
 enum UartRegister : uint32_t {
     kUartIntrState = 0x00,
@@ -85,9 +87,11 @@ enum UartRegister : uint32_t {
     kUartIntrTest = 0x08,
     kUartCtrl = 0x0c,
     kUartStatus = 0x10,
+    kUartRdata = 0x14,
     kUartWdata = 0x18,
     kUartFifoCtrl = 0x1c,
     kUartFifoStatus = 0x20,
+    kUartTimeoutCtrl = 0x2c,
 };
 
 enum TimerRegister : uint32_t {

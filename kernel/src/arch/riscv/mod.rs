@@ -131,6 +131,7 @@ impl Machine for EarlGrey {
         match plic::claim() {
             0 => None,
             machine::UART_SENT => Some(Source::UartSent),
+            machine::UART_RECEIVED => Some(Source::UartReceived),
             other => Some(Source::Other(other)),
         }
     }
@@ -138,6 +139,7 @@ impl Machine for EarlGrey {
     fn complete_interrupt(source: Source) {
         plic::complete(match source {
             Source::UartSent => machine::UART_SENT,
+            Source::UartReceived => machine::UART_RECEIVED,
             Source::Other(other) => other,
         });
     }
@@ -160,6 +162,22 @@ impl Machine for EarlGrey {
 
     fn acknowledge_sent() {
         uart::acknowledge_sent();
+    }
+
+    fn uart_received() -> u32 {
+        uart::received()
+    }
+
+    fn uart_get() -> u8 {
+        uart::get()
+    }
+
+    fn await_input(bytes: u32) -> bool {
+        uart::await_input(bytes)
+    }
+
+    fn ignore_input() {
+        uart::ignore_input();
     }
 
     #[cfg(feature = "crypto")]

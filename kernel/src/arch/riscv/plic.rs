@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The interrupt controller, for the one external interrupt that the kernel enables.
+//! The interrupt controller, for the two external interrupts that the kernel enables.
 
-use super::machine::{self, Plic, UART_SENT};
+use super::machine::{self, Plic, UART_RECEIVED, UART_SENT};
 use tock_registers::interfaces::{Readable, Writeable};
 
 fn registers() -> &'static Plic {
@@ -16,10 +16,12 @@ pub fn set_up() {
     for word in &plic.enable {
         word.set(0);
     }
-    for place in machine::UART_SENT_PRIORITY {
+    for place in machine::UART_PRIORITIES {
         plic.priority[place].set(1);
     }
-    plic.enable[UART_SENT as usize / 32].set(1 << (UART_SENT % 32));
+    const WORD: u32 = UART_SENT / 32;
+    const { assert!(UART_RECEIVED / 32 == WORD) };
+    plic.enable[WORD as usize].set(1 << (UART_SENT % 32) | 1 << (UART_RECEIVED % 32));
     plic.threshold.set(0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app console: the cost of a console write, up to its completion upcall. It writes blanks and a newline,
-//! which readers of the protocol treat as an empty message.
+//! The app console: the cost of a console write, up to its completion upcall, and of a read. It writes blanks
+//! and a newline, which readers of the protocol treat as an empty message.
 
 #![no_std]
 #![no_main]
@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use suite::rows::{self, console_write};
-use suite::{app, benches_console, bodies};
+use suite::{app, benches_console, bodies, input, reading};
 use tock::abi::{TOCK_CONSOLE, TOCK_CONSOLE_WRITE};
 use tock::runtime::{self, Outcome, Run, Write};
 use tock::{bench, console};
@@ -42,5 +42,20 @@ fn finish(_run: &mut Run) -> Outcome {
     Ok(())
 }
 
+fn before_read(run: &mut Run) -> Outcome {
+    input::ask(run, run.value(0), 0)
+}
+
+fn sample_read(run: &mut Run) -> Outcome {
+    let bytes = run.value(0);
+    let begun = reading::take(input::use_counter(run.counter()));
+    let started = input::start(bytes);
+    run.require(c"read", started)?;
+    let ended = input::wait();
+    run.put_sample(begun, ended);
+    input::came(run, 0, bytes)
+}
+
 bench!(console_write, expect: 1, setup: setup, before: before, finish: finish);
+bench!(console_read, setup: input::setup, before: before_read, sample: sample_read, finish: input::finish);
 app!(c"console", benches_console!());

@@ -37,7 +37,8 @@ pub use words::Words;
 pub struct Link {
     apps: u32,
     steady_stop: u32,
-    scene: u32,
+    /// The number of the boot's scene.
+    pub scene: u32,
     /// This app's index in the order of flash.
     pub slot: u32,
     /// The number of apps.

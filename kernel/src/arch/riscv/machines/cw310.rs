@@ -9,10 +9,14 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 128;
+/// The numbers of received bytes at which it can interrupt, up to half of the FIFO.
+pub const UART_LEVELS: &[u32] = &[1, 2, 4, 8, 16, 32, 64];
 /// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// The index of its priority register.
-pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
+/// Its interrupt for received bytes.
+pub const UART_RECEIVED: u32 = 2;
+/// The indexes of their priority registers.
+pub const UART_PRIORITIES: [usize; 2] = [UART_RECEIVED as usize, UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4800_0000;
 
@@ -33,6 +37,7 @@ register_structs! {
         (0x08 => _tests),
         (0x10 => pub ctrl: ReadWrite<u32, Ctrl::Register>),
         (0x14 => _status),
+        (0x18 => pub rdata: ReadOnly<u32>),
         (0x1C => pub wdata: WriteOnly<u32>),
         (0x20 => pub fifo_ctrl: WriteOnly<u32, FifoCtrl::Register>),
         (0x24 => pub fifo_status: ReadOnly<u32, FifoStatus::Register>),

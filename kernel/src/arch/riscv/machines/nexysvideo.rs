@@ -10,10 +10,14 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 
 pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 32;
+/// The numbers of received bytes at which it can interrupt, up to half of the FIFO.
+pub const UART_LEVELS: &[u32] = &[1, 4, 8, 16];
 /// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 35;
-/// The index of its priority register.
-pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
+/// Its interrupt for received bytes.
+pub const UART_RECEIVED: u32 = 34;
+/// The indexes of their priority registers.
+pub const UART_PRIORITIES: [usize; 2] = [UART_RECEIVED as usize, UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4101_0000;
 
@@ -35,6 +39,7 @@ register_structs! {
         (0x08 => _intr_test),
         (0x0C => pub ctrl: ReadWrite<u32, Ctrl::Register>),
         (0x10 => _status),
+        (0x14 => pub rdata: ReadOnly<u32>),
         (0x18 => pub wdata: WriteOnly<u32>),
         (0x1C => pub fifo_ctrl: WriteOnly<u32, FifoCtrl::Register>),
         (0x20 => pub fifo_status: ReadOnly<u32, FifoStatus::Register>),

@@ -11,10 +11,14 @@ use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
 pub const UART_BASE: usize = 0x4000_0000;
 /// Further bytes are lost.
 pub const UART_FIFO_SIZE: u32 = 16;
+/// The numbers of received bytes at which it can interrupt, up to half of the FIFO.
+pub const UART_LEVELS: &[u32] = &[1, 4, 8];
 /// The interrupt of UART 0 for "all bytes have been sent".
 pub const UART_SENT: u32 = 3;
-/// Its priority register is one index lower in QEMU 7.2 than in later versions, so both are set.
-pub const UART_SENT_PRIORITY: [usize; 2] = [2, 3];
+/// Its interrupt for received bytes.
+pub const UART_RECEIVED: u32 = 2;
+/// Their priority registers are one index lower in QEMU 7.2 than in later versions, so all are set.
+pub const UART_PRIORITIES: [usize; 3] = [1, 2, 3];
 
 pub const PLIC_BASE: usize = 0x4800_0000;
 
@@ -37,6 +41,7 @@ register_structs! {
         (0x08 => _tests),
         (0x10 => pub ctrl: ReadWrite<u32, Ctrl::Register>),
         (0x14 => _status),
+        (0x18 => pub rdata: ReadOnly<u32>),
         (0x1C => pub wdata: WriteOnly<u32>),
         (0x20 => pub fifo_ctrl: WriteOnly<u32, FifoCtrl::Register>),
         (0x24 => pub fifo_status: ReadOnly<u32, FifoStatus::Register>),
