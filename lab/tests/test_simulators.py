@@ -3,6 +3,7 @@
 
 import hashlib
 import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from tockmark.base.errors import TockmarkError
 from tockmark.compare.pairs import differing_factors
 from tockmark.result import provenance
 from tockmark.result.model import Result
-from tockmark.result.provenance import SameSimulator, proofs, same_simulator
+from tockmark.result.provenance import SameSimulator, proofs, same_simulator, unlike_benchmarks
 from tockmark.suite.catalogue import LANGS, Catalogue
 from tockmark.target.kernel import KernelElf
 from tockmark.target.sim import SimTarget
 from tockmark.tests import made, stand_in
+from tockmark.tests.conftest import RECORDS, encoded
 from tockmark_lab import simulators
 
 A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
@@ -41,11 +43,21 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_a_proof_is_symmetric_and_transitive(table: Path) -> None:
-    assert same_simulator(A, C, table)
-    assert same_simulator(C, A, table)
-    assert same_simulator(D, D, table)
-    assert not same_simulator(A, D, table)
-    assert not same_simulator(D, A, table)
+    assert same_simulator(A, C, path=table)
+    assert same_simulator(C, A, path=table)
+    assert same_simulator(D, D, path=table)
+    assert not same_simulator(A, D, path=table)
+    assert not same_simulator(D, A, path=table)
+
+
+def test_a_proof_without_some_benchmarks_holds_for_the_others(table: Path) -> None:
+    simulators.keep(msgspec.structs.replace(proof(C, D), unlike=("irq.entry",)), table)
+    proofs.cache_clear()
+    assert unlike_benchmarks(D, A, table) == frozenset(["irq.entry"])
+    assert not same_simulator(D, A, path=table)
+    assert not same_simulator(D, A, {"irq.entry", "syscall.command"}, table)
+    assert same_simulator(D, A, {"syscall.command"}, table)
+    assert same_simulator(C, A, {"irq.entry"}, table)
 
 
 def test_the_table_keeps_its_entries(table: Path) -> None:
@@ -92,10 +104,10 @@ class TestProve:
         other.write_text(f"{other.read_text()}# built again\n")
         return target.binary, other
 
-    def prove(self, sides: tuple[Path, Path]) -> SameSimulator:
+    def prove(self, sides: tuple[Path, Path], unlike: Collection[str] = ()) -> SameSimulator:
         kernel: KernelElf = self.options.kernel
         board, catalogue = self.options.board, self.options.catalogue
-        return simulators.prove(sides, board, catalogue, {2: [kernel]}, 2)
+        return simulators.prove(sides, board, catalogue, {2: [kernel]}, 2, unlike)
 
     def test_simulators_with_the_same_output_are_proved(self, sides: tuple[Path, Path]) -> None:
         entry = self.prove(sides)
@@ -121,6 +133,18 @@ class TestProve:
         sides[1].write_text(text.replace(was, is_))
         with pytest.raises(TockmarkError, match=message):
             self.prove(sides)
+
+    def test_rows_of_the_other_benchmarks_are_compared(self, sides: tuple[Path, Path]) -> None:
+        records = RECORDS["loop"]
+        changed = [record.replace("4000", "4002") for record in records]
+        lines = dict(zip(encoded("loop", records), encoded("loop", changed), strict=True))
+        text = sides[1].read_text()
+        assert "in lines:" in text
+        by_line = f"in [{lines!r}.get(line, line) for line in lines]:"
+        sides[1].write_text(text.replace("in lines:", by_line))
+        with pytest.raises(TockmarkError, match="line 7 of its log"):
+            self.prove(sides, ["time.read"])
+        assert self.prove(sides, ["loop.empty"]).unlike == ("loop.empty",)
 
     def test_a_single_file_proves_nothing(self, sides: tuple[Path, Path]) -> None:
         with pytest.raises(TockmarkError, match="the same file"):

@@ -3,7 +3,8 @@
 other. Every boot of the catalogue is simulated on both, and all output is compared."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tockmark.target.image import AppBuild
 from tockmark.target.kernel import KernelElf, RunLayout
 from tockmark.target.protocol import Ability
 from tockmark.target.sim import SimTarget
+from tockmark.wire.boots import read_boots
 
 
 def prove(
@@ -28,9 +30,11 @@ def prove(
     catalogue: Catalogue,
     kernels: Mapping[int, Sequence[KernelElf]],
     jobs: int,
+    unlike: Collection[str] = (),
 ) -> SameSimulator:
     """Simulate all boots with these kernels (by version of the interface) on both binaries, in both
-    languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs."""
+    languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs; with
+    benchmarks in `unlike`, if a row of another benchmark or a problem differs."""
     old, new = (hashlib.sha256(path.read_bytes()).hexdigest() for path in sides)
     if old == new:
         raise TockmarkError("both are the same file", "give two builds of a simulator")
@@ -40,7 +44,9 @@ def prove(
             _run_boots(path, board, catalogue, abi, kernel, jobs) for path in sides
         )
         for old_job, new_job in zip(old_jobs, new_jobs, strict=True):
-            if _outcome(old_job) != _outcome(new_job):
+            if _outcome(old_job) != _outcome(new_job) and not (
+                unlike and _rows(old_job, unlike) == _rows(new_job, unlike)
+            ):
                 raise TockmarkError(
                     f"{old_job.name}, version {abi}, {paths.shown(kernel.path)}:"
                     f" {_difference(old_job, new_job)}",
@@ -56,6 +62,7 @@ def prove(
         cycles=cycles,
         kernels=tuple(kernel.sha256 for some in kernels.values() for kernel in some),
         date=datetime.now(UTC).date().isoformat(),
+        unlike=tuple(sorted(unlike)),
     )
 
 
@@ -66,6 +73,13 @@ def _lines(job: run.Job) -> Sequence[str]:
 def _outcome(job: run.Job) -> tuple[object, ...]:
     """Return all that a simulator reports of a boot."""
     return _lines(job), job.problem, job.ending, job.skipped
+
+
+def _rows(job: run.Job, unlike: Collection[str]) -> tuple[object, ...]:
+    """Return what a boot measured, without the rows of some benchmarks."""
+    measured = read_boots([job.captured] if job.captured else [])
+    rows = [row for _, app in measured.each() for row in app.rows if row.id not in unlike]
+    return rows, job.problem, job.skipped
 
 
 def _run_boots(
@@ -124,4 +138,5 @@ def _text(entry: SameSimulator) -> str:
         f'[[same]]\nmachine = "{entry.machine}"\nold = "{entry.old}"\nnew = "{entry.new}"\n'
         f'date = "{entry.date}"\nboots = {entry.boots}\ncycles = {entry.cycles}\n'
         f"kernels = [\n{kernels}]"
+        + (f"\nunlike = {json.dumps(entry.unlike)}" if entry.unlike else "")
     )

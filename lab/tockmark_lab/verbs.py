@@ -236,6 +236,9 @@ def same_simulator_verb(
     kernel_v1: Annotated[
         list[Path] | None, Option(help="ELF of another kernel of version 1. Repeatable.")
     ] = None,
+    unlike: Annotated[
+        str | None, Option(help="Benchmarks whose rows may differ, separated by commas.")
+    ] = None,
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -250,7 +253,8 @@ def same_simulator_verb(
         for abi, more in ((2, kernel), (1, kernel_v1))
     }
     catalogue, at_a_time = catalogues.load(), jobs or os.cpu_count() or 1
-    entry = simulators.prove((old, new), board, catalogue, kernels, at_a_time)
+    names = split_names("--unlike", unlike, catalogue.benchmarks) if unlike else ()
+    entry = simulators.prove((old, new), board, catalogue, kernels, at_a_time, names)
     simulators.keep(entry)
     if as_json:
         options.show(asdict(entry))

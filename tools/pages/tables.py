@@ -23,7 +23,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -32,7 +31,7 @@ from markupsafe import Markup
 from tockmark.base.paths import DOCS, ROOT
 from tockmark.cli.app import PROGRAM
 from tockmark.result import file
-from tockmark.result.provenance import same_simulator
+from tockmark.result.provenance import unlike_benchmarks
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import load
@@ -113,24 +112,32 @@ def values(params: list[int | str]) -> str:
 
 
 def historical(argument: str) -> str:
-    """Return a table of the simulated results in a folder that older simulators produced.
+    """Return a table of the simulated results in a folder that older simulators produced, with the
+    benchmarks whose rows may differ today.
 
-    A simulator is older if it is not proved equal to that of the newest result with the same
-    machine and core."""
-    provenances = {
-        path: file.load(path).provenance
+    A simulator is older if it is not proved equal, for the rows of the result, to that of the
+    newest result with the same machine and core."""
+    results = {
+        path: file.load(path)
         for path in sorted((ROOT / argument).rglob("*.json"))
         if path.parent.parent.name != "profiles"
     }
-    simulated = {path: p for path, p in provenances.items() if p.board.simulator_sha256}
-    newest = {p.board.chip: p for p in sorted(simulated.values(), key=attrgetter("date"))}
-    rows = [
-        [str(path.relative_to(ROOT / argument).with_suffix("")), sha256[:12], p.date[:10]]
-        for path, p in simulated.items()
-        if (sha256 := p.board.simulator_sha256)
-        and not same_simulator(sha256, newest[p.board.chip].board.simulator_sha256)
-    ]
-    return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2)) if rows else "None."
+    boards = {
+        path: result.provenance.board
+        for path, result in sorted(results.items(), key=lambda item: item[1].provenance.date)
+        if result.provenance.board.simulator_sha256
+    }
+    newest = {board.chip: board.simulator_sha256 for board in boards.values()}
+    rows = []
+    for path, board in sorted(boards.items()):
+        unlike = unlike_benchmarks(board.simulator_sha256, newest[board.chip])
+        own = {row.id for row in results[path].rows}
+        if unlike is None or unlike & own:
+            name = str(path.relative_to(ROOT / argument).with_suffix(""))
+            differing = "all" if unlike is None else ", ".join(sorted(unlike & own))
+            rows.append([name, str(board.simulator_sha256)[:12], differing])
+    columns = ["result", "simulator", "may differ"]
+    return markdown(columns, rows, words=(0, 1, 2)) if rows else "None."
 
 
 def exits(_: str) -> str:

@@ -202,13 +202,10 @@ template <Config config> Pattern pattern_of(uint32_t insn) {
 
 // Decodes an instruction from its text: 32 bits, or 16 with zeros above.
 template <Config config> Instruction decode(uint32_t text) {
-    Instruction i;
-    i.text = text;
-    i.bytes = (text & 3) == 3 ? 4 : 2;
-    const uint32_t insn = i.bytes == 4 ? text : expand(text);
-    const Pattern pattern = pattern_of<config>(insn);
-    i.kind = pattern.kind;
-    i.op = pattern.op;
+    const bool compressed = (text & 3) != 3;
+    const uint32_t insn = compressed ? expand(text) : text;
+    const auto [match, kind, op] = pattern_of<config>(insn);
+    Instruction i{.text = text, .kind = kind, .op = op, .bytes = compressed ? 2u : 4u};
     if (i.kind == Kind::kIllegal)
         return i;
     const auto sign = static_cast<int32_t>(insn);

@@ -21,10 +21,9 @@ public:
     // Leaves reset as the RTL does in rtl_core.h: two cycles without a grant.
     explicit Core(uint32_t boot_address) : boot_address_(boot_address) {
         out_[kInstr].request = {0, 0, 0xf, false, kInstr};
-        PortIn nothing[kHosts];
-        nothing[kInstr].gnt = nothing[kData].gnt = false;
+        const PortIn nothing[kHosts];
         for (int i = 0; i < 2; ++i)
-            cycle(nothing, false, false);
+            cycle(nothing, false, false, [](Host, const PortOut &) { return false; });
     }
 
     // A cycle with the inputs of the registers in front of the core (earlgrey_sim_top.sv): a

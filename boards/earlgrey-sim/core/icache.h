@@ -42,9 +42,9 @@ public:
         const bool looks = control.fetches && may_look_up(control.redirects);
         const uint32_t looked_up = control.redirects ? control.target : prefetch_address_;
 
-        // Request: of the oldest buffer with one to make (fill_ext_req), else of
-        // the lookup, before it is known whether it hits (fill_spec_req). One that is not granted
-        // is never taken back (fill_ext_hold_q).
+        // Request: of the oldest buffer with one to make (fill_ext_req), else of the lookup, before
+        // it is known whether it hits (fill_spec_req). One that is not granted is never taken back
+        // (fill_ext_hold_q).
         const uint32_t no_more = without_request(discarded);
         const uint32_t asking = lowest(busy & ~no_more);
         bool speculates = false, grant = false;
@@ -138,11 +138,9 @@ public:
     // The request of this cycle if nothing redirects the fetch, which does not depend on grants and
     // answers of the cycle.
     PortOut request(bool enabled) const {
-        PortOut out{false, {0, 0, 0xf, false, kInstr}};
         const uint32_t asking = lowest(busy_ & ~without_request(stale_));
-        out.req = asking || (!enabled && may_look_up(false));
-        out.request.addr = asking ? requested(asking) : prefetch_address_ & ~3u;
-        return out;
+        const uint32_t address = asking ? requested(asking) : prefetch_address_ & ~3u;
+        return {asking || (!enabled && may_look_up(false)), {address, 0, 0xf, false, kInstr}};
     }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The load-store unit (ibex_load_store_unit.sv): one or, for a misaligned access, two requests, and
-// the answer's value. A refused access makes no request, but takes the grant of one, which the bus
-// gives whenever it has room (tlul_adapter_host.sv); its error comes one cycle later.
+// the answer's value. A refused access makes no request, but takes the grant of one, which the
+// registers at the port give whenever they have room; its error comes one cycle later.
 #pragma once
 
 #include "pmp.h"
@@ -35,13 +35,12 @@ public:
 
     // The value of a load whose reply has arrived.
     uint32_t value(uint32_t data) const {
+        const uint32_t offset = accepted_.address & 3, unused = 32 - (8u << accepted_.size);
         const uint64_t both = uint64_t{data} << 32 | first_data_;
-        const uint32_t shift = offset_ * 8, unused = 32 - (8u << size_);
-        const uint32_t word =
-            (splits(offset_, size_) ? static_cast<uint32_t>(both >> shift) : data >> shift)
-            << unused;
-        return sign_extends_ ? static_cast<uint32_t>(static_cast<int32_t>(word) >> unused)
-                             : word >> unused;
+        const uint64_t from = splits(offset, accepted_.size) ? both : data;
+        const uint32_t word = static_cast<uint32_t>(from >> offset * 8) << unused;
+        return accepted_.sign_extends ? static_cast<uint32_t>(static_cast<int32_t>(word) >> unused)
+                                      : word >> unused;
     }
 
     // A cycle with one that may make its request. Sets `out`; `granted(out)` tells whether the bus
@@ -72,7 +71,7 @@ public:
         case kFirstWaits: {
             const bool two = splits(offset, command.size);
             if (grant || was_refused) {
-                accept(command, offset);
+                accepted_ = command;
                 last_address_ = address;
                 split_ = two;
                 state_ = two ? kSecond : kIdle;
@@ -84,7 +83,7 @@ public:
         case kSecond:
             if (in.rvalid || was_refused) {
                 const bool error = was_refused || in.answer.err;
-                first_data_ = write_ ? first_data_ : in.answer.data & ~0xffu;
+                first_data_ = accepted_.write ? first_data_ : in.answer.data & ~0xffu;
                 refused_ = refuses;
                 failed_ = error;
                 state_ = grant ? kIdle : kWaits;
@@ -98,7 +97,7 @@ public:
             break;
         case kWaits:
             if (grant || was_refused) {
-                accept(command, offset);
+                accepted_ = command;
                 if (!failed_)
                     last_address_ = split_ ? address & ~3u : address;
                 state_ = kIdle;
@@ -111,7 +110,7 @@ public:
                 failed_ = in.answer.err;
                 if (!failed_)
                     last_address_ = address & ~3u;
-                first_data_ = write_ ? first_data_ : in.answer.data & ~0xffu;
+                first_data_ = accepted_.write ? first_data_ : in.answer.data & ~0xffu;
                 state_ = kIdle;
             }
             break;
@@ -123,19 +122,11 @@ private:
     // Names in the RTL: IDLE, WAIT_GNT, WAIT_GNT_MIS, WAIT_RVALID_MIS, WAIT_RVALID_MIS_GNTS_DONE.
     enum State : uint32_t { kIdle, kWaits, kFirstWaits, kSecond, kSecondGranted };
 
-    void accept(const Command &command, uint32_t offset) {
-        offset_ = offset;
-        size_ = command.size;
-        sign_extends_ = command.sign_extends;
-        write_ = command.write;
-    }
-
     State state_ = kIdle;
     bool split_ = false;   // handle_misaligned_q: the second request is next
     bool refused_ = false; // pmp_err_q
     bool failed_ = false;  // lsu_err_q: the first request's error
-    bool sign_extends_ = false, write_ = false;
-    uint32_t offset_ = 0, size_ = 0;
+    Command accepted_{};
     uint32_t first_data_ = 0;   // of a misaligned load
     uint32_t last_address_ = 0; // of the last access, for mtval
 };

@@ -32,8 +32,7 @@ public:
             out.req = true;
             out.request.addr = address & ~3u;
             grant = granted(out);
-            if (asks_first_time && !grant)
-                waiting_address_ = address;
+            waiting_address_ = address;
         }
         if (control.redirects || asks_first_time)
             next_address_ = (control.redirects ? control.target : next_address_ & ~3u) +
@@ -83,23 +82,21 @@ private:
         const Word second = count_ > 1 ? queue_[1] : arriving;
         const bool has_first = count_ > 0 || arrives;
         const bool has_second = count_ > 1 || (count_ > 0 && arrives);
-        const bool low_compressed = (first.data & 3) != 3 && !first.error;
-        const bool high_compressed = (first.data >> 16 & 3) != 3 && !first.error;
+        const bool upper = address_ & 2;
+        const bool compressed = (first.data >> (upper ? 16 : 0) & 3) != 3 && !first.error;
         Fetched fetched;
-        if (address_ & 2) {
+        if (upper) {
             fetched.text = first.data >> 16 | second.data << 16;
-            fetched.valid = high_compressed ? has_first : has_second;
-            fetched.error = first.error || (second.error && !high_compressed);
+            fetched.valid = compressed ? has_first : has_second;
+            fetched.error = first.error || (second.error && !compressed);
             fetched.error_in_second = count_ > 0 && second.error && !first.error;
-            steps_two_ = high_compressed;
-            uses_word_ = true;
         } else {
             fetched.text = first.data;
             fetched.valid = has_first;
             fetched.error = first.error;
-            steps_two_ = low_compressed;
-            uses_word_ = !low_compressed;
         }
+        steps_two_ = compressed;
+        uses_word_ = upper || !compressed;
         return fetched;
     }
 

@@ -53,22 +53,22 @@ public:
     const std::map<std::string, uint64_t> &touched() const { return bus_.touched(); }
 
 private:
+    // Without registers at the ports, the core asks the bus for a grant in the cycle of a request:
+    // for the data port first. A refused access gets none: the arbiter of a device grants only
+    // requests (tlul_socket_m1.sv).
     [[gnu::always_inline]] void step(auto &core, Cycle now) {
         if constexpr (machine::kPortStage)
             core.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
         else
             core.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq(),
-                       [&](Host host, const PortOut &out) { return granted(now, host, out); });
-    }
-
-    // Whether the bus takes a request in its cycle. A core asks for the data port first.
-    bool granted(Cycle now, Host host, const PortOut &out) {
-        if (!out.req)
-            return false;
-        if (!bus_.decided(now))
-            bus_.decide(now, host == kInstr ? out : core_.fetch_request(),
-                        host == kData ? out : PortOut{});
-        return bus_.granted(host);
+                       [&](Host host, const PortOut &out) {
+                           if (!out.req)
+                               return false;
+                           if (!bus_.decided(now))
+                               bus_.decide(now, host == kInstr ? out : core.fetch_request(),
+                                           host == kData ? out : PortOut{});
+                           return bus_.granted(host);
+                       });
     }
 
     Bus bus_;

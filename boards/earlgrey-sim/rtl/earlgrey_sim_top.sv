@@ -2,9 +2,10 @@
 // The Verilated top: only the core. The bus, memories and devices are in the C++ model (../model).
 // sim_core is the machine's Ibex (ibex_2021/ or ibex_2025/).
 //
-// Every input from the model goes through a register here (but not the ports' if DIRECT_PORTS). So no input of the core changes between
+// Every input from the model goes through a register here. So no input of the core changes between
 // clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes the
-// core's inputs for the next cycle, raises the clock, and reads the core's outputs.
+// core's inputs for the next cycle, raises the clock, and reads the core's outputs. With DIRECT_PORTS
+// the ports have no registers, and the model evaluates a cycle again with its answers and grants.
 //
 // Two clocks rise together: clk_i for the registers of this level, and clk_core_i for the core. The
 // main loop holds clk_core_i while core_sleep_o is high, because Ibex gates its clock during sleep,

@@ -107,6 +107,7 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     langs = set(base.langs) & set(new.langs) or LANGS
     base_factors, new_factors = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
+    shared_benchmarks = {row.id for row in base.rows} & {row.id for row in new.rows}
     before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
     every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**base_factors, **new_factors}]
     sides = [
@@ -118,7 +119,7 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
         for name, was, is_ in sides
         if was != is_
         and not (name == "i-cache" and shared)
-        and not (name == "simulator" and same_simulator(before, after))
+        and not (name == "simulator" and same_simulator(before, after, shared_benchmarks))
     ]
     if base.layouts != new.layouts:
         differing.append(Factor("layouts", str(base.layouts), str(new.layouts)))
@@ -165,7 +166,7 @@ def check_kind(base: Result, new: Result, name: str) -> None:
     if base.simulated != new.simulated:
         kind = {True: "a simulator's", False: "a board's"}
         raise TockmarkError(
-            f"{name} is {kind[new.simulated]}, but the baseline is {kind[base.simulated]}",
+            f"{name} is {kind[new.simulated]}, but the base is {kind[base.simulated]}",
             "use `tockmark board agree` to compare them, or --force to judge them anyway",
         )
 
@@ -420,11 +421,11 @@ def compare(
     force: bool = False,
     strict: bool = False,
 ) -> Comparison:
-    """Compare a result, called `name`, with the baseline, using this spread of rows over links.
+    """Compare a result, called `name`, with the base, using this spread of rows over links.
 
     `strict`, for limits: refuse different cores, and a board's result with a simulator's.
     TockmarkError if the results cannot be compared."""
-    check_timed("the baseline", base, force)
+    check_timed("the base", base, force)
     check_timed(name, new, force)
     factors = differing_factors(base, new)
     check_factors(factors, name, force, cores=not strict)
@@ -437,7 +438,7 @@ def compare(
         if pair.base is None:
             added.append(pair.row)
         elif pair.base.unsound:
-            unusable.append(LoneRow(pair.row, f"the baseline's {pair.base.unsound}"))
+            unusable.append(LoneRow(pair.row, f"the base's {pair.base.unsound}"))
         elif pair.new is None:
             gone.append(
                 LoneRow(pair.row, ": ".join(filter(None, pair.gone or ["it is not there"])))
@@ -451,7 +452,7 @@ def compare(
                 usable.append((before, after))
     if not usable:
         raise TockmarkError(
-            f"{name} shares no valid row with the baseline", "look at both with `tockmark table`"
+            f"{name} shares no valid row with the base", "look at both with `tockmark table`"
         )
     rule, pairs, few = _pairs(base, new, usable, catalogue, spread, margins)
     if few and not any(pair.judged for pair in pairs):

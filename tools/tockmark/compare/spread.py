@@ -24,7 +24,7 @@ import numpy as np
 from tockmark.base.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.result.provenance import same_simulator
+from tockmark.result.provenance import unlike_benchmarks
 from tockmark.result.stats import Floats
 from tockmark.suite.catalogue import Catalogue
 
@@ -218,11 +218,13 @@ def _fitting(path: Path, base: Result) -> Spread:
     spread, parts_now = spread_over_links(stored, name), _row_parts(base)
     unfit = []
     simulator = base.provenance.board.simulator_sha256  # None: a board
-    if simulator is not None and not same_simulator(board.simulator_sha256, simulator):
+    resimulated = unlike_benchmarks(board.simulator_sha256, simulator)
+    if simulator is not None and resimulated is None:
         unfit.append("of a simulator that is not proved to be the same")
     others = {
         key for key, parts in _row_parts(stored).items() if parts_now.get(key, parts) != parts
     }
+    others |= resimulated or set()
     unlike = {row.key[:3] for row in stored.rows if {row.id, (row.boot, row.lang)} & others}
     left = {key: logs for key, logs in spread.logs.items() if key not in unlike}
     if many := len(spread.logs) - len(left):

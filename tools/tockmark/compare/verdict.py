@@ -344,8 +344,8 @@ def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
 def _notes(comparison: Comparison) -> Iterator[str]:
     """Yield notes on new rows, and on rows whose overhead was replaced by the control."""
     if comparison.added:
-        yield f"the baseline lacks {_named([row.name for row in comparison.added])}: no verdict"
-    for name, result in (("the baseline", comparison.base), (comparison.name, comparison.new)):
+        yield f"the base lacks {_named([row.name for row in comparison.added])}: no verdict"
+    for name, result in (("the base", comparison.base), (comparison.name, comparison.new)):
         if result.corrected:
             keys = {
                 (c.row.boot, c.row.icache, c.row.lang)

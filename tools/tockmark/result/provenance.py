@@ -173,6 +173,12 @@ class SameSimulator(Part, frozen=True):
     cycles: Positive  # total over the boots, on one of them
     kernels: tuple[Sha256, ...]  # of the ELFs
     date: Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    unlike: tuple[str, ...] = ()  # benchmarks whose rows may differ
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """Both binaries."""
+        return frozenset((self.old, self.new))
 
 
 @cache
@@ -188,18 +194,32 @@ def proofs(path: Path = SIMULATORS) -> tuple[SameSimulator, ...]:
         ) from error
 
 
-def same_simulator(first: str | None, other: str | None, path: Path = SIMULATORS) -> bool:
-    """Return whether two simulators are equal or proved equivalent, directly or through others.
-    Arguments are the SHA-256 of the binaries; None, for an unknown one, gives False."""
+def unlike_benchmarks(
+    first: str | None, other: str | None, path: Path = SIMULATORS
+) -> frozenset[str] | None:
+    """Return the benchmarks whose rows may differ between two simulators, given by the SHA-256 of
+    their binaries. None: one is unknown, or no proofs connect them."""
     if first is None or other is None:
-        return False
-    reached: set[str] = set()
-    near = {first}
-    while near - reached:
-        reached |= near
-        ends = ({proof.old, proof.new} for proof in proofs(path))
-        near = set().union(*(both for both in ends if both & reached))
-    return other in reached
+        return None
+    reached, edge = {first: frozenset[str]()}, [first]
+    for near in edge:  # grows
+        for proof in proofs(path):
+            for far in {proof.old, proof.new} - reached.keys() if near in proof.sides else ():
+                reached[far] = reached[near] | set(proof.unlike)
+                edge.append(far)
+    return reached.get(other)
+
+
+def same_simulator(
+    first: str | None,
+    other: str | None,
+    benchmarks: Collection[str] | None = None,
+    path: Path = SIMULATORS,
+) -> bool:
+    """Return whether two simulators are equal or proved equivalent for these benchmarks (None: for
+    all), directly or through others."""
+    unlike = unlike_benchmarks(first, other, path)
+    return unlike is not None and not (unlike if benchmarks is None else unlike & set(benchmarks))
 
 
 class Slot(Part, frozen=True):

@@ -34,7 +34,7 @@ from tockmark.suite.catalogue import Catalogue, lang_suffix
 # Comparisons.
 
 
-SIDE_BY_SIDE = 3  # at most this many results next to the baseline in one table
+SIDE_BY_SIDE = 3  # at most this many results next to the base in one table
 
 MARKS = {
     Verdict.WORSE: ">",
@@ -147,7 +147,7 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
 
 
 def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str]:
-    """Return the tables of several comparisons: the baseline, then each result with its change and
+    """Return the tables of several comparisons: the base, then each result with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
     by_section: dict[str, dict[str, dict[str, RowVerdict]]] = {}

@@ -91,6 +91,7 @@ class ProfileFile(Part, frozen=True):
     slots: Room  # where apps are placed if the kernel ELF does not say
     kernel: Path | None = None  # the baseline kernel of version 2 of the interface
     kernel_v1: Path | None = None
+    kernel_machine: str | None = None  # what its baseline kernels are built for, if not `machine`
     load: Load | None = None  # None: there is no tool, or none is needed
     boot: BootSettings = BootSettings()
     connect: tuple[str, ...] = ()  # what to do before the first boot, one step each

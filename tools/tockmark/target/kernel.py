@@ -301,7 +301,7 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
             f"the kernel is {kernel.name}: it does not run apps of --abi {abi}",
             "give a kernel or apps of the same version",
         )
-    if name and name["machine"] != board.machine:
+    if name and name["machine"] != (board.kernel_machine or board.machine):
         raise TockmarkError(
             f"{shown(kernel.path)} is built for {name['machine']}, but {board.name} is a"
             f" {board.machine}",

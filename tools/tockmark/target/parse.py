@@ -89,7 +89,7 @@ def _contradictions(
                 f"{log} is of {BASELINE} {version}, but {path} is {actual}",
                 "give the ELF that ran",
             )
-        if name and board is not None and name["machine"] != board.machine:
+        if name and board and name["machine"] != (board.kernel_machine or board.machine):
             yield (
                 f"{path} is built for {name['machine']}, but {board.name} is a {board.machine}",
                 "give the kernel and the board that ran",

@@ -6,12 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tockmark import BASELINE
 from tockmark.base.errors import UNUSABLE, TockmarkError
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import compare
 from tockmark.result.provenance import Board
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target import board as boards
+from tockmark.target.kernel import KernelElf, check_runs
 from tockmark.target.protocol import Start, target_fields
 from tockmark.target.sim import SimTarget, make_target
 from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
@@ -63,6 +66,14 @@ def test_a_machine_without_the_ports_registers_is_unchecked(tmp_path: Path) -> N
         versions.write('port_stage = "none"\n')
     assert silicon.provenance(1)["timing"] == "unchecked"
     assert "timing" not in fpga.provenance(1)
+
+
+def test_a_machine_without_the_ports_registers_runs_the_kernel_of_the_fpga() -> None:
+    kernel = KernelElf(Path("kernel"), f"{BASELINE} 1.0 abi2 cw310", "0" * 64, None, ())
+    for board in ("earlgrey-sim", "earlgrey-sim-asic"):
+        check_runs(kernel, 2, boards.load(board))
+    with pytest.raises(TockmarkError, match=r"is built for cw310, but .* nexysvideo"):
+        check_runs(kernel, 2, boards.load("earlgrey-sim-nexysvideo"))
 
 
 @pytest.mark.parametrize(
