@@ -15,6 +15,7 @@ import by_size
 import core_features
 import crypto
 import ladder
+import runtimes
 import whole_programs
 from tockmark.site import plot
 from tockmark.site.plot import GREY, STYLES, Sheet
@@ -310,6 +311,29 @@ def draw_cores() -> Sheet:
     return sheet
 
 
+def draw_runtimes() -> Sheet:
+    """Draw the cycles of each operation on each runtime and kernel, at two opt-levels."""
+    note = f"lab/studies/runtimes: ranges over eight links · {BOARD}, i-cache on"
+    rows = list(reversed(runtimes.ROWS))
+    sheet = Sheet("The same operations without and with isolation", [note], 1, 2, 4.2)
+    for axes, level in zip(sheet.panels, runtimes.LEVELS, strict=True):
+        for index, (name, title) in enumerate(runtimes.COLUMNS.items()):
+            nets_by_y = {
+                y + 0.12 * (2.5 - index): nets
+                for y, row in enumerate(rows)
+                if (nets := runtimes.nets(name, row, level))
+            }
+            ends = [(min(nets), max(nets)) for nets in nets_by_y.values()]
+            middles = [median(nets) for nets in nets_by_y.values()]
+            _ranges(axes, ends, middles, [*nets_by_y], index, title)
+        axes.set(title=f"opt-level {level}", xlabel="cycles", xscale="log")
+        axes.set_yticks(range(len(rows)), [runtimes.ROWS[row] for row in rows], fontsize=7)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+    sheet.panels[1].tick_params(labelleft=False)
+    _legend(sheet, 6)
+    return sheet
+
+
 # The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
@@ -317,6 +341,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "ladder": {"instances": draw_instances, "clients": draw_clients},
     "crypto": {"crypto": draw_crypto},
     "cores": {"core-features": draw_cores},
+    "runtimes": {"runtimes": draw_runtimes},
 }
 
 

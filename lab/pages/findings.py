@@ -23,6 +23,7 @@ import ladder
 import new_ipc
 import opt_levels
 import over_commits
+import runtimes
 import sample_parts
 import waits
 import whole_programs
@@ -93,6 +94,7 @@ def _render(path: Path) -> str:
         crypto=crypto,
         new_ipc=new_ipc,
         over_commits=over_commits,
+        runtimes=runtimes,
         whole_programs=whole_programs,
         ladder=ladder,
         waits=waits,

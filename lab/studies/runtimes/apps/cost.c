@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The study's operations as an app on a kernel. Next to it run cost_peer.c, whose answers it checks, and an app
- * that computes. ../firmware has the same operations without a kernel.
+ * The study's operations as an app on a kernel. Next to it run cost_peer.c, whose answers it
+ * checks, and an app that computes. ../firmware has the same operations without a kernel.
  */
 #include "alarm_mark.h"
 #include "bodies.h"
@@ -107,8 +107,7 @@ static bool sample_line(struct tm_run *run) {
     memset(text, ' ', sizeof text - 1);
     text[sizeof text - 1] = '\n';
     struct reading from = take_reading(0);
-    struct tock_return given =
-        tock_allow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text, sizeof text);
+    struct tock_return given = tock_allow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text, sizeof text);
     uint32_t upcalls = tm_console_write_and_wait(&write);
     struct reading to = take_reading(0);
     put_sample(run, from, to);

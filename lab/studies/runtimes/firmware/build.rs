@@ -12,10 +12,12 @@ fn main() {
     };
     let level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!("cargo::rustc-env=TOCKMARK_LEVEL={level}");
+    println!("cargo::rustc-env=RISCV_RT_BASE_ISA=rv32i"); // riscv-rt's macros ask for it
     println!("cargo::rerun-if-changed=memory.ld");
     let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     println!("cargo::rustc-link-arg-bins=-T{here}/memory.ld");
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
+    println!("cargo::rustc-link-arg-bins=-nmagic"); // no headers of the file in a segment
     match variable("TOCKMARK_LAYOUT").as_deref() {
         None | Some("0") => {}
         Some(seed) => println!("cargo::rustc-link-arg-bins=--shuffle-sections=.text.*={seed}"),

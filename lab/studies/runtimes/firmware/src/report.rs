@@ -39,13 +39,19 @@ impl Word {
     }
 
     fn number(self, value: u32) -> Self {
-        let more = if value >= 10 { self.number(value / 10) } else { self };
+        let more = if value >= 10 {
+            self.number(value / 10)
+        } else {
+            self
+        };
         more.byte(b'0' + (value % 10) as u8)
     }
 
     fn hexadecimal(self, value: u32, digits: u32) -> Self {
         let digit = |place: u32| b"0123456789abcdef"[(value >> (4 * place) & 0xf) as usize];
-        (0..digits).rev().fold(self, |word, place| word.byte(digit(place)))
+        (0..digits)
+            .rev()
+            .fold(self, |word, place| word.byte(digit(place)))
     }
 }
 
@@ -59,13 +65,21 @@ pub struct Report {
 impl Report {
     /// Begins the log, with the overhead of the readings.
     pub fn begin() -> Self {
-        let mut report = Self { lines: 0, line: [0; LINE], used: 0 };
+        let mut report = Self {
+            lines: 0,
+            line: [0; LINE],
+            used: 0,
+        };
         let boot = options().boot.iter().take_while(|byte| **byte != 0);
         report.start("begin proto=1 lang=rust abi=2 apps=1 csr=machine");
         report.word(boot.fold(Word::new().text("boot="), |word, byte| word.byte(*byte)));
         report.image();
         report.words("cc=\"rustc");
-        report.word(Word::new().text("-Copt-level=").text(env!("TOCKMARK_LEVEL")));
+        report.word(
+            Word::new()
+                .text("-Copt-level=")
+                .text(env!("TOCKMARK_LEVEL")),
+        );
         report.words("-Clto=fat\"");
         report.finish();
         report.readings("time.read", "");
@@ -114,7 +128,14 @@ impl Report {
             most => most.min(MOST_SAMPLES as u32),
         };
         let (wanted, taken) = (samples.min(most), 0);
-        Row { id, params, how, wanted, taken, samples: [(0, 0); MOST_SAMPLES] }
+        Row {
+            id,
+            params,
+            how,
+            wanted,
+            taken,
+            samples: [(0, 0); MOST_SAMPLES],
+        }
     }
 
     /// Writes a row, or that it failed.
@@ -138,9 +159,13 @@ impl Report {
         self.finish();
         if is_right && row.taken > 0 {
             self.start("data cycles");
-            samples.iter().for_each(|sample| self.word(Word::new().number(sample.0)));
+            samples
+                .iter()
+                .for_each(|sample| self.word(Word::new().number(sample.0)));
             self.words("instret");
-            samples.iter().for_each(|sample| self.word(Word::new().number(sample.1)));
+            samples
+                .iter()
+                .for_each(|sample| self.word(Word::new().number(sample.1)));
             self.words(".");
             self.finish();
         }
@@ -170,7 +195,11 @@ impl Report {
     }
 
     fn head(&mut self) {
-        let head = Word::new().text("#tm ").number(self.lines).text(" ").text(APP);
+        let head = Word::new()
+            .text("#tm ")
+            .number(self.lines)
+            .text(" ")
+            .text(APP);
         self.used = 0;
         self.append(&head.text[..head.length]);
         self.lines += 1;
@@ -228,7 +257,10 @@ impl Row {
     /// Adds a sample.
     #[inline(always)]
     pub fn push(&mut self, from: Reading, to: Reading) {
-        let sample = (to.cycles.wrapping_sub(from.cycles), to.instret.wrapping_sub(from.instret));
+        let sample = (
+            to.cycles.wrapping_sub(from.cycles),
+            to.instret.wrapping_sub(from.instret),
+        );
         self.samples[self.taken] = sample;
         self.taken += 1;
     }

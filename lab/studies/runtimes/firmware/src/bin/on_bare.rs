@@ -46,7 +46,13 @@ fn wait_for(flag: &AtomicBool) {
     }
 }
 
-fn alarms(report: &mut Report, id: &'static str, params: &'static str, to: &'static str, busy: bool) {
+fn alarms(
+    report: &mut Report,
+    id: &'static str,
+    params: &'static str,
+    to: &'static str,
+    busy: bool,
+) {
     let row = report.row(id, params, to, 16);
     for sample in 0..row.wanted {
         tm_mark_arm();
@@ -91,7 +97,13 @@ fn main() -> ! {
     match options().scene {
         0 => alone(&mut report),
         1 => {
-            alarms(&mut report, "cost.interrupt", "core=asleep", TO_HANDLER, false);
+            alarms(
+                &mut report,
+                "cost.interrupt",
+                "core=asleep",
+                TO_HANDLER,
+                false,
+            );
             alarms(&mut report, "cost.alarm", "core=asleep", TO_TASK, false);
         }
         2 => {

@@ -10,7 +10,6 @@ use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
 use chip::{LINE, answer, message, options, poll_once, read, set_up, timer, uart};
 use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
 use core::cell::RefCell;
-use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::Waker;
 use critical_section::Mutex;
 use embassy_executor::Executor;
@@ -138,7 +137,9 @@ fn busy(report: &mut Report) {
     for sample in 0..row.wanted {
         tm_mark_arm();
         timer::set(timer::now() + timer::delay(sample));
-        while timer::due() != timer::NEVER {}
+        while timer::due() != timer::NEVER {
+            (0..100).for_each(|turn| _ = core::hint::black_box(turn));
+        }
     }
     report.put(&row, timer::due() == timer::NEVER);
 }

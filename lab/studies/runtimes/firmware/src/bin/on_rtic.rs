@@ -39,13 +39,19 @@ impl TimerQueueBackend for Alarms {
     }
 }
 
-#[rtic::app(device = riscv)]
+#[rtic::app(device = riscv, peripherals = false)]
 mod app {
     use super::{Alarms, QUEUE};
     use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
     use chip::{LINE, answer, message, options, poll_once, read, set_up, sleep, timer, uart};
     use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
+    use core::pin::pin;
     use core::sync::atomic::{AtomicBool, Ordering};
+    #[expect(
+        clippy::single_component_path_imports,
+        reason = "the macros name it in this module"
+    )]
+    use riscv;
     use riscv::interrupt::Interrupt;
     use rtic_sync::channel::{Receiver, Sender};
     use rtic_sync::make_channel;
@@ -176,8 +182,10 @@ mod app {
         let row = report.row(id, params, to, 16);
         BY_TASK.store(to == TO_HANDLER, Ordering::Relaxed);
         for sample in 0..row.wanted {
+            let mut alarm = pin!(QUEUE.delay(timer::delay(sample)));
+            poll_once(alarm.as_mut()).await; // RTIC sets the timer in an interrupt, which comes now
             tm_mark_arm();
-            QUEUE.delay(timer::delay(sample)).await;
+            alarm.await;
             tm_mark_task();
         }
         report.put(&row, timer::due() == timer::NEVER);
